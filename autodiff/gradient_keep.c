@@ -159,7 +159,7 @@ static void move_stage(moving *m, tensor_stage s) {
     }
     made.targets = targets;
     if (s.reducer != TENSOR_NO_REDUCER) made.reducer = m->reducer[s.reducer];
-    VEC_PUSH(m->to->arena, &m->to->stages, made);
+    tensor_add_stage(m->to, made);
 }
 
 static void move_values(moving *m, const gradient_kept *k) {
@@ -222,6 +222,7 @@ tensor_op *gradient_keep(gradient *g, const gradient_kept *k) {
     m.rewriting = gradient_rewriting_new(g, m.to, put_value, &m);
     tensor_op *to = m.to;
     to->source = g->op->source;
+    to->ids = g->op->ids;   // its variables are those of the gradient
     to->at = g->at;
     for (uint32_t i = 0; i < k->nresults; i++) m.needed[k->results[i]] = true;
     for (uint32_t i = 0; i < k->nsaved; i++) {

@@ -256,7 +256,7 @@ static void split_value(gradient *g, tensor_val v, uint32_t axis, bool whole) {
     g->op->stages.len = 0;
     for (uint32_t i = 0; i < n; i++) {
         tensor_stage s = split_stage(&x, &r, stages[i]);
-        VEC_PUSH(g->arena, &g->op->stages, s);
+        tensor_add_stage(g->op, s);
         if (whole) push_copies(&x, &s);
     }
     if (whole) VEC_PUSH(g->arena, &g->splits, x);
@@ -342,7 +342,7 @@ static bool write_loops(gradient *g) {
         for (int64_t t = 0; t < steps.size; t++) write_round(&w, i, end, &l, t);
     }
     g->op->stages.len = 0;
-    for (uint32_t i = 0; i < w.stages.len; i++) VEC_PUSH(g->arena, &g->op->stages, w.stages.data[i]);
+    for (uint32_t i = 0; i < w.stages.len; i++) tensor_add_stage(g->op, w.stages.data[i]);
     g->op->loops.len = 0;
     return true;
 }

@@ -77,7 +77,8 @@ static tensor_var anew(renaming *r, const tensor_stage *s, tensor_var v) {
         }
         if (clash) free = arena_printf(r->g->arena, "%s%u", name, (unsigned)n);
     }
-    tensor_var made = tensor_add_var(op, free, op->vars.data[v].space);
+    tensor_var made = free == name ? tensor_add_var_of(op, v, name)
+                                   : tensor_add_var(op, free, op->vars.data[v].space);
     r->as[v] = tensor_var_expr(op, made, NO_SPAN);
     return made;
 }
@@ -100,8 +101,8 @@ tensor_stage *gradient_push(gradient *g, tensor_stage s) {
     made.bound = bound;
     made.loop = TENSOR_NO_LOOP;
     made.at = g->at;
-    VEC_PUSH(g->arena, &g->op->stages, made);
-    return &g->op->stages.data[g->op->stages.len - 1];
+    const uint32_t last = tensor_add_stage(g->op, made);
+    return &g->op->stages.data[last];
 }
 
 // A value over some variables, which a stage will write there; at: its index.

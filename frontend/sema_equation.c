@@ -314,7 +314,7 @@ static void store_plain(lowering *L, equation *x, const ast_expr *target, defini
                        .body = body,
                        .loop = L->loop,
                        .at = x->eq->at};
-    VEC_PUSH(L->arena, &L->op->stages, st);
+    tensor_add_stage(L->op, st);
     publish(L, x, def, target);
 }
 

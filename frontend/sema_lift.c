@@ -144,8 +144,8 @@ static const tensor_stage *stage_lifted(lowering *L, const reduction *r, const t
     st.name = name;
     st.targets = targets;
     st.ntargets = r->nresults;
-    VEC_PUSH(L->arena, &L->op->stages, st);
-    return &L->op->stages.data[L->op->stages.len - 1];
+    const uint32_t last = tensor_add_stage(L->op, st);
+    return &L->op->stages.data[last];
 }
 
 // ---- Variables that a key determines --------------------------------------------------------------------
@@ -373,5 +373,5 @@ void reduction_store(lowering *L, reduction *r, const char *name, const tensor_t
     st.left = left;
     st.nleft = nleft;
     st.loop = L->loop;
-    VEC_PUSH(L->arena, &L->op->stages, st);
+    tensor_add_stage(L->op, st);
 }

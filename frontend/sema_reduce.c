@@ -384,7 +384,8 @@ static bool lower_renamed(lowering *L, const scope *s, const ast_expr *x, const 
     tensor_var *bound = ARENA_ARRAY(L->arena, tensor_var, n);
     const index_rename *outer = L->renames;
     for (uint32_t i = 0; i < n; i++) {
-        bound[i] = tensor_add_var(L->op, arena_printf(L->arena, "%s'", from[i]->name), from[i]->space);
+        bound[i] = tensor_add_var_of(L->op, from[i]->var,
+                                     arena_printf(L->arena, "%s'", from[i]->name));
         index_rename *one = ARENA_NEW(L->arena, index_rename);
         *one = (index_rename){from[i], bound[i], L->renames};
         L->renames = one;

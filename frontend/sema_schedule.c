@@ -1,5 +1,5 @@
 // Schedules as items: the op one is for, its name, what it starts from, and its statements, one by one.
-#include "sema_schedule.h"
+#include "sema_schedule_names.h"
 #include <string.h>
 
 enum { MAX_CELLS = 1000, MAX_PREFIXES = 64, MAX_LIKE = 32 };

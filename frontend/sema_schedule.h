@@ -133,28 +133,6 @@ bool schedule_is_float_generic(const schedule_checker *c, const char *name);   /
 const char *schedule_name_of(const ast_subject *x);
 span schedule_subject_span(const ast_subject *x);   // with its list and choices
 
-// ---- Names (sema_schedule_name.c) -----------------------------------------------------------------------
-bool schedule_stage_known(schedule_checker *c, const char *path, span at);
-// What `rfactor` makes of reductions of all points (sema_schedule_rows.c): the stage whose rows a path names,
-// or NULL; the space of the rows that an index of theirs is called like, or TENSOR_NO_SPACE.
-const char *schedule_rows_of(const schedule_checker *c, const char *path);
-tensor_space schedule_rows_called(const tensor_op *op, const tensor_stage *st, const char *name);
-bool schedule_index_known(schedule_checker *c, const char *name, span at, bool reduced);
-bool schedule_reduces(const schedule_checker *c, const tensor_stage *st,
-                      const char *name);   // over that index
-bool schedule_index_space(const schedule_checker *c, const char *stage, const char *name,
-                          tensor_space *out);   // of the first stage that has it
-bool schedule_value_known(schedule_checker *c, const char *path, span at);
-const tensor_val_info *schedule_value_find(const schedule_checker *c, const char *name);
-bool schedule_is_index(const schedule_checker *c, const char *name);   // of any stage
-bool schedule_is_size(const tensor_op *op, const char *name);
-bool schedule_map_known(schedule_checker *c, const char *name, span at, bool of_index);
-schedule_let *schedule_let_find(const schedule_checker *c, const char *name);
-typedef VEC(const char *) schedule_names;
-// "did you mean", or else the list of what there is.
-void schedule_suggest(schedule_checker *c, diagnostic *d, span at, const char *name,
-                      const schedule_names *there, const char *what);
-
 // ---- Expressions (sema_schedule_key.c) ------------------------------------------------------------------
 bool schedule_extent(schedule_checker *c, const ast_subject *x,
                      int64_t *out);   // with each let at its first choice

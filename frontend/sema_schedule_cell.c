@@ -1,5 +1,5 @@
 // Cells: each is filled once at one level, and some cannot be filled together.
-#include "sema_schedule.h"
+#include "sema_schedule_names.h"
 #include <string.h>
 
 static bool same_cell(const written_cell *a, const written_cell *b) {
@@ -48,8 +48,8 @@ static bool replaced(const schedule_checker *c, const written_cell *a, const wri
     for (uint32_t i = 0; i < c->cells.len; i++) {
         const written_cell *x = &c->cells.data[i];
         bool nearer = x->what == a->what && x->subject == a->subject && x->stage != a->stage &&
-                      schedule_covers(a->stage, x->stage);
-        if (nearer && b->stage && schedule_covers(x->stage, b->stage)) return true;
+                      schedule_path_covers(a->stage, x->stage);
+        if (nearer && b->stage && schedule_path_covers(x->stage, b->stage)) return true;
     }
     return false;
 }
@@ -65,7 +65,7 @@ static bool meet(const schedule_checker *c, const written_cell *a, const written
     const tensor_op *op = c->op->op;
     for (uint32_t i = 0; op && i < op->stages.len; i++) {
         const tensor_stage *st = &op->stages.data[i];
-        if (schedule_covers(a->stage, st->name) && schedule_covers(b->stage, st->name) &&
+        if (schedule_path_covers(a->stage, st->name) && schedule_path_covers(b->stage, st->name) &&
             has_effect(c, a, st) && has_effect(c, b, st))
             return true;
     }
@@ -75,7 +75,8 @@ static bool meet(const schedule_checker *c, const written_cell *a, const written
 static bool exclude(const schedule_checker *c, const written_cell *a, const written_cell *b) {
     if (a->empty || b->empty || !schedule_excludes(a->what, b->what)) return false;
     if (a->subject && b->subject && a->subject != b->subject) return false;
-    bool over = schedule_covers(a->stage, b->stage), under = schedule_covers(b->stage, a->stage);
+    bool over = schedule_path_covers(a->stage, b->stage),
+         under = schedule_path_covers(b->stage, a->stage);
     if ((!over && !under) || !meet(c, a, b)) return false;
     return !replaced(c, a, b) && !replaced(c, b, a);
 }
@@ -124,7 +125,7 @@ static void remark_atomic(schedule_checker *c, const written_cell *x) {
     const tensor_op *op = c->op->op;
     for (uint32_t i = 0; op && i < op->stages.len; i++) {
         const tensor_stage *st = &op->stages.data[i];
-        if (!schedule_covers(x->stage, st->name) || !schedule_reduces(c, st, x->subject) ||
+        if (!schedule_path_covers(x->stage, st->name) || !schedule_reduces(c, st, x->subject) ||
             !order_matters(op, st))
             continue;
         diagnostic *d = diag(c->ds, P0501, x->at,

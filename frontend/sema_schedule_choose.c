@@ -1,6 +1,6 @@
 // Which schedules an op may be compiled by. A schedule is executed whole or not at all: where a pass is
 // missing for one of its statements, compiling is refused, and --no-schedule asks for the naive plan.
-#include "sema_schedule.h"
+#include "sema_schedule_names.h"
 #include <string.h>
 
 typedef VEC(const ast_item *) item_list;
@@ -128,10 +128,9 @@ static bool add_schedule(schedule_resolver *r, const ast_item *item, schedule_li
 
 // ---- What is kept ----------------------------------------------------------------------------------------
 static bool has_index(const tensor_op *op, const tensor_stage *st, const char *name) {
-    size_t n = strlen(name);
     for (uint32_t i = 0; i < st->nleft + st->nbound; i++) {
-        const char *own = op->vars.data[i < st->nleft ? st->left[i] : st->bound[i - st->nleft]].name;
-        if (!strncmp(own, name, n) && (!own[n] || own[n] == '\'')) return true;
+        tensor_var v = i < st->nleft ? st->left[i] : st->bound[i - st->nleft];
+        if (!strcmp(tensor_id_name(op->ids, op->vars.data[v].id), name)) return true;
     }
     return false;
 }
@@ -146,7 +145,7 @@ static bool has_stage(const tensor_op *op, const char *stage) {
 static bool is_about_given(const tensor_op *whole, const tensor_op *twin, const schedule_cell *c) {
     for (uint32_t i = 0; i < whole->stages.len; i++) {
         const tensor_stage *st = &whole->stages.data[i];
-        bool about = (!c->stage || schedule_covers(c->stage, st->name)) &&
+        bool about = (!c->stage || schedule_path_covers(c->stage, st->name)) &&
                      (!c->subject || has_index(whole, st, c->subject) || !strcmp(c->subject, st->name));
         if (about && !has_stage(twin, st->name)) return true;
     }

@@ -2,7 +2,7 @@
 // decide now; the rest is left to the plan (sizes, statistics, the device) and to each launch (alignment). No
 // guard of a program is an alternative, so where aligned(x, 16) stands under || the schedule stands there
 // several times.
-#include "sema_schedule.h"
+#include "sema_schedule_names.h"
 #include <string.h>
 
 enum { MAX_ALTERNATIVES = 16 };

@@ -1,5 +1,5 @@
 // Fits the words of a statement to its form: the required parts in order, then options, each once.
-#include "sema_schedule.h"
+#include "sema_schedule_names.h"
 #include <string.h>
 
 typedef struct {

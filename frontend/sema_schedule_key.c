@@ -1,6 +1,6 @@
 // Expressions in schedules: extents, which are numbers and lets; keys and factors, which are functions of an
 // index.
-#include "sema_schedule.h"
+#include "sema_schedule_names.h"
 #include <math.h>
 #include <string.h>
 

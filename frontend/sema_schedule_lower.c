@@ -2,7 +2,7 @@
 // The reductions in them, such as the sum that degree(dst, v) is, become stages that the op does not compute.
 //     order v by degree(dst, v)  →  key = load(rows.order.sum, v)
 //                                   rows.order.sum[v] = sum {e : dst(e) == v} 1
-#include "sema_schedule.h"
+#include "sema_schedule_names.h"
 #include <string.h>
 
 // ---- Lets ------------------------------------------------------------------------------------------------
@@ -131,6 +131,9 @@ void schedule_key_lower(schedule_resolver *r, const schedule_key_place *place, c
     declare_generics(&L, &r->place, &names);
     declare_names(&L, &names);
     if (k.index) declare_index(&L, &names, &k, space, x->at, &v->var);
+    schedule_ids *ids = ARENA_NEW(u->arena, schedule_ids);
+    if (k.index) *ids = schedule_index_ids(k.c, k.stage, k.index);
+    v->ids = ids;
     tensor_val named = map ? (tensor_val)(map - k.c->op->op->vals.data) : 0;
     if (named >= L.op->nparams) {   // an equation of the op computes it
         tensor_expr at = tensor_var_expr(L.op, v->var, e->at);

@@ -1,6 +1,6 @@
 // What the names of a schedule stand for: stages, indices and values of the lowered op. Gradients are not
 // derived yet when schedules are checked, so a gradient's stages, indices and values are taken as they are.
-#include "sema_schedule.h"
+#include "sema_schedule_names.h"
 #include <string.h>
 
 static bool unknowable(const schedule_checker *c) { return c->op->gradient || !c->op->op; }
@@ -27,6 +27,15 @@ schedule_let *schedule_let_find(const schedule_checker *c, const char *name) {
     return NULL;
 }
 
+// ---- Paths
+// ----------------------------------------------------------------------------------------------
+bool schedule_path_covers(const char *path, const char *stage) {
+    if (!path) return true;
+    if (!stage) return false;
+    while (*path && *path == *stage) path++, stage++;
+    return !*path && (!*stage || *stage == '.');
+}
+
 // ---- Stages ---------------------------------------------------------------------------------------------
 // NULL: none does.
 static const char *stage_that_writes(const tensor_op *op, const tensor_val_info *v) {
@@ -41,7 +50,7 @@ static bool never_used(const schedule_checker *c, const char *path) {
     size_t n = strcspn(path, ".");
     const char *whole = arena_strndup(c->s->arena, path, n);
     for (uint32_t i = 0; i < c->op->op->stages.len; i++)
-        if (schedule_covers(whole, c->op->op->stages.data[i].name)) return false;
+        if (schedule_path_covers(whole, c->op->op->stages.data[i].name)) return false;
     for (const ast_equation *e = c->op->body ? c->op->body->equations : NULL; e; e = e->next)
         for (const ast_expr *t = e->targets; t; t = t->next)
             if (t->name.text && !strncmp(t->name.text, path, n) && !t->name.text[n]) return true;
@@ -55,7 +64,7 @@ bool schedule_stage_known(schedule_checker *c, const char *path, span at) {
     if (schedule_rows_of(c, path)) return true;
     for (uint32_t i = 0; i < op->stages.len; i++) {
         const char *name = op->stages.data[i].name;
-        if (schedule_covers(path, name)) return true;
+        if (schedule_path_covers(path, name)) return true;
         VEC_PUSH(c->s->arena, &there, name);
     }
     const tensor_val_info *v = schedule_value_find(c, path);
@@ -73,11 +82,16 @@ bool schedule_stage_known(schedule_checker *c, const char *path, span at) {
 }
 
 // ---- Indices --------------------------------------------------------------------------------------------
-// Those that lowering makes beside one of the source have its name and a prime: e', e'2.
+static const char *source_name(const tensor_op *op, tensor_var v) {
+    return tensor_id_name(op->ids, op->vars.data[v].id);
+}
+
 static bool var_is(const tensor_op *op, tensor_var v, const char *name) {
-    const char *own = op->vars.data[v].name;
-    size_t n = strlen(name);
-    return !strncmp(own, name, n) && (!own[n] || own[n] == '\'');
+    return !strcmp(source_name(op, v), name);
+}
+
+static tensor_var var_at(const tensor_stage *st, uint32_t i) {
+    return i < st->nleft ? st->left[i] : st->bound[i - st->nleft];
 }
 
 typedef struct {
@@ -91,7 +105,7 @@ static bool stage_has(const index_search *q, const tensor_stage *st) {
     const tensor_op *op = q->c->op->op;
     for (uint32_t i = 0; i < st->nleft + st->nbound; i++) {
         bool left = i < st->nleft;
-        tensor_var v = left ? st->left[i] : st->bound[i - st->nleft];
+        tensor_var v = var_at(st, i);
         if ((left && q->bound_only) || !var_is(op, v, q->name)) continue;
         if (q->space == TENSOR_NO_SPACE || op->vars.data[v].space == q->space) return true;
     }
@@ -107,7 +121,9 @@ static bool found(const index_search *q) {
     const tensor_op *op = q->c->op->op;
     const char *of = schedule_rows_of(q->c, q->path), *path = of ? of : q->path;
     for (uint32_t i = 0; i < op->stages.len; i++)
-        if (schedule_covers(path, op->stages.data[i].name) && stage_has(q, &op->stages.data[i])) return true;
+        if (schedule_path_covers(path, op->stages.data[i].name) &&
+            stage_has(q, &op->stages.data[i]))
+            return true;
     return false;
 }
 
@@ -120,15 +136,37 @@ bool schedule_index_space(const schedule_checker *c, const char *stage, const ch
     const char *of = schedule_rows_of(c, stage), *path = of ? of : stage;
     for (uint32_t i = 0; i < op->stages.len; i++) {
         const tensor_stage *st = &op->stages.data[i];
-        if (!schedule_covers(path, st->name)) continue;
+        if (!schedule_path_covers(path, st->name)) continue;
         tensor_space rows = schedule_rows_called(op, st, name);
         if (rows != TENSOR_NO_SPACE) return *out = rows, true;
         for (uint32_t k = 0; k < st->nleft + st->nbound; k++) {
-            tensor_var v = k < st->nleft ? st->left[k] : st->bound[k - st->nleft];
+            tensor_var v = var_at(st, k);
             if (var_is(op, v, name)) return *out = op->vars.data[v].space, true;
         }
     }
     return false;
+}
+
+typedef VEC(tensor_id) id_list;
+
+static void add_id(arena *a, id_list *to, tensor_id id) {
+    if (!schedule_means((schedule_ids){to->len, to->data}, id)) VEC_PUSH(a, to, id);
+}
+
+schedule_ids schedule_index_ids(const schedule_checker *c, const char *stage, const char *name) {
+    const tensor_op *op = c->op->op;
+    const char *of = schedule_rows_of(c, stage), *path = of ? of : stage;
+    id_list ids = {0};
+    for (uint32_t i = 0; i < op->stages.len; i++) {
+        const tensor_stage *st = &op->stages.data[i];
+        if (!schedule_path_covers(path, st->name)) continue;
+        for (uint32_t k = 0; k < st->nleft + st->nbound; k++)
+            if (var_is(op, var_at(st, k), name))
+                add_id(c->s->arena, &ids, op->vars.data[var_at(st, k)].id);
+        if (schedule_rows_called(op, st, name) != TENSOR_NO_SPACE)
+            add_id(c->s->arena, &ids, schedule_row_id(op, st, name));
+    }
+    return (schedule_ids){ids.len, ids.data};
 }
 
 static bool schedule_index_lies_in(const schedule_checker *c, const char *name, tensor_space s) {
@@ -143,10 +181,9 @@ static void list_indices(schedule_checker *c, const char *path, schedule_names *
     const tensor_op *op = c->op->op;
     for (uint32_t i = 0; i < op->stages.len; i++) {
         const tensor_stage *st = &op->stages.data[i];
-        if (!schedule_covers(path, st->name)) continue;
+        if (!schedule_path_covers(path, st->name)) continue;
         for (uint32_t k = 0; k < st->nleft + st->nbound; k++) {
-            const char *own = op->vars.data[k < st->nleft ? st->left[k] : st->bound[k - st->nleft]].name;
-            const char *name = arena_strndup(c->s->arena, own, strcspn(own, "'"));
+            const char *name = source_name(op, var_at(st, k));
             if (!listed(out, name)) VEC_PUSH(c->s->arena, out, name);
         }
     }
@@ -154,7 +191,7 @@ static void list_indices(schedule_checker *c, const char *path, schedule_names *
 
 static const tensor_stage *stage_at(const tensor_op *op, const char *path) {
     for (uint32_t i = 0; path && i < op->stages.len; i++)
-        if (schedule_covers(path, op->stages.data[i].name)) return &op->stages.data[i];
+        if (schedule_path_covers(path, op->stages.data[i].name)) return &op->stages.data[i];
     return NULL;
 }
 

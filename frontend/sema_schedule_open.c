@@ -1,7 +1,7 @@
 // What a schedule leaves to the tuner: words with choices, names of such words, statements that may be left
 // out. Passes take the first choice; a listing shows them all.
 //     let N = 4 | 8;  block v 2 * N;  tune tile e 32 | 64;
-#include "sema_schedule.h"
+#include "sema_schedule_names.h"
 
 #include <string.h>
 

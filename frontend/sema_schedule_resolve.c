@@ -1,6 +1,6 @@
 // A checked schedule as passes read it: inherited cells merged, lets and choices replaced, keys lowered. A
 // choice stands for its first alternative, and a statement under tune for itself.
-#include "sema_schedule.h"
+#include "sema_schedule_names.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -19,6 +19,39 @@ static span schedule_verb_span(const ast_statement *st) {
 }
 
 static arena *arena_of(const resolving *x) { return x->r->unit->arena; }
+
+// ---- Whom names mean
+// ------------------------------------------------------------------------------------- Gradients
+// and called ops are there by now: every name that means something means a stage, an index or a
+// value.
+static tensor_ids *ids_of(const resolving *x) { return x->r->place.op->op->ids; }
+
+static schedule_ids index_ids(resolving *x, const char *name) {
+    const schedule_ids found = schedule_index_ids(x->c, x->from->stage, name);
+    return found.n
+               ? found
+               : schedule_one(arena_of(x),
+                              tensor_id_of_index(ids_of(x), name));   // no stage has it: nobody's
+}
+
+static schedule_ids path_ids(resolving *x, const char *path) {
+    return schedule_one(arena_of(x), tensor_id_of_path(ids_of(x), path));
+}
+
+static bool names_index(schedule_kind k) {
+    return k == SCHEDULE_INDEX || k == SCHEDULE_REDUCED || k == SCHEDULE_INDICES;
+}
+
+static schedule_ids ids_of_name(resolving *x, schedule_kind k, const char *name) {
+    return names_index(k) ? index_ids(x, name) : path_ids(x, name);
+}
+
+static const schedule_ids *ids_of_names(resolving *x, schedule_kind k, const char *const *names,
+                                        uint32_t n) {
+    schedule_ids *ids = ARENA_ARRAY(arena_of(x), schedule_ids, n + 1);
+    for (uint32_t i = 0; i < n; i++) ids[i] = ids_of_name(x, k, names[i]);
+    return ids;
+}
 
 // ---- Words -----------------------------------------------------------------------------------------------
 static const char *const *subject_texts(resolving *x, const ast_subject *s, uint32_t *n) {
@@ -64,7 +97,10 @@ static void set_word(resolving *x, schedule_kind k, const ast_subject *s, schedu
     case SCHEDULE_SCHEDULES: set_schedules(x, s, v); return;
     case SCHEDULE_INDICES:
     case SCHEDULE_STAGES:
-    case SCHEDULE_VALUES: v->names = subject_texts(x, s, &v->nnames); return;
+    case SCHEDULE_VALUES:
+        v->names = subject_texts(x, s, &v->nnames);
+        v->ids = ids_of_names(x, k, v->names, v->nnames);
+        return;
     case SCHEDULE_COUNT: schedule_extent(x->c, s, &v->number); return;
     case SCHEDULE_WIDTH:
         if (schedule_name_of(s)) v->text = schedule_name_of(s);
@@ -77,6 +113,9 @@ static void set_word(resolving *x, schedule_kind k, const ast_subject *s, schedu
     case SCHEDULE_REDUCED:
     case SCHEDULE_MAP:
     case SCHEDULE_SOURCE:
+        v->text = schedule_name_of(s);
+        v->ids = ids_of_names(x, k, &v->text, 1);
+        return;
     case SCHEDULE_OPERAND:
     case SCHEDULE_SHAPE:
     case SCHEDULE_PLACE:
@@ -100,6 +139,7 @@ static void add_stages(resolving *x) {
             VEC_PUSH(arena_of(x), &names, w->subject);
     }
     schedule_value v = {.keyword = "stages", .nnames = names.len, .names = names.data, .var = UINT32_MAX};
+    v.ids = ids_of_names(x, SCHEDULE_STAGES, names.data, names.len);
     VEC_PUSH(arena_of(x), &x->values, v);
 }
 
@@ -155,6 +195,9 @@ static schedule_cell resolve_cell(resolving *x, const written_cell *w) {
     return (schedule_cell){.verb = (schedule_verb)(w->what - schedule_statement_at(0)),
                            .stage = w->stage,
                            .subject = w->subject,
+                           .of = tensor_id_of_path(ids_of(x), w->stage),
+                           .about = w->subject ? ids_of_name(x, x->form.parts[0].kind, w->subject)
+                                               : (schedule_ids){0},
                            .nvalues = x->values.len,
                            .values = x->values.data,
                            .at = schedule_verb_span(w->statement),
@@ -172,8 +215,11 @@ schedule *schedule_resolve(schedule_resolver *r, const ast_item *item) {
     c->op = &compiled;
     c->ds = r->unit->ds;
     schedule *s = ARENA_NEW(quiet.arena, schedule);
-    *s = (schedule){
-        .name = item->name.text, .path = compiled.path, .target = r->place.target, .at = item->name.at};
+    *s = (schedule){.name = item->name.text,
+                    .path = compiled.path,
+                    .target = r->place.target,
+                    .at = item->name.at,
+                    .ids = compiled.op->ids};
     resolving x = {.r = r, .c = c, .out = s};
     r->depth++;
     for (uint32_t i = 0; i < c->cells.len; i++)

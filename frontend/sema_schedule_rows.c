@@ -1,7 +1,7 @@
 // Stages and indices that an op has once `rfactor` reduces what rows give: datt.rows, and the row v of V.
 // Whether a schedule has the statement is not asked, as statements come in any order: one about rows that
 // nothing makes has nothing to do.
-#include "sema_schedule.h"
+#include "sema_schedule_names.h"
 
 #include <strings.h>
 #include <string.h>
@@ -19,6 +19,11 @@ const char *schedule_rows_of(const schedule_checker *c, const char *path) {
             return name;
     }
     return NULL;
+}
+
+tensor_id schedule_row_id(const tensor_op *op, const tensor_stage *st, const char *name) {
+    tensor_id rows = tensor_id_of_path(op->ids, arena_printf(op->arena, "%s.rows", st->name));
+    return tensor_id_inside(op->ids, rows, name);
 }
 
 tensor_space schedule_rows_called(const tensor_op *op, const tensor_stage *st, const char *name) {

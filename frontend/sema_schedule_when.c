@@ -1,5 +1,5 @@
 // Conditions of a schedule: about what is known when a plan is made. Names and kinds are checked.
-#include "sema_schedule.h"
+#include "sema_schedule_names.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // One word of a statement against the kind its form wants: single, list or choice, and what each part names.
-#include "sema_schedule.h"
+#include "sema_schedule_names.h"
 #include <string.h>
 
 static bool one_wanted(schedule_checker *c, const schedule_kind_info *k, const ast_subject *x) {

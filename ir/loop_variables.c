@@ -78,7 +78,7 @@ static bool take_own(tensor_op *op, const tensor_stage *s, bool *taken, tensor_v
     for (uint32_t i = 0; i < s->nleft + s->nbound; i++) {
         tensor_var v = i < s->nleft ? s->left[i] : s->bound[i - s->nleft];
         if (s->loop != TENSOR_NO_LOOP && op->loops.data[s->loop].step == v) continue;
-        if (taken[v]) to[v] = tensor_add_var(op, op->vars.data[v].name, op->vars.data[v].space);
+        if (taken[v]) to[v] = tensor_add_var_of(op, v, op->vars.data[v].name);
         changed = changed || taken[v];
         taken[v] = true;
     }

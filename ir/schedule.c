@@ -34,33 +34,52 @@ static bool form_has(schedule_verb v, const char *word) {
 // ---- Cells -----------------------------------------------------------------------------------------------
 static bool same_text(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
 
-bool schedule_covers(const char *path, const char *stage) {
-    if (!path) return true;
-    if (!stage) return false;
-    while (*path && *path == *stage) path++, stage++;
-    return !*path && (!*stage || *stage == '.');
+bool schedule_means(schedule_ids ids, tensor_id id) {
+    for (uint32_t i = 0; i < ids.n; i++)
+        if (ids.data[i] == id) return true;
+    return false;
 }
 
-static bool is_about(const schedule_cell *c, const char *subject) {
-    if (!c->subject || !subject) return c->subject == subject;
-    if (lists_subjects(c->verb)) return schedule_covers(c->subject, subject);
-    size_t n = strlen(c->subject);
-    return !strncmp(c->subject, subject, n) && (!subject[n] || subject[n] == '\'');
+bool schedule_lists(const schedule_cell *c, tensor_id id) {
+    for (uint32_t v = 0; v < c->nvalues; v++)
+        for (uint32_t k = 0; k < c->values[v].nnames && c->values[v].ids; k++)
+            if (schedule_means(c->values[v].ids[k], id)) return true;
+    return false;
 }
 
-static size_t length(const char *text) { return text ? strlen(text) : 0; }
-
-static bool more_specific(const schedule_cell *a, const schedule_cell *b) {
-    if (length(a->stage) != length(b->stage)) return length(a->stage) > length(b->stage);
-    return length(a->subject) > length(b->subject);
+schedule_ids schedule_one(arena *a, tensor_id id) {
+    if (id == TENSOR_ALL) return (schedule_ids){0};
+    tensor_id *one = ARENA_NEW(a, tensor_id);
+    *one = id;
+    return (schedule_ids){1, one};
 }
 
-schedule_cell *schedule_find(const schedule *s, const char *stage, schedule_verb verb, const char *subject) {
+bool schedule_covers(const schedule *s, const schedule_cell *c, tensor_id stage) {
+    return tensor_id_covers(s->ids, c->of, stage);
+}
+
+static bool is_about(const schedule *s, const schedule_cell *c, tensor_id id) {
+    if (!c->about.n || id == TENSOR_ALL) return !c->about.n && id == TENSOR_ALL;
+    if (lists_subjects(c->verb)) return tensor_id_covers(s->ids, c->about.data[0], id);
+    return schedule_means(c->about, id);
+}
+
+static uint32_t depth_of_subject(const schedule *s, const schedule_cell *c) {
+    return c->about.n ? tensor_id_depth(s->ids, c->about.data[0]) : 0;
+}
+
+static bool more_specific(const schedule *s, const schedule_cell *a, const schedule_cell *b) {
+    uint32_t of_a = tensor_id_depth(s->ids, a->of), of_b = tensor_id_depth(s->ids, b->of);
+    return of_a != of_b ? of_a > of_b : depth_of_subject(s, a) > depth_of_subject(s, b);
+}
+
+schedule_cell *schedule_find(const schedule *s, tensor_id stage, schedule_verb verb,
+                             tensor_id about) {
     schedule_cell *best = NULL;
     for (uint32_t i = 0; i < s->cells.len; i++) {
         schedule_cell *c = &s->cells.data[i];
-        if (c->verb != verb || !schedule_covers(c->stage, stage) || !is_about(c, subject)) continue;
-        if (!best || more_specific(c, best)) best = c;
+        if (c->verb != verb || !schedule_covers(s, c, stage) || !is_about(s, c, about)) continue;
+        if (!best || more_specific(s, c, best)) best = c;
     }
     return best && !best->empty ? best : NULL;
 }
@@ -76,11 +95,18 @@ int64_t schedule_number(const schedule_cell *c, const char *keyword) {
     return v ? v->number : 0;
 }
 
+static bool same_ids(schedule_ids a, schedule_ids b) {
+    return a.n == b.n && (!a.n || !memcmp(a.data, b.data, a.n * sizeof *a.data));
+}
+
+bool schedule_same_place(const schedule_cell *a, const schedule_cell *b) {
+    return a->of == b->of && same_ids(a->about, b->about);
+}
+
 void schedule_fill(arena *a, schedule *s, schedule_cell cell) {
     for (uint32_t i = 0; i < s->cells.len; i++) {
         schedule_cell *c = &s->cells.data[i];
-        if (c->verb != cell.verb || !same_text(c->stage, cell.stage) || !same_text(c->subject, cell.subject))
-            continue;
+        if (c->verb != cell.verb || !schedule_same_place(c, &cell)) continue;
         *c = cell;
         return;
     }

@@ -4,7 +4,7 @@
 // Enters: built by frontend/ from a .gnn file, or by passes/ as the default. Leaves: read by the rooms of passes/, each of which
 // marks the cells it consumes; a cell nobody consumed is an error. Memory: the arena it was made in.
 //
-//     const schedule_cell *c = schedule_find(s, "y.sum", SCHEDULE_LANES, "f");
+//     const schedule_cell *c = schedule_find(s, stage->id, SCHEDULE_LANES, op->vars.data[f].id);
 //     int64_t lanes = c ? schedule_number(c, NULL) : 1;
 #ifndef GNNC_SCHEDULE_IR_H
 #define GNNC_SCHEDULE_IR_H
@@ -27,12 +27,20 @@ const schedule_statement *schedule_statement_at(uint32_t i);   // by verb; NULL 
 // (`lanes f 32`: {NULL, 32}; `lanes f fit`: {NULL, text "fit"}), a second one the name of its kind (`keep x shared f16`:
 // {NULL, "shared"}, {"type", "f16"}; `window v 8 by src 16`: {NULL, 8}, {"by", "src"}, {"count", 16}). Where subjects are
 // a list of stages each has a cell, and they stand together in {"stages", names}.
+typedef struct {   // whom a name of a statement means: an index has one identity in each stage that
+                   // has it
+    uint32_t n;
+    const tensor_id *data;
+} schedule_ids;
+
 typedef struct schedule_value {
     const char *keyword;
     int64_t number;              // COUNT
     const char *text;            // a word or name: type, place, way, hint, shape, map, "fit"; KEY, FACTOR as written; or NULL
     uint32_t nnames;
     const char *const *names;    // lists: stages, values, indices, schedules
+    const schedule_ids *ids;   // of each of those, or of `text`, where it names an index, a map or
+                               // a stage; else NULL
     uint32_t nnumbers;
     const int64_t *numbers;      // limits
     const struct schedule *const *schedules;   // those of `names`, for what is in a class: their `when` is not asked
@@ -43,8 +51,10 @@ typedef struct schedule_value {
 
 typedef struct {
     schedule_verb verb;
-    const char *stage;           // path; what lies inside is covered; NULL: every stage
-    const char *subject;         // index, value or stage; NULL: the statement has none
+    const char *stage;           // path, as it is written; NULL: every stage
+    const char *subject;   // index, value or stage, as it is written; NULL: the statement has none
+    tensor_id of;                // the stage: it and what lies inside is covered
+    schedule_ids about;          // the subject; none: the statement has none
     uint32_t nvalues;
     const schedule_value *values;
     span at;                     // the verb
@@ -76,6 +86,7 @@ typedef struct schedule {
     // The op, with what keys and factors need: variables, expressions, and the values of `stages`, which they read and
     // the op does not compute (degree(dst, v) is a sum over dst's domain).
     const tensor_op *op;
+    tensor_ids *ids;             // of the op and all its copies
     VEC(tensor_stage) stages;
     VEC(schedule_cell) cells;
     VEC(schedule_let_text) lets;    // that `open` texts name
@@ -86,13 +97,20 @@ typedef struct schedule {
 
 typedef VEC(schedule *) schedule_list;
 
-bool schedule_covers(const char *path, const char *stage);   // equal, or the stage lies inside; NULL: every stage
-// The cell that holds for a stage: the most specific of those for that verb and subject that cover it; NULL: none, or
-// emptied. A subject that is a stage or value covers what lies inside, an index those that lowering makes of it (e', e'2).
-// Finding does not consume.
-schedule_cell *schedule_find(const schedule *s, const char *stage, schedule_verb verb, const char *subject);
+// The cell that holds for a stage: the most specific of those for that verb and subject that cover
+// it; NULL: none, or emptied. about: an index, value or stage, TENSOR_ALL where the verb takes
+// none. A subject that is a stage or value covers what lies inside. Finding does not consume.
+schedule_cell *schedule_find(const schedule *s, tensor_id stage, schedule_verb verb,
+                             tensor_id about);
+bool schedule_covers(const schedule *s, const schedule_cell *c,
+                     tensor_id stage);                       // whether it is about that stage
+bool schedule_lists(const schedule_cell *c, tensor_id id);   // a list of it does
+bool schedule_means(schedule_ids ids, tensor_id id);         // whether it is among them
+schedule_ids schedule_one(arena *a, tensor_id id);           // it alone; TENSOR_ALL: none
 const schedule_value *schedule_value_of(const schedule_cell *c, const char *keyword);   // NULL: not given
 int64_t schedule_number(const schedule_cell *c, const char *keyword);                   // 0: not given
+bool schedule_same_place(const schedule_cell *a,
+                         const schedule_cell *b);   // of one stage, about one subject
 // For passes that make one; takes the place of a cell of that stage, verb and subject.
 void schedule_fill(arena *a, schedule *s, schedule_cell cell);
 // Whether a value that a key reads is the number of points a map takes to each point: which map.

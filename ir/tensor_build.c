@@ -16,6 +16,7 @@ tensor_op *tensor_op_new(arena *a, const char *name) {
     s->op.arena = a;
     s->op.name = name;
     s->op.source = "";
+    s->op.ids = tensor_ids_new(a);
     s->nslots = 64;
     s->slots = ARENA_ARRAY(a, uint32_t, s->nslots);
     VEC_PUSH(a, &s->op.exprs, (tensor_node){0});
@@ -28,13 +29,37 @@ tensor_space tensor_add_space(tensor_op *op, tensor_space_info info) {
 }
 
 tensor_val tensor_add_val(tensor_op *op, tensor_val_info info) {
+    info.id = tensor_id_of_path(op->ids, info.name);
     VEC_PUSH(op->arena, &op->vals, info);
     return op->vals.len - 1;
 }
 
-tensor_var tensor_add_var(tensor_op *op, const char *name, tensor_space space) {
-    VEC_PUSH(op->arena, &op->vars, ((tensor_var_info){name, space}));
+tensor_var tensor_add_var_as(tensor_op *op, tensor_id index, const char *name, tensor_space space) {
+    VEC_PUSH(op->arena, &op->vars, ((tensor_var_info){name, space, index}));
     return op->vars.len - 1;
+}
+
+tensor_var tensor_add_var(tensor_op *op, const char *name, tensor_space space) {
+    return tensor_add_var_as(op, tensor_id_of_index(op->ids, name), name, space);
+}
+
+tensor_var tensor_add_var_of(tensor_op *op, tensor_var of, const char *name) {
+    return tensor_add_var_as(op, op->vars.data[of].id, name, op->vars.data[of].space);
+}
+
+uint32_t tensor_add_stage(tensor_op *op, tensor_stage st) {
+    st.id = tensor_id_of_path(op->ids, st.name);
+    VEC_PUSH(op->arena, &op->stages, st);
+    return op->stages.len - 1;
+}
+
+const char *tensor_mark_text(tensor_mark m) {
+    static const char *const texts[] = {
+#define TENSOR_MARK(id, text, means) [TENSOR_##id] = text,
+#include "tensor_mark.def"
+#undef TENSOR_MARK
+    };
+    return texts[m];
 }
 
 // ---- Sharing ---------------------------------------------------------------------------------------------

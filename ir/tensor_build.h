@@ -8,7 +8,14 @@ tensor_op *tensor_op_new(arena *a, const char *name);
 tensor_op *tensor_op_copy(arena *a, const tensor_op *op);            // handles mean the same in both; either may grow
 tensor_space tensor_add_space(tensor_op *op, tensor_space_info info);
 tensor_val tensor_add_val(tensor_op *op, tensor_val_info info);      // TENSOR_NO_… fields must be set by the caller
-tensor_var tensor_add_var(tensor_op *op, const char *name, tensor_space space);
+tensor_var tensor_add_var(tensor_op *op, const char *name, tensor_space space);   // a new index
+tensor_var tensor_add_var_of(tensor_op *op, tensor_var of,
+                             const char *name);   // another variable for one
+tensor_var tensor_add_var_as(tensor_op *op, tensor_id index, const char *name, tensor_space space);
+const char *tensor_mark_text(tensor_mark m);
+static inline bool tensor_marked(const tensor_stage *s, tensor_mark m) { return s->marks >> m & 1; }
+static inline void tensor_set_mark(tensor_stage *s, tensor_mark m) { s->marks |= 1u << m; }
+uint32_t tensor_add_stage(tensor_op *op, tensor_stage st);           // the last; its number
 // Expressions are shared: equal nodes get equal handles (the first span stays). Types must fit, or it is an ICE. Constant
 // arguments fold where the result is exact in every target.
 tensor_expr tensor_int(tensor_op *op, int64_t x);

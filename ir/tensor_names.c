@@ -5,7 +5,12 @@
 #include <string.h>
 
 typedef struct {
+    tensor_id was, is;
+} renamed_index;
+
+typedef struct {
     tensor_op *op;
+    VEC(renamed_index) indices;   // stages that share one share it afterwards
     bool *walked;          // per space: keys find its points
     const char **called;   // per space: what its first index in a stage is called
     bool (*keeps)(const char *name, void *user);
@@ -63,6 +68,24 @@ static const char *renamed(const naming *n, const char *name, const char *to) {
     return arena_printf(n->op->arena, "%.*s%s", (int)base_of(to), to, name + base_of(name));
 }
 
+static tensor_id index_after(naming *n, tensor_id was, const char *to) {
+    for (uint32_t i = 0; i < n->indices.len; i++)
+        if (n->indices.data[i].was == was) return n->indices.data[i].is;
+    renamed_index one = {
+        was, tensor_id_of_index(n->op->ids, arena_strndup(n->op->arena, to, base_of(to)))};
+    VEC_PUSH(n->op->arena, &n->indices, one);
+    return one.is;
+}
+
+// All variables of the stage that stand for one index.
+static void rename_index(naming *n, const tensor_stage *st, tensor_id index, const char *to) {
+    const tensor_id made = index_after(n, index, to);
+    for (uint32_t i = 0; i < st->nleft + st->nbound; i++) {
+        tensor_var_info *v = &n->op->vars.data[var_at(st, i)];
+        if (v->id == index) *v = (tensor_var_info){renamed(n, v->name, to), v->space, made};
+    }
+}
+
 static void name_space(naming *n, tensor_stage *st, tensor_space s) {
     const char *first = first_over(n, st, s);
     if (!first || !n->walked[s]) return;
@@ -71,10 +94,9 @@ static void name_space(naming *n, tensor_stage *st, tensor_space s) {
     if (same_base(first, to) || n->keeps(arena_strndup(n->op->arena, first, base_of(first)), n->user)) return;
     for (uint32_t i = 0; i < st->nleft + st->nbound; i++)
         if (is_called(n, var_at(st, i), s, first) && is_taken_beside(n, var_at(st, i), to)) return;
-    for (uint32_t i = 0; i < st->nleft + st->nbound; i++) {
-        tensor_var_info *v = &n->op->vars.data[var_at(st, i)];
-        if (is_called(n, var_at(st, i), s, first)) v->name = renamed(n, v->name, to);
-    }
+    for (uint32_t i = 0; i < st->nleft + st->nbound; i++)
+        if (is_called(n, var_at(st, i), s, first))
+            rename_index(n, st, n->op->vars.data[var_at(st, i)].id, to);
 }
 
 void tensor_name_indices(tensor_op *op, bool (*keeps)(const char *name, void *user), void *user) {

@@ -3,6 +3,7 @@
 #define GNNC_TENSOR_OP_H
 
 #include "program.h"
+#include "tensor_id.h"
 
 // ---- Handles ---------------------------------------------------------------------------------------------
 typedef uint32_t tensor_space;   // into op->spaces
@@ -81,6 +82,7 @@ typedef enum {
 } tensor_role;
 typedef struct {
     const char *name;
+    tensor_id id;
     tensor_role role;
     ir_dtype type;               // storage type; DT_INDEX for maps and index-valued stages and results
     tensor_space into;           // DT_INDEX
@@ -99,6 +101,7 @@ typedef struct {
 typedef struct {
     const char *name;
     tensor_space space;
+    tensor_id id;          // of the index that it stands for
 } tensor_var_info;
 
 // ---- Reducers (monoids) ----------------------------------------------------------------------------------
@@ -131,8 +134,17 @@ typedef struct {
 } tensor_key;
 #define TENSOR_NO_REDUCER UINT32_MAX
 #define TENSOR_NO_LOOP UINT32_MAX
+// What passes found out of a stage, or decided: bits of its marks, by the words of its text.
+typedef enum {
+#define TENSOR_MARK(id, text, means) TENSOR_##id,
+#include "tensor_mark.def"
+#undef TENSOR_MARK
+    TENSOR_MARK_COUNT
+} tensor_mark;
 typedef struct {
     const char *name;            // path: "s", "a.max", "y.sum.2"
+    tensor_id id;
+    uint32_t marks;              // a bit for each tensor_mark
     uint32_t ntargets;
     const tensor_target *targets;
     uint32_t nleft;
@@ -140,16 +152,20 @@ typedef struct {
     uint32_t reducer;            // into op->reducers or TENSOR_NO_REDUCER
     uint32_t nbody;
     const tensor_expr *body;     // reducer: its arguments; else one per target
-    // reductions only:
-    uint32_t nbound;
-    const tensor_var *bound;     // in binder order: the order of combination is lexicographic in it
-    uint32_t nkeys;
-    const tensor_key *keys;
-    uint32_t nfilters;
-    const tensor_expr *filters;  // bool, in order; a later one is evaluated only where the earlier hold
-    uint32_t nelse;
-    const tensor_expr *orelse;   // 0 or one per target, over left variables: the value where nothing was combined
-    enum { TIES_FIRST, TIES_SPLIT, TIES_ALL } ties;   // for gradients
+    struct {                     // of a reduction
+        uint32_t nbound;
+        const tensor_var
+            *bound;   // in binder order: the order of combination is lexicographic in it
+        uint32_t nkeys;
+        const tensor_key *keys;
+        uint32_t nfilters;
+        const tensor_expr
+            *filters;   // bool, in order; a later one is evaluated only where the earlier hold
+        uint32_t nelse;
+        const tensor_expr *orelse;   // 0 or one per target, over left variables: the value where
+                                     // nothing was combined
+        enum { TIES_FIRST, TIES_SPLIT, TIES_ALL } ties;   // for gradients
+    };
     uint32_t loop;               // into op->loops, or TENSOR_NO_LOOP
     span at;
 } tensor_stage;
@@ -171,6 +187,7 @@ typedef struct {
     arena *arena;
     const char *name;      // "gat_f32"
     const char *source;    // path of the .gnn file, or ""
+    tensor_ids *ids;       // shared by all copies
     VEC(tensor_space_info) spaces;
     VEC(tensor_val_info) vals;       // parameters and results in the op's order come first, then stages and classes
     uint32_t nparams;                // maps, tensors, scalars and results: the caller's part of vals

@@ -196,6 +196,10 @@ static void read_loop(parser *p) {
 static void read_item(parser *p) {
     static const char *const roles[] = {"map", "tensor", "scalar", "result", "stage", "classes", "prepared"};
     p->scope.len = 0;
+    if (tensor_lex_is(&p->tok, "[")) {   // marks
+        tensor_parse_equation(p, TENSOR_NO_LOOP);
+        return;
+    }
     if (p->tok.kind != TOK_NAME) {
         tensor_parse_fail(p, E0971, p->tok.at, "expected a declaration or an equation");
         return;

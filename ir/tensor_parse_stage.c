@@ -246,9 +246,28 @@ static void read_plain(parser *p, tensor_stage *s) {
     s->nbody = body.len, s->body = body.data;
 }
 
+static void read_mark(parser *p, tensor_stage *s) {
+    token t = p->tok;
+    const char *text = tensor_lex_name(p, "a mark").text;
+    tensor_mark m = 0;
+    while (!p->failed && m < TENSOR_MARK_COUNT && strcmp(tensor_mark_text(m), text) != 0) m++;
+    if (p->failed) return;
+    if (m < TENSOR_MARK_COUNT) tensor_set_mark(s, m);
+    else tensor_parse_fail(p, E0972, t.at, "'%s' is no mark of a stage", text);
+}
+
+// [online, behind] a.max[v] = …
+static void read_marks(parser *p, tensor_stage *s) {
+    if (!tensor_lex_accept(p, "[")) return;
+    do read_mark(p, s);
+    while (tensor_lex_accept(p, ","));
+    tensor_lex_expect(p, "]");
+}
+
 void tensor_parse_equation(parser *p, uint32_t loop) {
     tensor_stage s = {.reducer = TENSOR_NO_REDUCER, .loop = loop, .ties = TIES_FIRST, .at = p->tok.at};
     p->scope.len = 0;
+    read_marks(p, &s);
     if (loop != TENSOR_NO_LOOP) {
         tensor_var step = p->op->loops.data[loop].step;
         VEC_PUSH(p->arena, &p->scope, ((binding){p->op->vars.data[step].name, step}));
@@ -270,5 +289,5 @@ void tensor_parse_equation(parser *p, uint32_t loop) {
     if (!s.name) s.name = p->op->vals.data[targets.data[0].val].name;
     if (p->tok.kind == TOK_NAME && tensor_lex_is(&p->next, "{")) read_reduction(p, &s);
     else read_plain(p, &s);
-    if (!p->failed) VEC_PUSH(p->arena, &p->op->stages, s);
+    if (!p->failed) tensor_add_stage(p->op, s);
 }

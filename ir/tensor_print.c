@@ -439,10 +439,21 @@ static void print_reduction(printer *p, const tensor_stage *s, const char *inden
     OUT(p, "%s\n", ties[s->ties]);
 }
 
+static void print_marks(printer *p, const tensor_stage *s) {
+    const char *before = "[";
+    for (tensor_mark m = 0; m < TENSOR_MARK_COUNT; m++) {
+        if (!tensor_marked(s, m)) continue;
+        OUT(p, "%s%s", before, tensor_mark_text(m));
+        before = ", ";
+    }
+    OUT(p, "%s", s->marks ? "] " : "");
+}
+
 static void print_stage(printer *p, const tensor_stage *s, bool *declared) {
     const char *indent = s->loop == TENSOR_NO_LOOP ? "    " : "      ";
     const char *name = tensor_print_fit(p->scratch, s->name);
     OUT(p, "%s", indent + 2);
+    print_marks(p, s);
     if (!s->ntargets || strcmp(name, p->vals[s->targets[0].val]) != 0) OUT(p, "%s: ", name);
     tensor_print_name_variables(p, s);
     print_targets(p, s, declared);

@@ -414,6 +414,8 @@ static const char *check_outcome(verifier *v, const tensor_stage *s) {
 
 static const char *check_stage(verifier *v, const tensor_stage *s) {
     v->what = arena_printf(v->arena, "stage '%s'", s->name ? s->name : "");
+    if (s->name && !tensor_id_is_path(v->op->ids, s->id, s->name))
+        return WRONG(v, "it has the identity of another");
     if (!s->name || s->ntargets == 0) return WRONG(v, "it has no name or no target");
     if (s->loop != TENSOR_NO_LOOP && s->loop >= v->op->loops.len)
         return WRONG(v, "there is no loop %u", (unsigned)s->loop);
@@ -476,9 +478,12 @@ static const char *check_all(verifier *v) {
     const tensor_op *op = v->op;
     v->what = "op";
     if (op->nparams > op->vals.len) return WRONG(v, "it has more parameters than values");
-    for (uint32_t i = 0; i < op->vars.len; i++)
+    for (uint32_t i = 0; i < op->vars.len; i++) {
         if (op->vars.data[i].space >= op->spaces.len)
             return WRONG(v, "variable '%s' has no space", op->vars.data[i].name);
+        if (!op->vars.data[i].id || !tensor_id_known(op->ids, op->vars.data[i].id))
+            return WRONG(v, "variable '%s' stands for no index", op->vars.data[i].name);
+    }
     for (uint32_t i = 0; i < op->vals.len; i++) TRY(check_val(v, i));
     TRY(check_nodes(v));
     for (uint32_t i = 0; i < op->spaces.len; i++) TRY(check_space(v, i));

@@ -18,8 +18,8 @@ static bool says(const making *m, const tensor_stage *st, schedule_verb verb, te
     const schedule *s = m->p->s;
     for (uint32_t i = 0; i < s->cells.len; i++) {
         const schedule_cell *c = &s->cells.data[i];
-        if (c->verb == verb && schedule_covers(c->stage, st->name) &&
-            (!c->subject || plan_index_is(m->p, c->subject, v)))
+        if (c->verb == verb && schedule_covers(s, c, st->id) &&
+            (!c->about.n || plan_is_among(m->p, c->about, v)))
             return true;
     }
     return false;
@@ -65,7 +65,7 @@ static void give_blocks(making *m, const stage_group *g) {
     }
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        if (plan_left(p, st, left)) default_fill(m, st->name, SCHEDULE_BLOCK, left[0], points, NULL);
+        if (plan_left(p, st, left)) default_fill(m, st, SCHEDULE_BLOCK, left[0], points, NULL);
     }
 }
 
@@ -88,9 +88,9 @@ static void complete(making *m, stage_group *g) {
     else default_stages(m, g);
     m->p->facts->no_matrices = false;
     for (uint32_t i = 0; i < g->len; i++) {
-        const char *name = m->p->op->stages.data[g->data[i]].name;
-        said |= schedule_find(m->p->s, name, SCHEDULE_COMPUTE, NULL) ||
-                schedule_find(m->p->s, name, SCHEDULE_ACCUMULATE, NULL);
+        const tensor_id id = plan_stage(m->p, g->data[i])->id;
+        said |= schedule_find(m->p->s, id, SCHEDULE_COMPUTE, TENSOR_ALL) ||
+                schedule_find(m->p->s, id, SCHEDULE_ACCUMULATE, TENSOR_ALL);
     }
     if (!said && m->rows != ROWS_SKEWED) default_extremes(m, g);
 }
@@ -118,23 +118,23 @@ static const plan_class *any_class(const machine *on) {
     return plan_class_at(on, i);
 }
 
+static schedule_cell *said_there(const schedule *s, const schedule_cell *c) {
+    return schedule_find(s, c->of, c->verb, c->about.n ? c->about.data[0] : TENSOR_ALL);
+}
+
 // A matrix operation whose shape the schedule leaves open takes the place of the statement there.
 static void take(arena *a, schedule *whole, schedule_cell c) {
-    schedule_cell *said = c.verb == SCHEDULE_MMA ? schedule_find(whole, c.stage, c.verb, c.subject) : NULL;
-    if (!said) {
-        VEC_PUSH(a, &whole->cells, c);
-        return;
-    }
-    said->consumed = true;
-    c.at = said->at;
-    schedule_fill(a, whole, c);
+    schedule_cell *said = c.verb == SCHEDULE_MMA ? said_there(whole, &c) : NULL;
+    if (said) said->consumed = true, c.at = said->at;
+    if (said && said->of == c.of) *said = c;
+    else VEC_PUSH(a, &whole->cells, c);
 }
 
 schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const schedule *s, const machine *on,
                         plan_rows rows, version_facts *facts) {
     schedule *quiet = ARENA_NEW(a, schedule), *made = ARENA_NEW(a, schedule), *whole = ARENA_NEW(a, schedule);
     *quiet = *whole = *s;
-    *made = (schedule){.name = s->name, .automatic = true};
+    *made = (schedule){.name = s->name, .automatic = true, .ids = s->ids};
     quiet->automatic = true;
     quiet->cells.data = whole->cells.data = NULL;
     quiet->cells.len = quiet->cells.cap = whole->cells.len = whole->cells.cap = 0;
@@ -172,8 +172,7 @@ schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const sched
     default_nones(&m);
     for (uint32_t i = 0; i < made->cells.len; i++) {
         schedule_cell c = made->cells.data[i];
-        if (c.empty && schedule_find(s, c.stage, c.verb, c.subject))
-            continue;        // the schedule says more there
+        if (c.empty && said_there(s, &c)) continue;        // the schedule says more there
         c.consumed = c.made = true;   // nobody asked for it
         c.at = s->at;
         take(a, whole, c);

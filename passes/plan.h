@@ -32,14 +32,14 @@ typedef struct {
 } machine;
 const machine *machine_with(arena *a, const char *name, const pass_options *o);   // as the options have it
 
-typedef VEC(const char *) stage_names;
+typedef VEC(tensor_id) stage_ids;
 
 // What a default does otherwise where its kernels were refused (retreat.c).
 typedef struct {
-    stage_names apart;        // stages that begin kernels of their own
-    stage_names even;         // whose rows are dealt out as if none was long
-    stage_names simple;       // a thread a point, as by the naive plan
-    stage_names why;          // likewise: the refusal of each
+    stage_ids apart;        // stages that begin kernels of their own
+    stage_ids even;         // whose rows are dealt out as if none was long
+    stage_ids simple;       // a thread a point, as by the naive plan
+    VEC(const char *) why;          // likewise: the refusal of each
     bool unfused;             // what entries take from their rows has kernels of its own
 } plan_retreat;
 
@@ -55,7 +55,7 @@ typedef struct {
     bool no_groups;            // those of four warps were
     bool matrices, groups;     // the default has some
     const char *refused;       // why a schedule that nobody wrote cannot be taken
-    stage_names refused_group; // of the stages of a kernel that is why; none: it is about none
+    stage_ids refused_group; // of the stages of a kernel that is why; none: it is about none
     uint32_t refused_at;       // of those, the one
     bool refused_fused;        // a statement fuses them, or may
     const plan_retreat *retreat;   // of the default; NULL: none

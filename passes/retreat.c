@@ -7,24 +7,18 @@
 #include <string.h>
 
 // ---- Who was refused -------------------------------------------------------------------------------------
-static bool has(const stage_names *all, const char *name) {
-    for (uint32_t i = 0; i < all->len; i++)
-        if (!strcmp(all->data[i], name)) return true;
-    return false;
-}
-
 static void note_stored(arena *a, const loop_plan *plan, const loop_body *body, version_facts *f) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         for (uint32_t s = 0; n->kind == LOOP_STORE && s < n->nstages; s++)
-            VEC_PUSH(a, &f->refused_group, plan->op->stages.data[n->stages[s]].name);
+            VEC_PUSH(a, &f->refused_group, plan->op->stages.data[n->stages[s]].id);
         note_stored(a, plan, &n->body, f);
     }
 }
 
 void plan_refused_kernel(arena *a, const loop_plan *plan, const loop_kernel *k, version_facts *f) {
     note_stored(a, plan, &k->body, f);
-    f->refused_at = plan_name_place(&f->refused_group, "");
+    f->refused_at = plan_id_place(&f->refused_group, TENSOR_ALL);
     f->refused_fused = true;
 }
 
@@ -33,7 +27,9 @@ bool plan_refused_for_tests(planner *p) {
     size_t n = of ? strcspn(of, ":") : 0;
     for (uint32_t i = 0; of && p->s->automatic && i < p->at_hand->len; i++) {
         const tensor_stage *st = &p->op->stages.data[p->at_hand->data[i]];
-        if (strncmp(st->name, of, n) || st->name[n] || (!of[n] && p->facts->retreat && has(&p->facts->retreat->simple, st->name))) continue;
+        if (strncmp(st->name, of, n) || st->name[n] ||
+            (!of[n] && p->facts->retreat && plan_has_id(&p->facts->retreat->simple, st->id)))
+            continue;
         plan_refuse(p, E0530, st->at, "'%s' is refused for a test", st->name);
         return true;
     }
@@ -41,20 +37,20 @@ bool plan_refused_for_tests(planner *p) {
 }
 
 // ---- What is left to try ---------------------------------------------------------------------------------
-static bool add(arena *a, stage_names *to, const char *name) {
-    if (has(to, name)) return false;
-    VEC_PUSH(a, to, name);
+static bool add(arena *a, stage_ids *to, tensor_id stage) {
+    if (plan_has_id(to, stage)) return false;
+    VEC_PUSH(a, to, stage);
     return true;
 }
 
-static bool add_simple(arena *a, plan_retreat *r, const char *name, const char *why) {
-    bool added = add(a, &r->simple, name);
+static bool add_simple(arena *a, plan_retreat *r, tensor_id stage, const char *why) {
+    bool added = add(a, &r->simple, stage);
     if (added) VEC_PUSH(a, &r->why, why);
     return added;
 }
 
 bool plan_retreats(arena *a, plan_retreat *r, const version_facts *f) {
-    const stage_names *g = &f->refused_group;
+    const stage_ids *g = &f->refused_group;
     bool more = false;
     if (f->refused_fused && !r->unfused) return r->unfused = true;
     if (g->len > 1 && add(a, &r->apart, g->data[f->refused_at ? f->refused_at : 1])) return true;

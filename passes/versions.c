@@ -78,9 +78,7 @@ static void take_conditions(versioning *w, const schedule *s, version_facts *fac
 static bool has_cell(const schedule *s, schedule_verb verb, const schedule_cell *like) {
     for (uint32_t i = 0; i < s->cells.len; i++) {
         const schedule_cell *c = &s->cells.data[i];
-        bool same = c->verb == verb && c->subject && like->subject && !strcmp(c->subject, like->subject);
-        if (same && (!c->stage || !like->stage ? c->stage == like->stage : !strcmp(c->stage, like->stage)))
-            return true;
+        if (c->verb == verb && c->about.n && schedule_same_place(c, like)) return true;
     }
     return false;
 }
@@ -170,9 +168,8 @@ static schedule_cell registers_for(versioning *w, const schedule *s, schedule_ce
     *values = vector.values[0];
     for (uint32_t i = 0; i < s->cells.len; i++) {
         const schedule_cell *c = &s->cells.data[i];
-        bool same = c->verb == SCHEDULE_REGISTERS && !c->empty && c->subject && !strcmp(c->subject, vector.subject) &&
-                    (!c->stage || !vector.stage ? c->stage == vector.stage : !strcmp(c->stage, vector.stage));
-        if (same) values->number *= c->values[0].number;
+        if (c->verb == SCHEDULE_REGISTERS && !c->empty && schedule_same_place(c, &vector))
+            values->number *= c->values[0].number;
     }
     vector.verb = SCHEDULE_REGISTERS;
     vector.nvalues = 1;
@@ -182,14 +179,12 @@ static schedule_cell registers_for(versioning *w, const schedule *s, schedule_ce
 
 // Stages are fused at what one of them reduces.
 static bool is_walk(const tensor_op *op, const schedule_cell *c) {
-    const char *at = c->verb == SCHEDULE_FUSE && !c->empty ? schedule_value_of(c, "at")->text : NULL;
+    const schedule_value *at = c->verb == SCHEDULE_FUSE && !c->empty ? schedule_value_of(c, "at")
+                                                                     : NULL;
     for (uint32_t i = 0; at && i < op->stages.len; i++) {
         const tensor_stage *st = &op->stages.data[i];
-        size_t n = strlen(at);
-        for (uint32_t k = 0; k < st->nbound && !strcmp(st->name, c->subject); k++) {
-            const char *name = op->vars.data[st->bound[k]].name;
-            if (!strncmp(name, at, n) && (!name[n] || name[n] == '\'')) return true;
-        }
+        for (uint32_t k = 0; k < st->nbound && schedule_means(c->about, st->id); k++)
+            if (schedule_means(at->ids[0], op->vars.data[st->bound[k]].id)) return true;
     }
     return false;
 }
@@ -302,9 +297,9 @@ static bool is_needed(plan_rows rows) { return rows == ROWS_EVEN || rows == ROWS
 
 static void note_simple(versioning *w, const plan_retreat *r) {
     for (uint32_t i = 0; i < r->simple.len; i++) {
-        bool told = false;
-        for (uint32_t k = 0; k < w->told.simple.len; k++) told |= !strcmp(w->told.simple.data[k], r->simple.data[i]);
-        if (told) continue;
+        if (schedule_means((schedule_ids){w->told.simple.len, w->told.simple.data},
+                           r->simple.data[i]))
+            continue;
         VEC_PUSH(w->arena, &w->told.simple, r->simple.data[i]);
         VEC_PUSH(w->arena, &w->told.why, r->why.data[i]);
     }
@@ -315,7 +310,8 @@ static bool of_matrices(const schedule *s, const version_facts *f) {
     bool of = !f->refused_group.len;
     for (uint32_t i = 0; i < f->refused_group.len; i++)
         for (uint32_t k = 0; k < s->cells.len; k++)
-            of |= s->cells.data[k].verb == SCHEDULE_MMA && schedule_covers(s->cells.data[k].stage, f->refused_group.data[i]);
+            of |= s->cells.data[k].verb == SCHEDULE_MMA &&
+                  schedule_covers(s, &s->cells.data[k], f->refused_group.data[i]);
     return of && f->matrices;
 }
 
@@ -418,18 +414,22 @@ static void add_default(versioning *w) {
     }
 }
 
-static span stage_at(const versioning *w, const char *name) {
+static span stage_at(const versioning *w, tensor_id stage) {
     const tensor_stage *st = &w->op->stages.data[w->op->stages.len - 1];
     for (uint32_t i = 0; i < w->op->stages.len; i++)
-        if (!strcmp(w->op->stages.data[i].name, name)) st = &w->op->stages.data[i];
+        if (w->op->stages.data[i].id == stage) st = &w->op->stages.data[i];
     return st->at;
 }
 
-static void warn_naive(const versioning *w, const char *stage, const char *why) {
-    diagnostic *d = stage ? diag(w->ds, W0502, stage_at(w, stage), "'%s' of '%s' is computed as by the naive plan: the default does not fit it",
-                                 stage, w->op->name)
-                          : diag(w->ds, W0502, stage_at(w, ""), "'%s' is compiled by the naive plan alone: the default does not fit",
-                                 w->op->name);
+// stage: TENSOR_ALL: all of them.
+static void warn_naive(const versioning *w, tensor_id stage, const char *why) {
+    diagnostic *d =
+        stage ? diag(w->ds, W0502, stage_at(w, stage),
+                     "'%s' of '%s' is computed as by the naive plan: the default does not fit it",
+                     tensor_id_text(w->arena, w->op->ids, stage), w->op->name)
+              : diag(w->ds, W0502, stage_at(w, stage),
+                     "'%s' is compiled by the naive plan alone: the default does not fit",
+                     w->op->name);
     diag_help(d, "%s", why);
     diag_help(d, "a schedule of its own may deal it out in another way");
 }
@@ -456,7 +456,7 @@ program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *c
     for (uint32_t i = 0; i < n; i++) good &= add_schedule(&w, schedules[i], &always);
     if (!good) return NULL;
     if (!always) add_default(&w);
-    if (!always && !w.versions.len && w.refused) warn_naive(&w, NULL, w.refused);
+    if (!always && !w.versions.len && w.refused) warn_naive(&w, TENSOR_ALL, w.refused);
     for (uint32_t i = 0; i < w.told.simple.len; i++) warn_naive(&w, w.told.simple.data[i], w.told.why.data[i]);
     pass_done(&o->after, "lower", &(pass_state){.program = w.p});
     VEC_PUSH(a, &w.versions, w.p->versions.data[0]);

@@ -41,6 +41,9 @@ void plan_pads(planner *p);   // of values, when all loops are made
 // ---- order.c --------------------------------------------------------------------------------------------
 bool plan_blocks_alike(const loop_kernel *a, const loop_kernel *b);   // so that one launch can have both
 const char *plan_blocks_text(arena *a, const loop_kernel *k);
+tensor_val plan_key_read(
+    const planner *p,
+    const schedule_value *key);   // what it reads at its index; TENSOR_NO_VAL: it is more than that
 bool plan_key_fits(planner *p, const schedule_cell *c, tensor_space of, tensor_var var);   // is of points that the index runs over
 bool plan_shares_rows(planner *p, const stage_group *g);   // of a fused kernel; false: refused
 void plan_each_class(planner *p, const tensor_stage *deepest, plan_emit *emit, void *user);

@@ -62,13 +62,13 @@ static void check_options(planner *p, const schedule_cell *cell) {
 
 index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound) {
     index_cut c = {.stage = st, .var = v, .bound = bound, .pad = plan_pad(p, st, v)};
-    c.cell[SCHEDULE_PAD] = schedule_find(p->s, st->name, SCHEDULE_PAD, p->op->vars.data[v].name);
+    c.cell[SCHEDULE_PAD] = schedule_find(p->s, st->id, SCHEDULE_PAD, p->op->vars.data[v].id);
     const cut_field fields[] = {{SCHEDULE_BLOCK, &c.block},   {SCHEDULE_GROUPS, &c.groups},
                                 {SCHEDULE_TILE, &c.tile},     {SCHEDULE_REGISTERS, &c.registers},
                                 {SCHEDULE_VECTOR, &c.vector}, {SCHEDULE_UNROLL, &c.unroll},
                                 {SCHEDULE_LANES, &c.lanes}};
     for (uint32_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        schedule_cell *cell = schedule_find(p->s, st->name, fields[i].verb, p->op->vars.data[v].name);
+        schedule_cell *cell = schedule_find(p->s, st->id, fields[i].verb, p->op->vars.data[v].id);
         if (!cell) continue;
         if (!cell->consumed) check_options(p, cell);
         cell->consumed = true;
@@ -80,7 +80,7 @@ index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound)
         if (fields[i].verb == SCHEDULE_UNROLL) c.dealt = schedule_value_of(cell, "dealt") != NULL;
         if (fields[i].verb == SCHEDULE_LANES && !c.lanes) c.lanes = fit(p, &c, cell);
     }
-    c.fetches = schedule_find(p->s, st->name, SCHEDULE_PIPELINE, p->op->vars.data[v].name) != NULL;
+    c.fetches = schedule_find(p->s, st->id, SCHEDULE_PIPELINE, p->op->vars.data[v].id) != NULL;
     plan_matrix_cut(p, &c);
     return c;
 }

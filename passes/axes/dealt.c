@@ -9,15 +9,16 @@
 struct dealt_loop {
     loop_node *loop;
     schedule_cell *cell;
-    const char *stage, *index;   // whose cell it is
+    tensor_id stage;        // whose cell it is
+    tensor_var index;
     const loop_node *apart;   // of a walk: the loop that steps stand without; NULL: it is none
 };
 
 void plan_deal_steps(planner *p, const index_cut *c, loop_node *n) {
     struct dealt_loop *d = ARENA_NEW(p->arena, struct dealt_loop);
     *d = (struct dealt_loop){
-        n, schedule_find(p->s, c->stage->name, SCHEDULE_UNROLL, p->op->vars.data[c->var].name),
-        c->stage->name, p->op->vars.data[c->var].name, NULL};
+        n, schedule_find(p->s, c->stage->id, SCHEDULE_UNROLL, plan_var_id(p, c->var)), c->stage->id,
+        c->var, NULL};
     n->dealt = true;
     VEC_PUSH(p->arena, &p->dealt, d);
 }
@@ -74,7 +75,7 @@ static bool of_default(const schedule_cell *c) { return c->made || !c->at.hi; }
 // words.
 static void leave_out(planner *p, const struct dealt_loop *d) {
     const schedule_cell *walk = schedule_find(plan_whole_schedule(p), d->stage, SCHEDULE_FUSE, d->stage);
-    bool shared = walk && plan_index_named(schedule_value_of(walk, "at")->text, d->index);
+    bool shared = plan_is_among(p, plan_fused_at(walk), d->index);
     d->loop->dealt = false;
     d->loop->deal_to = (loop_digit){0};
     if (schedule_value_of(d->cell, "dealt")) d->cell->nvalues--;

@@ -13,11 +13,11 @@ static const char *name_of(const planner *p, tensor_var v) { return plan_index_t
 
 // The list of `flat` that is about a stage: it has all of its indices on its left; NULL: none is.
 static schedule_cell *flat_of(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
-    schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_FLAT, NULL);
+    schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_FLAT, TENSOR_ALL);
     const schedule_value *flat = c ? schedule_value_of(c, NULL) : NULL;
     for (uint32_t i = 0; flat && i < flat->nnames; i++) {
         uint32_t k = 0;
-        while (k < n && !plan_index_is(p, flat->names[i], left[k])) k++;
+        while (k < n && !plan_is_among(p, flat->ids[i], left[k])) k++;
         if (k == n) return NULL;
     }
     return c;
@@ -139,10 +139,11 @@ loop_body *plan_flatten(planner *p, const stage_group *g, loop_list *levels, uin
     uint32_t n = plan_left(p, deepest, left);
     schedule_cell *c = flat_of(p, deepest, left, n);
     const schedule_value *flat = c ? &c->values[0] : NULL;
-    if (!flat || !plan_index_is(p, flat->names[flat->nnames - 1], left[level])) return at;
+    if (!flat || !plan_is_among(p, flat->ids[flat->nnames - 1], left[level])) return at;
     c->consumed = true;
     for (uint32_t i = 0; i < flat->nnames; i++)
-        if (level + 1 < flat->nnames || !plan_index_is(p, flat->names[i], left[level + 1 + i - flat->nnames]))
+        if (level + 1 < flat->nnames ||
+            !plan_is_among(p, flat->ids[i], left[level + 1 + i - flat->nnames]))
             return refuse(p, c, "what is taken as one up to '%s' are no loops within one another",
                           name_of(p, left[level])),
                    at;

@@ -26,7 +26,7 @@ typedef struct {
 static schedule_cell *asked(const holding *h, tensor_val v) {
     const tensor_val_info *i = &h->p->op->vals.data[v];
     if (i->role != VAL_MAP && i->role != VAL_TENSOR) return NULL;
-    schedule_cell *c = schedule_find(h->p->s, h->reader->stage->name, SCHEDULE_KEEP, i->name);
+    schedule_cell *c = schedule_find(h->p->s, h->reader->stage->id, SCHEDULE_KEEP, i->id);
     return c && !strcmp(schedule_value_of(c, NULL)->text, "registers") ? c : NULL;
 }
 

@@ -49,7 +49,7 @@ static bool rearrange(nesting *n) {
     uint32_t count = 0, next = 0;
     for (uint32_t k = 0; k < list->nnames; k++)
         for (uint32_t i = 0; i < n->n; i++) {
-            if (free[i] || !plan_index_is(n->p, list->names[k], n->before[i])) continue;
+            if (free[i] || !plan_is_among(n->p, list->ids[k], n->before[i])) continue;
             free[i] = true;
             named[count++] = n->before[i];
             break;
@@ -143,7 +143,7 @@ static void store_order(const nesting *n, tensor_stage *st) {
 void plan_loops(planner *p) {
     for (uint32_t i = 0; i < p->op->stages.len && !p->failed; i++) {
         tensor_stage *st = &p->op->stages.data[i];
-        schedule_cell *cell = schedule_find(p->s, st->name, SCHEDULE_LOOPS, NULL);
+        schedule_cell *cell = schedule_find(p->s, st->id, SCHEDULE_LOOPS, TENSOR_ALL);
         nesting n = {.p = p, .cell = cell, .st = st};
         if (!cell || plan_inlined(p, i)) continue;
         n.before = indices_of(&n);

@@ -42,17 +42,25 @@ bool plan_key_fits(planner *p, const schedule_cell *c, tensor_space of, tensor_v
     return false;
 }
 
+static const tensor_op *op_of_keys(const planner *p) { return p->s->op ? p->s->op : p->op; }
+
+tensor_val plan_key_read(const planner *p, const schedule_value *key) {
+    const tensor_op *of = op_of_keys(p);
+    const tensor_node *n = key->key ? tensor_node_at(of, key->key) : NULL;
+    while (n && (n->op == TENSOR_CVT_OP || n->op == TENSOR_INDEX_OP))
+        n = tensor_node_at(of, n->args[0]);
+    bool read = n && n->op == TENSOR_LOAD_OP && n->nargs == 1 &&
+                tensor_node_at(of, n->args[0])->op == TENSOR_VAR_OP;
+    return read ? (tensor_val)n->imm.i : TENSOR_NO_VAL;
+}
+
 // The prepared order of a key: of a map's values, or of how many points a map takes to each.
 static bool key_order(planner *p, const schedule_cell *c, tensor_var var, const schedule_value *key, bool descending,
                       tensor_val *order, tensor_val *counted) {
     const schedule_value *to = schedule_value_of(c, "to");
-    const tensor_op *of = p->s->op ? p->s->op : p->op;
-    const tensor_node *n = key->key ? tensor_node_at(of, key->key) : NULL;
-    while (n && (n->op == TENSOR_CVT_OP || n->op == TENSOR_INDEX_OP)) n = tensor_node_at(of, n->args[0]);
+    tensor_val v = plan_key_read(p, key), map;
     *counted = TENSOR_NO_VAL;
-    if (n && n->op == TENSOR_LOAD_OP && n->nargs == 1 &&
-        tensor_node_at(of, n->args[0])->op == TENSOR_VAR_OP) {
-        tensor_val v = (tensor_val)n->imm.i, map;
+    if (v != TENSOR_NO_VAL) {
         if (schedule_counts(p->s, v, &map)) {
             const tensor_val_info m = p->op->vals.data[map];
             *counted = map;
@@ -121,9 +129,9 @@ static bool find_rows(planner *p, const tensor_stage *deepest, const tensor_var 
     const schedule_cell *said = NULL;
     *rows = (row_class){.order = TENSOR_NO_VAL, .counted = TENSOR_NO_VAL, .schedule = p->s};
     for (uint32_t i = 0; i < n; i++) {
-        const char *index = p->op->vars.data[left[i]].name;
-        schedule_cell *order = schedule_find(p->s, deepest->name, SCHEDULE_ORDER, index),
-                      *block = schedule_find(p->s, deepest->name, SCHEDULE_BLOCK, index);
+        const tensor_id index = plan_var_id(p, left[i]);
+        schedule_cell *order = schedule_find(p->s, deepest->id, SCHEDULE_ORDER, index),
+                      *block = schedule_find(p->s, deepest->id, SCHEDULE_BLOCK, index);
         plan_matrix m;
         bool windows = plan_matrix_role(p, deepest, left[i], &m) == MATRIX_ROWS && m.window;
         if (!plan_tiled(block)) block = NULL;
@@ -216,8 +224,9 @@ void plan_each_class(planner *p, const tensor_stage *deepest, plan_emit *emit, v
     const uint32_t first = p->plan->steps.len;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);
     uint32_t nleft = plan_left(p, deepest, left), n = 1;
-    schedule_cell *bucket =
-        nleft ? schedule_find(p->s, deepest->name, SCHEDULE_BUCKET, p->op->vars.data[left[0]].name) : NULL;
+    schedule_cell *bucket = nleft ? schedule_find(p->s, deepest->id, SCHEDULE_BUCKET,
+                                                  p->op->vars.data[left[0]].id)
+                                  : NULL;
     const schedule_value *use = bucket ? schedule_value_of(bucket, "use") : NULL;
     row_class *classes = ARENA_ARRAY(p->arena, row_class, use ? use->nnames : 1);
     if (bucket) bucket->consumed = true;   // its points are in the order of its key
@@ -242,10 +251,10 @@ bool plan_shares_rows(planner *p, const stage_group *g) {
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         for (uint32_t k = 0; k < st->nleft; k++) {
-            const char *index = p->op->vars.data[st->left[k]].name;
-            const schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_BLOCK, index);
+            const tensor_id index = plan_var_id(p, st->left[k]);
+            const schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_BLOCK, index);
             bool tiles = plan_tiled(c) != NULL;
-            if (!tiles) c = k ? schedule_find(p->s, st->name, SCHEDULE_ORDER, index) : NULL;
+            if (!tiles) c = k ? schedule_find(p->s, st->id, SCHEDULE_ORDER, index) : NULL;
             if (!c) continue;
             diagnostic *d = plan_refuse(p, E0530, c->at,
                                         "'%s'%s of a kernel with shared rows has no pass in this version",

@@ -7,7 +7,7 @@
 #include "base/base.h"
 
 static schedule_cell *cell_of(const planner *p, const tensor_stage *st, tensor_var v) {
-    return schedule_find(p->s, st->name, SCHEDULE_PAD, p->op->vars.data[v].name);
+    return schedule_find(p->s, st->id, SCHEDULE_PAD, p->op->vars.data[v].id);
 }
 
 int64_t plan_pad(const planner *p, const tensor_stage *st, tensor_var v) {

@@ -16,7 +16,7 @@ bool plan_same_tiles(const schedule_cell *a, const schedule_cell *b) {
     static const char *const numbers[] = {"group", "tiles", "round"};
     const schedule_value *x = plan_tiled(a), *y = plan_tiled(b);
     if (!x || !y) return !x && !y;
-    bool same = !strcmp(x->text, y->text) &&
+    bool same = x->ids[0].data[0] == y->ids[0].data[0] &&
                 !schedule_value_of(a, "largest") == !schedule_value_of(b, "largest");
     for (uint32_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         same = same && schedule_number(a, numbers[i]) == schedule_number(b, numbers[i]);
@@ -24,15 +24,9 @@ bool plan_same_tiles(const schedule_cell *a, const schedule_cell *b) {
 }
 
 // ---- Legality --------------------------------------------------------------------------------------------
-static tensor_val val_named(const planner *p, const char *name) {
-    tensor_val v = 0;
-    while (v < p->op->vals.len && strcmp(p->op->vals.data[v].name, name)) v++;
-    return v < p->op->vals.len ? v : TENSOR_NO_VAL;
-}
-
 static bool find_map(planner *p, plan_tile *t, tensor_var row) {
     const char *name = plan_tiled(t->cell)->text, *index = plan_index_text(p, row);
-    t->named = val_named(p, name);
+    t->named = plan_val_meant(p, plan_tiled(t->cell));
     if (t->named == TENSOR_NO_VAL || !plan_map_of(p, t->named, &t->map)) {
         diagnostic *d = plan_refuse(
             p, E0544, t->cell->at,
@@ -54,7 +48,7 @@ static bool find_order(planner *p, const plan_tile *t, schedule_cell *order, ten
                        tensor_val *out) {
     const char *name = plan_tiled(t->cell)->text, *index = plan_index_text(p, row);
     const schedule_value *key = order ? schedule_value_of(order, "by") : NULL;
-    bool apt = key && key->text && !strcmp(key->text, name) && !schedule_value_of(order, "desc");
+    bool apt = key && plan_key_read(p, key) == t->named && !schedule_value_of(order, "desc");
     *out = order ? plan_order(p, &t->map) : TENSOR_NO_VAL;
     if (order) order->consumed = true;
     if (order ? apt : t->map.sorted) return true;

@@ -152,7 +152,7 @@ static void walk_levels(walking *w, tensor_var v, tensor_expr *lo, tensor_expr *
     if (!plan_every(p, w->st) || w->walked + 1 < w->st->nbound) return;
     if (w->part && w->part->kind == PART_RUNS) {
         diagnostic *d = plan_refuse(
-            p, E0530, schedule_find(p->s, w->st->name, SCHEDULE_ACCUMULATE, NULL)->at,
+            p, E0530, schedule_find(p->s, w->st->id, SCHEDULE_ACCUMULATE, TENSOR_ALL)->at,
             "'scale' of a sum that is carried from position to position has no pass in this version");
         if (d) diag_help(d, "deal out rows: a block of '%s' crosses them", plan_index_text(p, v));
         return;
@@ -162,7 +162,7 @@ static void walk_levels(walking *w, tensor_var v, tensor_expr *lo, tensor_expr *
     const char *name = plan_index_text(p, v);
     if (!points) {
         diagnostic *d = plan_refuse(
-            p, E0542, schedule_find(p->s, w->st->name, SCHEDULE_ACCUMULATE, NULL)->at,
+            p, E0542, schedule_find(p->s, w->st->id, SCHEDULE_ACCUMULATE, TENSOR_ALL)->at,
             "every %u is no multiple of the terms a thread walks in a round of tile %s %lld",
             plan_every(p, w->st), name, (long long)c.tile);
         if (d) diag_help(d, "take a multiple, or leave out the tile");

@@ -149,7 +149,7 @@ static void slot_digits(const plan_matrix *m, int64_t at_once, int64_t block, bo
 
 // Rows that slots read come to shared memory while others are at work.
 static bool fetches(const planner *p, const plan_matrix *m) {
-    return schedule_find(p->s, m->stage->name, SCHEDULE_PIPELINE, plan_var_name(p, m->depth)) != NULL;
+    return schedule_find(p->s, m->stage->id, SCHEDULE_PIPELINE, plan_var_id(p, m->depth)) != NULL;
 }
 
 // Blocks of slots, several of which are written out where the schedule takes more slots at a time.
@@ -221,7 +221,7 @@ void plan_window_column(planner *p, tensor_var entry, loop_body *to) {
 // ---- What an entry sums ----------------------------------------------------------------------------------
 // Of its row alone, or of what the map says alone.
 static bool is_of(const planner *p, const tensor_stage *st, tensor_expr e, tensor_val map) {
-    return !plan_depends(p, e, st->left[0], p->op->vals.data[map].name);
+    return !plan_depends(p, e, st->left[0], map);
 }
 
 static void refuse_product(planner *p, const tensor_stage *st, const char *why) {

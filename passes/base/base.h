@@ -11,17 +11,17 @@ void plan_blame(planner *p, const tensor_stage *one, const tensor_stage *other);
 planner plan_new(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const machine *m, version_facts *facts);
 diagnostic *plan_refuse(planner *p, diag_code code, span at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-uint32_t plan_name_place(const stage_names *g, const char *name);   // the last, where it is none of them
+uint32_t plan_id_place(const stage_ids *g, tensor_id stage);   // the last, where it is none of them
 
 // ---- reads.c --------------------------------------------------------------------------------------------
 bool plan_dense(const planner *p, tensor_var v);   // no map leads from or into its space
 uint32_t plan_every(const planner *p, const tensor_stage *st);   // terms that the factor is applied to at once; 0: there is none
-bool plan_finishes(const planner *p, const char *stage);   // a reduction that was taken apart
 bool plan_mentions(const planner *p, tensor_expr e, tensor_var v);
 bool plan_inlined(const planner *p, uint32_t stage);
 // Calls visit for every load in what a stage evaluates; stops and gives false where visit does.
 bool plan_loads(const planner *p, const tensor_stage *st, plan_visit *visit, void *user);
-const schedule_cell *plan_again_in(const planner *p, const char *stage);   // the walk's; NULL: it is none
+const schedule_cell *plan_again_in(const planner *p,
+                                   tensor_id stage);     // the walk's; NULL: it is none
 bool plan_is_online(const planner *p, uint32_t stage);   // a maximum
 bool plan_read_outside(const planner *p, const stage_group *g, tensor_val v);
 bool plan_stays_inside(const planner *p, const stage_group *g, const tensor_stage *st, tensor_val v);   // nobody outside the kernel reads it
@@ -29,17 +29,23 @@ bool plan_read_by(const planner *p, uint32_t stage, tensor_val v);
 bool plan_reads_val(const planner *p, const tensor_stage *st, tensor_val v);
 // Loads of the stage that end on an index and mention the other: memory runs along it.
 int64_t plan_ends_on(const planner *p, const tensor_stage *st, tensor_var last, tensor_var other);
-bool plan_has_name(const char *const *names, uint32_t n, const char *name);
+bool plan_has_id(const stage_ids *ids, tensor_id stage);
 
 // ---- words.c --------------------------------------------------------------------------------------------
-bool plan_index_is(const planner *p, const char *word,
-                   tensor_var v);   // or one that lowering made of it: e, e', e'2
+bool plan_is_among(const planner *p, schedule_ids indices,
+                   tensor_var v);   // whether it stands for one of them
+schedule_ids plan_fused_at(
+    const schedule_cell *fuse);   // indices of the stages; none: at no index, or NULL was given
+tensor_val
+plan_map_meant(const planner *p,
+               const schedule_value *map);   // likewise, or no map that a caller hands over
+tensor_val plan_val_meant(const planner *p,
+                          const schedule_value *map);   // TENSOR_NO_VAL: the op has it no more
 const char *plan_index_text(const planner *p, tensor_var v);   // as the source calls it, for messages
 bool plan_is_step(const planner *p, const tensor_stage *st, tensor_var v);
 schedule *plan_whole_schedule(const planner *p);   // that says what is fused: that of a class does not
 const schedule_value *
 plan_tiled(const schedule_cell *block);   // the map by which it deals out tiles; NULL: it does not
-bool plan_index_named(const char *index, const char *var);   // or one that lowering made of it
 // The statement with that verb that deals out an index of the stage, what it reduces first; the next one after `after`.
 schedule_cell *plan_statement(const planner *p, const tensor_stage *st, schedule_verb verb,
                               schedule_cell *after);
@@ -54,6 +60,9 @@ static inline tensor_expr plan_times(planner *p, tensor_expr x, int64_t n) {
     return tensor_binary(p->op, TENSOR_MUL_OP, x, tensor_int(p->op, n), NO_SPAN);
 }
 static inline const tensor_stage *plan_stage(const planner *p, uint32_t i) { return &p->op->stages.data[i]; }
+static inline tensor_id plan_var_id(const planner *p, tensor_var v) {
+    return p->op->vars.data[v].id;
+}
 static inline const char *plan_var_name(const planner *p, tensor_var v) { return p->op->vars.data[v].name; }
 // The i-th index of a stage: left ones first, then those that it reduces.
 static inline tensor_var plan_var_at(const tensor_stage *st, uint32_t i) { return i < st->nleft ? st->left[i] : st->bound[i - st->nleft]; }

@@ -26,8 +26,8 @@ kept_place plan_take_kept(planner *p, schedule_cell *c) {
 }
 
 schedule_cell *plan_kept_cell(const planner *p, const tensor_stage *st, tensor_val v) {
-    schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_KEEP, st->name);
-    return c ? c : schedule_find(p->s, st->name, SCHEDULE_KEEP, p->op->vals.data[v].name);
+    schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_KEEP, st->id);
+    return c ? c : schedule_find(p->s, st->id, SCHEDULE_KEEP, p->op->vals.data[v].id);
 }
 
 kept_place plan_kept(planner *p, const tensor_stage *st, tensor_val v) {

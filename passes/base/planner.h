@@ -58,7 +58,7 @@ typedef struct {   // a left index whose points are all held while a reduced one
 } loop_inside;
 
 typedef struct {   // a stage that is computed in a walk, as what reads it is: see tensor/recompute.c
-    const char *stage;
+    tensor_id stage;
     const schedule_cell *walk;
 } plan_again;
 
@@ -77,10 +77,6 @@ typedef struct {
     const stage_group *at_hand;    // stages of the kernel that is made; NULL: none is
     bool fused_at_hand;            // a statement fuses them
     const tensor_stage *blamed;    // of those, whose numbers do not go with another one's; NULL: the last
-    VEC(const char *) scaled;      // stages whose sums are held times a factor
-    VEC(const char *) counted;     // stages that only count, and reduce no more
-    VEC(const char *) finished;       // stages that finish what a reduction before them left
-    VEC(const char *) online, behind, chosen;   // stages that are maxima found on the run; those of them that sums follow at a distance; sums of which terms may not need them: see tensor/online.c
     VEC(plan_again) again;         // reductions of an edge that walks compute for themselves
     VEC(plan_part) parts;          // of the kernel at hand
     loop_node *within;                  // of rows that are taken whole, in the group at hand; NULL: there are none

@@ -125,31 +125,23 @@ int64_t plan_ends_on(const planner *p, const tensor_stage *st, tensor_var last, 
 }
 
 uint32_t plan_every(const planner *p, const tensor_stage *st) {
-    for (uint32_t i = 0; i < p->scaled.len; i++)
-        if (!strcmp(p->scaled.data[i], st->name)) {
-            const schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_ACCUMULATE, NULL);
-            return c ? (uint32_t)schedule_number(c, "every") : 0;
-        }
-    return 0;
+    const schedule_cell *c = tensor_marked(st, TENSOR_SCALED)
+                                 ? schedule_find(p->s, st->id, SCHEDULE_ACCUMULATE, TENSOR_ALL)
+                                 : NULL;
+    return c ? (uint32_t)schedule_number(c, "every") : 0;
 }
 
-bool plan_finishes(const planner *p, const char *stage) {
-    for (uint32_t i = 0; i < p->finished.len; i++)
-        if (!strcmp(p->finished.data[i], stage)) return true;
-    return false;
+bool plan_has_id(const stage_ids *ids, tensor_id stage) {
+    return schedule_means((schedule_ids){ids->len, ids->data}, stage);
 }
 
-bool plan_has_name(const char *const *names, uint32_t n, const char *name) {
-    for (uint32_t i = 0; i < n; i++)
-        if (!strcmp(names[i], name)) return true;
-    return false;
+bool plan_is_online(const planner *p, uint32_t stage) {
+    return tensor_marked(plan_stage(p, stage), TENSOR_ONLINE);
 }
 
-bool plan_is_online(const planner *p, uint32_t stage) { return plan_has_name(p->online.data, p->online.len, plan_stage(p, stage)->name); }
-
-const schedule_cell *plan_again_in(const planner *p, const char *stage) {
+const schedule_cell *plan_again_in(const planner *p, tensor_id stage) {
     for (uint32_t i = 0; i < p->again.len; i++)
-        if (!strcmp(p->again.data[i].stage, stage)) return p->again.data[i].walk;
+        if (p->again.data[i].stage == stage) return p->again.data[i].walk;
     return NULL;
 }
 

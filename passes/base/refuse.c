@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-uint32_t plan_name_place(const stage_names *g, const char *name) {
+uint32_t plan_id_place(const stage_ids *g, tensor_id stage) {
     uint32_t i = 0;
-    while (i + 1 < g->len && strcmp(g->data[i], name)) i++;
+    while (i + 1 < g->len && g->data[i] != stage) i++;
     return i;
 }
 
@@ -15,8 +15,8 @@ static void plan_note_refused(planner *p, const char *text) {
     f->refused = text;
     f->refused_fused = p->fused_at_hand;
     for (uint32_t i = 0; p->at_hand && i < p->at_hand->len; i++)
-        VEC_PUSH(p->arena, &f->refused_group, p->op->stages.data[p->at_hand->data[i]].name);
-    f->refused_at = plan_name_place(&f->refused_group, p->blamed ? p->blamed->name : "");
+        VEC_PUSH(p->arena, &f->refused_group, p->op->stages.data[p->at_hand->data[i]].id);
+    f->refused_at = plan_id_place(&f->refused_group, p->blamed ? p->blamed->id : TENSOR_ALL);
 }
 
 diagnostic *plan_refuse(planner *p, diag_code code, span at, const char *format, ...) {

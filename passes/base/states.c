@@ -4,11 +4,11 @@
 #include <string.h>
 
 schedule_cell *plan_split_cell(const planner *p, const tensor_stage *st, tensor_var v) {
-    return schedule_find(p->s, st->name, SCHEDULE_SPLIT, p->op->vars.data[v].name);
+    return schedule_find(p->s, st->id, SCHEDULE_SPLIT, p->op->vars.data[v].id);
 }
 
 schedule_cell *plan_part_cell(const planner *p, const tensor_stage *st, tensor_var v) {
-    schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_BLOCK, p->op->vars.data[v].name);
+    schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_BLOCK, p->op->vars.data[v].id);
     return c ? c : plan_split_cell(p, st, v);
 }
 
@@ -33,7 +33,7 @@ const plan_part *plan_part_of(const planner *p, uint32_t stage) {
 }
 
 schedule_cell *plan_combine_cell(const planner *p, const tensor_stage *st, tensor_var v) {
-    return schedule_find(p->s, st->name, SCHEDULE_COMBINE, p->op->vars.data[v].name);
+    return schedule_find(p->s, st->id, SCHEDULE_COMBINE, p->op->vars.data[v].id);
 }
 
 bool plan_atomic(const planner *p, const tensor_stage *st) {
@@ -161,7 +161,7 @@ bool plan_run_key(planner *p, const tensor_stage *st, tensor_var v, plan_part *p
 }
 
 const schedule_cell *plan_block_of(const planner *p, const tensor_stage *st, tensor_var v) {
-    return schedule_find(p->s, st->name, SCHEDULE_BLOCK, p->op->vars.data[v].name);
+    return schedule_find(p->s, st->id, SCHEDULE_BLOCK, p->op->vars.data[v].id);
 }
 
 bool plan_carries(planner *p, const tensor_stage *st) {

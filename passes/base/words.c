@@ -3,20 +3,30 @@
 
 #include <string.h>
 
-bool plan_index_is(const planner *p, const char *word, tensor_var v) {
-    const char *name = p->op->vars.data[v].name;
-    size_t n = strlen(word);
-    return !strncmp(word, name, n) && (!name[n] || name[n] == '\'');
+bool plan_is_among(const planner *p, schedule_ids indices, tensor_var v) {
+    return schedule_means(indices, plan_var_id(p, v));
 }
 
+schedule_ids plan_fused_at(const schedule_cell *fuse) {
+    const schedule_value *at = fuse ? schedule_value_of(fuse, "at") : NULL;
+    return at ? at->ids[0] : (schedule_ids){0};
+}
+
+tensor_val plan_val_meant(const planner *p, const schedule_value *map) {
+    tensor_val v = 0;
+    while (v < p->op->vals.len && p->op->vals.data[v].id != map->ids[0].data[0]) v++;
+    return v < p->op->vals.len ? v : TENSOR_NO_VAL;
+}
+
+tensor_val plan_map_meant(const planner *p, const schedule_value *map) {
+    tensor_val v = plan_val_meant(p, map);
+    return v < p->op->nparams && p->op->vals.data[v].role == VAL_MAP ? v : TENSOR_NO_VAL;
+}
+
+// Variables of a kernel's own, such as a part of an index, have a number behind their name.
 const char *plan_index_text(const planner *p, tensor_var v) {
-    const char *name = p->op->vars.data[v].name;
+    const char *name = plan_var_name(p, v);
     return arena_strndup(p->arena, name, strcspn(name, "'"));
-}
-
-bool plan_index_named(const char *index, const char *var) {
-    size_t n = strlen(index);
-    return !strncmp(index, var, n) && (!var[n] || var[n] == '\'');
 }
 
 bool plan_is_step(const planner *p, const tensor_stage *st, tensor_var v) {
@@ -26,7 +36,8 @@ bool plan_is_step(const planner *p, const tensor_stage *st, tensor_var v) {
 schedule_cell *plan_statement(const planner *p, const tensor_stage *st, schedule_verb verb,
                               schedule_cell *after) {
     for (uint32_t i = st->nleft + st->nbound; i-- > 0;) {   // what is reduced first
-        schedule_cell *c = schedule_find(p->s, st->name, verb, p->op->vars.data[plan_var_at(st, i)].name);
+        schedule_cell *c = schedule_find(p->s, st->id, verb,
+                                         p->op->vars.data[plan_var_at(st, i)].id);
         if (c && !after) return c;
         if (c == after) after = NULL;
     }

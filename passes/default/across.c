@@ -59,8 +59,9 @@ void default_parts(making *m, const tensor_stage *st, const tensor_var *left, ui
     int64_t points = default_sums_columns(m->p, st, left, n)    ? column_points(m, left[0])
                      : default_sums_matrices(m->p, st, left, n) ? matrix_points(m, left, n)
                                                                 : PART_POINTS;
-    default_fill(m, st->name, SCHEDULE_BLOCK, st->bound[0], on->gpu ? points : HOST_PART_POINTS, NULL);
-    if (on->gpu && !n) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
+    default_fill(m, st, SCHEDULE_BLOCK, st->bound[0], on->gpu ? points : HOST_PART_POINTS, NULL);
+    if (on->gpu && !n)
+        default_fill(m, st, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
 }
 
 // The rows of a matrix that is summed: a lane holds some, and reads a column's element once for all of them.
@@ -72,8 +73,8 @@ int64_t default_matrix_rows(making *m, const tensor_stage *st, const tensor_var 
     int64_t hold = take < room ? take : room;
     if (take / hold < lanes && take / lanes > 0) hold = take / lanes;   // all lanes have some
     int64_t shared = take / hold < lanes ? take / hold : lanes;
-    default_fill(m, st->name, SCHEDULE_LANES, left[0], shared, NULL);
-    default_fill(m, st->name, SCHEDULE_REGISTERS, left[0], hold, NULL);
+    default_fill(m, st, SCHEDULE_LANES, left[0], shared, NULL);
+    default_fill(m, st, SCHEDULE_REGISTERS, left[0], hold, NULL);
     return lanes / shared;
 }
 
@@ -139,10 +140,10 @@ static tensor_var runs_along(const across *a) {
 static void fill_axis(const across *a, tensor_var v, int64_t *lanes, int64_t *room) {
     int64_t extent = extent_or_typical(a->m, v), all = default_power_above(extent), take = all < *lanes ? all : *lanes;
     if (!default_extent(a->m->p, v)) default_suppose(a->m, a->m->p->op->vars.data[v].space);
-    default_fill(a->m, a->st->name, SCHEDULE_LANES, v, take, NULL);
+    default_fill(a->m, a->st, SCHEDULE_LANES, v, take, NULL);
     *lanes /= take;
     for (all /= take; all > *room;) all /= 2;
-    default_fill(a->m, a->st->name, SCHEDULE_REGISTERS, v, all, NULL);
+    default_fill(a->m, a->st, SCHEDULE_REGISTERS, v, all, NULL);
     *room /= all;
 }
 
@@ -210,11 +211,12 @@ static void fill_reduction(const across *a) {
     int64_t lanes = 1, groups = 1;
     if (!ordered) {
         lanes = fill_reduced(a, m->p->machine->lanes / lanes_of(a)), groups = default_groups(m->p);
-        default_fill(m, a->st->name, SCHEDULE_LANES, a->st->bound[0], lanes, NULL);
-        default_fill(m, a->st->name, SCHEDULE_GROUPS, a->st->bound[0], groups, NULL);
+        default_fill(m, a->st, SCHEDULE_LANES, a->st->bound[0], lanes, NULL);
+        default_fill(m, a->st, SCHEDULE_GROUPS, a->st->bound[0], groups, NULL);
         default_rounds(m, a->st, lanes);
     }
-    default_fill(m, a->st->name, SCHEDULE_BLOCK, a->st->bound[0], points_of(a, ordered, groups * lanes), NULL);
+    default_fill(m, a->st, SCHEDULE_BLOCK, a->st->bound[0], points_of(a, ordered, groups * lanes),
+                 NULL);
 }
 
 static bool is_across(making *m, const stage_group *g) {
@@ -268,19 +270,17 @@ static bool points_first(const planner *p, tensor_var *vars, uint32_t n, bool ro
     return moved;
 }
 
-static bool alike_named(const planner *p, const tensor_var *vars, uint32_t n) {
+static bool have_one_twice(const planner *p, const tensor_var *vars, uint32_t n) {
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < i; k++)
-            if (!strcmp(plan_index_text(p, vars[i]), plan_index_text(p, vars[k]))) return true;
+            if (plan_var_id(p, vars[i]) == plan_var_id(p, vars[k])) return true;
     return false;
 }
 
 static void fill_order(making *m, const tensor_stage *st, const tensor_var *vars, uint32_t n) {
-    const char **names = ARENA_ARRAY(m->p->arena, const char *, n + 1);
-    for (uint32_t i = 0; i < n; i++) names[i] = plan_index_text(m->p, vars[i]);
     schedule_value *v = ARENA_NEW(m->p->arena, schedule_value);
-    *v = (schedule_value){.nnames = n, .names = names, .var = UINT32_MAX};
-    schedule_fill(m->p->arena, m->s, (schedule_cell){.verb = SCHEDULE_LOOPS, .stage = st->name, .nvalues = 1, .values = v});
+    *v = default_index_list(m->p, vars, n);
+    default_say(m, default_cell(SCHEDULE_LOOPS, st), v, 1);
 }
 
 // Those that a key leads to, or that are not few; of: the reduction, NULL: what is computed from one.
@@ -318,7 +318,7 @@ static bool order(making *m, tensor_stage *st) {
     bool rows = false;
     for (uint32_t i = 0; i < n; i++) rows |= !plan_dense(p, vars[i]);
     for (uint32_t i = 0; i < st->nbound; i++) vars[n + i] = st->bound[i];
-    if (alike_named(p, vars, n + st->nbound)) return false;
+    if (have_one_twice(p, vars, n + st->nbound)) return false;
     bool inside = free && points_first(p, vars + n, st->nbound, rows), outside = !plan_dense(p, st->bound[0]) && rows_first(p, st, vars, n);
     if (!inside && !outside) return false;
     fill_order(m, st, vars, n + st->nbound);
@@ -347,7 +347,7 @@ static bool follow(making *m, tensor_stage *st, const bool *moved) {
     tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(p, st, vars);
     plan_loads(p, st, reads_moved, &f);
-    if (!f.any || alike_named(p, vars, n) || !rows_first(p, NULL, vars, n)) return false;
+    if (!f.any || have_one_twice(p, vars, n) || !rows_first(p, NULL, vars, n)) return false;
     fill_order(m, st, vars, n);
     take_left(p, st, vars);
     return true;

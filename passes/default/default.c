@@ -14,20 +14,6 @@ enum {
     ROW_GROUPS = 4    // that share each of a few rows
 };
 
-void default_fill(making *m, const char *stage, schedule_verb verb, tensor_var v, int64_t n,
-                  const char *option) {
-    if (n <= 1 && verb != SCHEDULE_BLOCK && verb != SCHEDULE_PIPELINE) return;
-    schedule_value *values = ARENA_ARRAY(m->p->arena, schedule_value, 2);
-    values[0] = (schedule_value){.number = n, .var = UINT32_MAX};
-    if (option) values[1] = (schedule_value){.keyword = option, .var = UINT32_MAX};
-    schedule_cell c = {.verb = verb,
-                       .stage = stage,
-                       .subject = m->p->op->vars.data[v].name,
-                       .nvalues = option ? 2 : 1,
-                       .values = values};
-    schedule_fill(m->p->arena, m->s, c);
-}
-
 int64_t default_groups(const planner *p) { return p->machine->block_threads / p->machine->lanes; }
 
 // That share a long row: twice as many, where a block may have so many threads.
@@ -119,10 +105,11 @@ static bool contraction_joins(const making *m, const stage_group *g, uint32_t st
 static void fill_kernels(making *m) {
     stage_group g = {0};
     for (uint32_t i = 0; i < m->p->op->stages.len; i++) {
-        const char *name = m->p->op->stages.data[i].name;
+        const tensor_id id = plan_stage(m->p, i)->id;
         bool apart = m->fused && m->fused[i];
         if (plan_inlined(m->p, i) && !apart) continue;
-        if (apart && schedule_find(m->s, name, SCHEDULE_INLINE, name)) continue;   // it goes into a walk
+        if (apart && schedule_find(m->s, id, SCHEDULE_INLINE, id))
+            continue;   // it goes into a walk
         if (apart || !plan_joins(m->p, &g, i) || !contraction_joins(m, &g, i)) {
             if (g.len) default_kernel(m, &g);
             g = (stage_group){0};
@@ -140,8 +127,7 @@ static void fill_overlaps(making *m) {
     if (p->machine->sm < DEPENDENT_LAUNCH) return;
     for (uint32_t i = 0; i < p->op->stages.len; i++)
         if (!plan_inlined(p, i))
-            schedule_fill(p->arena, m->s,
-                          (schedule_cell){.verb = SCHEDULE_OVERLAP, .stage = p->op->stages.data[i].name});
+            schedule_fill(p->arena, m->s, default_cell(SCHEDULE_OVERLAP, plan_stage(p, i)));
 }
 
 // ---- Exponentials ----------------------------------------------------------------------------------------
@@ -201,7 +187,7 @@ static void fill_approximate(making *m) {
     const bool approximates = default_approximates(m);
     for (uint32_t i = 0; i < p->op->stages.len && approximates; i++)
         if (!plan_inlined(p, i) && plan_stage_has_exponential(p, i))
-            schedule_fill(p->arena, m->s, (schedule_cell){.verb = SCHEDULE_APPROXIMATE, .stage = p->op->stages.data[i].name});
+            schedule_fill(p->arena, m->s, default_cell(SCHEDULE_APPROXIMATE, plan_stage(p, i)));
 }
 
 const char *default_rows_text(plan_rows rows) {
@@ -250,9 +236,12 @@ static void guard_rows(making *m, plan_rows rows, bool spares) {
 schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *mach, version_facts *facts,
                        const plan_class *class, plan_rows rows, plan_supposed *supposed) {
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
-    *s = (schedule){.name = arena_printf(a, "%s%s", class->name, default_rows_text(rows)), .automatic = true, .names_apart = true};
-    *none = (schedule){.name = class->name, .automatic = true, .names_apart = true};
-    stage_names kept = {0};
+    *s = (schedule){.name = arena_printf(a, "%s%s", class->name, default_rows_text(rows)),
+                    .automatic = true,
+                    .names_apart = true,
+                    .ids = op->ids};
+    *none = (schedule){.name = class->name, .automatic = true, .names_apart = true, .ids = op->ids};
+    stage_ids kept = {0};
     bool keeps = rows != without_kept(rows), spares = false;
     rows = without_kept(rows);
     if (is_walked(rows)) {
@@ -261,7 +250,8 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
         kept = default_kept(&given, keeps ? &spares : NULL);
         if (keeps && !spares) return NULL;
         for (uint32_t i = 0; i < kept.len; i++)   // named, so that they are not computed where they are read
-            VEC_PUSH(a, &none->cells, ((schedule_cell){.verb = SCHEDULE_OVERLAP, .stage = kept.data[i]}));
+            VEC_PUSH(a, &none->cells,
+                     ((schedule_cell){.verb = SCHEDULE_OVERLAP, .of = kept.data[i]}));
     }
     s->op = tensor_op_copy(a, op);
     planner p = plan_new(a, ds, op, none, mach, facts);

@@ -10,6 +10,7 @@
 #define GNNC_PLAN_DEFAULT_H
 
 #include "base/planner.h"
+#include "default/cells.h"
 
 // Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
 enum {
@@ -69,7 +70,7 @@ enum { DEFAULT_WINDOW = 16 };   // rows of the windows whose density is asked fo
 
 typedef enum { ROW_OF_LANES, ROW_OF_WARP, ROW_OF_BLOCK } row_owner;   // some lanes of a group; a group; a block's groups
 
-typedef struct {
+struct making {
     planner *p;
     schedule *s;
     const plan_class *class;
@@ -97,16 +98,13 @@ typedef struct {
     bool *fused;                  // per stage: of the fused kernel
     VEC(default_dense_windows) windows;   // that walks go through
     bool longer;                          // of long rows they are others
-    stage_names kept;             // scores that walks store
+    stage_ids kept;             // scores that walks store
     bool spares;                  // some of them so that another walk need not find them
     VEC(tensor_val) outer;        // maps whose preimages have sums of outer products
     tensor_val tiled;             // the map whose values tiles are of; TENSOR_NO_VAL: there are no tiles
-} making;
+};
 
 const char *default_rows_text(plan_rows rows);   // " few points", behind the name of a class or schedule
-void default_fill(making *m, const char *stage, schedule_verb verb, tensor_var v, int64_t n,
-                  const char *option);
-void default_nones(making *m);                        // what a stage inside another one would inherit
 index_cut default_cut_of(making *m, const tensor_stage *st, tensor_var v, bool bound);   // as the schedule that is made has it
 int64_t default_heavy_groups(const planner *p);       // of a block that has one long row
 int64_t default_groups(const planner *p);             // of a block: rows it owns
@@ -137,7 +135,7 @@ typedef struct {
     const tensor_stage *sum;
     tensor_var rows, columns, depth;
     tensor_expr first, second;   // the factor of rows, of columns
-    const char *by;              // the map by whose value the second is chosen; NULL: none
+    tensor_val by;               // the map by whose value the second is chosen; TENSOR_NO_VAL: none
     const char *operand;         // "f16"
     const char *shape;           // "m64k16"; NULL: the first of those of the operand
     uint32_t bytes;              // of an element that is multiplied
@@ -152,7 +150,8 @@ typedef struct {                        // of rows, columns and depth: 1: nothin
 bool default_operand(const planner *p, contraction *c);   // false: it is not for tensor cores
 void default_matrix_cells(making *m, const stage_group *g, const contraction *c, const matrix_shape *s);
 void default_multiply(making *m, const contraction *c);   // `mma`, where more is to be said of it than is
-void default_share(making *m, const contraction *c, const char *input);   // it comes to shared memory
+void default_share(making *m, const contraction *c,
+                   tensor_val input);                // it comes to shared memory
 int64_t default_power_in(int64_t n, int64_t most);   // the largest power of two that divides n
 // The input whose rows, at an index or what a map says of it, are a factor; `along` is its last index. NULL: it is no such.
 const tensor_val_info *default_rows(const planner *p, const tensor_stage *sum, tensor_expr factor, tensor_var along);
@@ -192,7 +191,7 @@ bool default_across(making *m, const stage_group *g);   // false: it is no such 
 tensor_op *default_rfactor(planner *p, schedule *s);
 // Scores of edges that walks store, of the op as it came (default/kept.c). spares: where not NULL, those too
 // that spare another walk all that it reduces at an edge; whether there are any.
-stage_names default_kept(planner *p, bool *spares);
+stage_ids default_kept(planner *p, bool *spares);
 // The map by which a stage sums rows of all its points; TENSOR_NO_VAL: none.
 tensor_val default_walked_by(const planner *p, uint32_t stage);
 // Whether what is read has each index of the stage but the first.
@@ -238,7 +237,7 @@ bool default_follow_rows(making *m);   // short rows, or few, and what entries t
 void default_follow(making *m);   // rows of any length and what entries take from them in one kernel a class, where there are such
 bool default_fuse(making *m);   // false: there is nothing to fuse
 bool default_walk(making *m);   // false: no sums of rows need each other, or extents are not known
-void default_order_by_degree(making *m, const char *stage, tensor_var row, tensor_val map);
+void default_order_by_degree(making *m, const tensor_stage *st, tensor_var row, tensor_val map);
 bool default_is_windows(plan_rows rows);   // of rows of any length, or of long ones
 void default_guard_windows(making *m);   // behind other guards: they are dense
 void default_guard_blocks(making *m);   // each row that is walked has a block

@@ -36,11 +36,10 @@ static void copy_heads(making *m, const tensor_stage *from, const tensor_stage *
     uint32_t n;
     const tensor_var *x = left_of(m, from, &n), *y = left_of(m, to, &n);
     for (uint32_t i = SHARED; i < n * SHARED; i++) {
-        const schedule_cell *c = schedule_find(m->s, from->name, shared[i % SHARED], p->op->vars.data[x[i / SHARED]].name);
+        const schedule_cell *c = schedule_find(m->s, from->id, shared[i % SHARED],
+                                               p->op->vars.data[x[i / SHARED]].id);
         schedule_cell mine = c ? *c : (schedule_cell){.verb = shared[i % SHARED], .empty = true};
-        mine.stage = to->name;
-        mine.subject = p->op->vars.data[y[i / SHARED]].name;
-        schedule_fill(p->arena, m->s, mine);
+        schedule_fill(p->arena, m->s, default_move_cell(p, mine, to, y[i / SHARED]));
     }
 }
 

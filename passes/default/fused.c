@@ -113,15 +113,13 @@ static int64_t room_for(int64_t rows, int64_t bytes) {
 }
 
 // ---- Cells -----------------------------------------------------------------------------------------------
-static void fill_list(chain *c, schedule_verb verb, const char *const *names, uint32_t n,
-                      schedule_value say) {
-    for (uint32_t i = 0; i < n; i++) {
-        schedule_value *v = ARENA_ARRAY(c->m->p->arena, schedule_value, 2);
-        v[0] = (schedule_value){.keyword = "stages", .nnames = n, .names = names, .var = UINT32_MAX};
-        v[1] = say;
-        schedule_fill(c->m->p->arena, c->m->s,
-                      (schedule_cell){.verb = verb, .subject = names[i], .nvalues = 2, .values = v});
-    }
+static void fill_list(chain *c, schedule_verb verb, const stage_group *g, schedule_value say) {
+    const planner *p = c->m->p;
+    schedule_value *v = ARENA_ARRAY(p->arena, schedule_value, 2);
+    v[0] = default_stage_list(p, g);
+    v[1] = say;
+    for (uint32_t i = 0; i < g->len; i++)
+        default_say(c->m, default_stage_cell(p, verb, plan_stage(p, g->data[i])), v, 2);
 }
 
 static void fill_stage(chain *c, uint32_t i, uint32_t depth) {
@@ -131,32 +129,44 @@ static void fill_stage(chain *c, uint32_t i, uint32_t depth) {
     int64_t rows = m->groups;   // more rounds of them would wait for one another at each barrier
     if (edges) m->groups = 0;
     int64_t lanes = default_stage(m, st, !edges && st->nleft == depth, false);
-    if (edges) default_fill(m, st->name, SCHEDULE_LANES, st->left[0], lanes, NULL);
-    else default_fill(m, st->name, SCHEDULE_BLOCK, st->left[0], rows, NULL);
+    if (edges) default_fill(m, st, SCHEDULE_LANES, st->left[0], lanes, NULL);
+    else default_fill(m, st, SCHEDULE_BLOCK, st->left[0], rows, NULL);
     m->groups = rows;
+}
+
+// The last one of the deepest stages of rows.
+static uint32_t deepest_of_rows(const chain *c) {
+    uint32_t deepest = UINT32_MAX;
+    for (uint32_t i = 0; i < c->m->p->op->stages.len; i++)
+        if (in_rows(c, i) && (deepest == UINT32_MAX ||
+                              plan_stage(c->m->p, i)->nleft >= plan_stage(c->m->p, deepest)->nleft))
+            deepest = i;
+    return deepest;
+}
+
+// At the rows of the deepest, which others have as their outermost index.
+static schedule_value at_rows(const chain *c, const stage_group *g, uint32_t deepest) {
+    const planner *p = c->m->p;
+    VEC(tensor_var) at = {0};
+    VEC_PUSH(p->arena, &at, plan_stage(p, deepest)->left[0]);
+    for (uint32_t i = 0; i < g->len; i++)
+        if (in_rows(c, g->data[i])) VEC_PUSH(p->arena, &at, plan_stage(p, g->data[i])->left[0]);
+    return default_at(p, at.data, at.len);
 }
 
 static void fill_chain(chain *c) {
     const planner *p = c->m->p;
-    uint32_t n = p->op->stages.len, depth = 0, nfused = 0, nkept = 0;
-    const char **fused = ARENA_ARRAY(p->arena, const char *, n),
-               **kept = ARENA_ARRAY(p->arena, const char *, n);
-    const char *at = NULL;
-    for (uint32_t i = 0; i < n; i++)
-        if (in_rows(c, i) && plan_stage(c->m->p, i)->nleft >= depth) {
-            depth = plan_stage(c->m->p, i)->nleft;
-            at = p->op->vars.data[plan_stage(c->m->p, i)->left[0]].name;
-        }
+    const uint32_t n = p->op->stages.len, deepest = deepest_of_rows(c);
+    stage_group fused = {0}, kept = {0};
     for (uint32_t i = 0; i < n; i++) {
         if (!in_edges(c, i) && !in_rows(c, i)) continue;
         c->m->fused[i] = true;
-        fused[nfused++] = plan_stage(c->m->p, i)->name;
-        if (in_edges(c, i)) kept[nkept++] = plan_stage(c->m->p, i)->name;
-        fill_stage(c, i, depth);
+        VEC_PUSH(p->arena, &fused, i);
+        if (in_edges(c, i)) VEC_PUSH(p->arena, &kept, i);
+        fill_stage(c, i, plan_stage(p, deepest)->nleft);
     }
-    fill_list(c, SCHEDULE_FUSE, fused, nfused,
-              (schedule_value){.keyword = "at", .text = at, .var = UINT32_MAX});
-    fill_list(c, SCHEDULE_KEEP, kept, nkept, (schedule_value){.text = "shared", .var = UINT32_MAX});
+    fill_list(c, SCHEDULE_FUSE, &fused, at_rows(c, &fused, deepest));
+    fill_list(c, SCHEDULE_KEEP, &kept, (schedule_value){.text = "shared", .var = UINT32_MAX});
 }
 
 // ---- Followed rows ---------------------------------------------------------------------------------------
@@ -177,35 +187,32 @@ static void deal_like(chain *c, uint32_t i, uint32_t row) {
     for (uint32_t k = 0; k < st->nleft; k++)
         for (uint32_t v = 0; v < sizeof verbs / sizeof *verbs; v++) {
             tensor_var from = k ? like->left[k] : like->bound[0];
-            const schedule_cell *cell = schedule_find(c->m->s, like->name, verbs[v],
-                                                      p->op->vars.data[from].name);
+            const schedule_cell *cell = schedule_find(c->m->s, like->id, verbs[v],
+                                                      p->op->vars.data[from].id);
             if (!cell) continue;
-            schedule_cell own = *cell;
-            own.stage = st->name;
-            own.subject = p->op->vars.data[st->left[k]].name;
-            schedule_fill(p->arena, c->m->s, own);
+            schedule_fill(p->arena, c->m->s, default_move_cell(p, *cell, st, st->left[k]));
         }
 }
 
 typedef struct {
     chain *c;
     stage_group rows;        // reductions of rows, one or several
-    const char **fused;      // those, and then stages of entries with the same further indices
-    uint32_t nfused, last;   // last: of the rows
+    stage_group fused;       // those, and then stages of entries with the same further indices
+    uint32_t last;           // of the rows
 } followed;
 
 static bool find_followed(chain *c, followed *f) {
     const planner *p = c->m->p;
     uint32_t n = p->op->stages.len;
     bool entries = false;
-    *f = (followed){.c = c, .fused = ARENA_ARRAY(p->arena, const char *, n), .last = n};
+    *f = (followed){.c = c, .last = n};
     for (uint32_t i = 0; i < n; i++) {
         if (plan_inlined(p, i)) continue;
         if (in_rows(c, i) && !entries) VEC_PUSH(p->arena, &f->rows, f->last = i);
         else if (f->rows.len && follows(c, i) && plan_stage(c->m->p, i)->nleft == plan_stage(c->m->p, f->last)->nleft)
             entries = true;
         else if (f->rows.len) return false;
-        if (f->rows.len) f->fused[f->nfused++] = plan_stage(c->m->p, i)->name;
+        if (f->rows.len) VEC_PUSH(p->arena, &f->fused, i);
     }
     return entries;
 }
@@ -249,10 +256,7 @@ static void fuse_followed(followed *f) {
     for (uint32_t i = 0; i < f->rows.len; i++) m->fused[f->rows.data[i]] = true;
     for (uint32_t i = f->last + 1; i < m->p->op->stages.len; i++) m->fused[i] |= in_edges(f->c, i);
     VEC_PUSH(m->p->arena, &m->walked, f->c->map);
-    fill_list(f->c, SCHEDULE_FUSE, f->fused, f->nfused,
-              (schedule_value){.keyword = "at",
-                               .text = m->p->op->vars.data[plan_stage(f->c->m->p, f->last)->left[0]].name,
-                               .var = UINT32_MAX});
+    fill_list(f->c, SCHEDULE_FUSE, &f->fused, at_rows(f->c, &f->fused, f->last));
 }
 
 static bool fill_followed(chain *c) {

@@ -74,8 +74,8 @@ static void fill(making *m, const stage_group *g, const contraction *c, matrix_s
     }
     default_matrix_cells(m, g, c, &s);
     if (!x || !fits(p, c, x, depth, mine, s.groups)) return;
-    default_share(m, c, x->name);
-    default_fill(m, c->sum->name, SCHEDULE_PIPELINE, c->rows, 1, NULL);
+    default_share(m, c, default_val(p, x));
+    default_fill(m, c->sum, SCHEDULE_PIPELINE, c->rows, 1, NULL);
 }
 
 bool default_group(making *m, const stage_group *g, contraction *c, int64_t depth, int64_t columns) {

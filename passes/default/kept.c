@@ -246,9 +246,9 @@ static uint32_t spared(const edges *x) {
     return UINT32_MAX;
 }
 
-stage_names default_kept(planner *p, bool *spares) {
+stage_ids default_kept(planner *p, bool *spares) {
     uint32_t n = p->op->stages.len;
-    stage_names names = {0};
+    stage_ids kept = {0};
     edges x = {p, ARENA_ARRAY(p->arena, tensor_val, n + 1), ARENA_ARRAY(p->arena, bool, n + 1), ARENA_ARRAY(p->arena, char, n * n + 1)};
     for (uint32_t i = 0; i < n; i++) x.map[i] = default_walked_by(p, i);
     for (uint32_t i = 0; i < n; i++)
@@ -256,10 +256,10 @@ stage_names default_kept(planner *p, bool *spares) {
     uint32_t also = spares ? spared(&x) : UINT32_MAX;
     for (uint32_t i = 0; i < n; i++) {
         bool own = x.score[i] && !multiplies(&x, i) && ((has_reduction(&x, i) && read_by_others(&x, i)) || is_dear(&x, i));
-        if (own || i == also) VEC_PUSH(p->arena, &names, plan_stage(x.p, i)->name);
+        if (own || i == also) VEC_PUSH(p->arena, &kept, plan_stage(x.p, i)->id);
         if (!own && i == also) *spares = true;
     }
-    return names;
+    return kept;
 }
 
 bool default_reads_all_left(const planner *p, const tensor_stage *st, const tensor_node *load) {

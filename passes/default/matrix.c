@@ -6,6 +6,7 @@
 //     y[e, q] = sum{k} x[e, k] * w[type[e], k, q]   →  block e 256 by type;  groups q 2;  …  mma k f16;
 //                                                      keep x shared;  pipeline e 4;
 #include "default/default.h"
+#include "base/base.h"
 #include "kernels/kernels.h"
 
 #include <string.h>
@@ -28,19 +29,20 @@ enum {
 };
 
 // ---- What is one -----------------------------------------------------------------------------------------
-static uint32_t factors_with(const planner *p, const tensor_node *product, tensor_var v, const char *given) {
+static uint32_t factors_with(const planner *p, const tensor_node *product, tensor_var v,
+                             tensor_val given) {
     return plan_depends(p, product->args[0], v, given) | plan_depends(p, product->args[1], v, given) << 1;
 }
 
 // Of the maps that rows are read by, the one that leaves the second factor without rows.
 static bool find_by(const planner *p, contraction *c, const tensor_node *product, uint32_t columns) {
-    for (tensor_val v = 0; v < p->op->nparams && !c->by; v++) {
+    for (tensor_val v = 0; v < p->op->nparams && c->by == TENSOR_NO_VAL; v++) {
         const tensor_val_info *i = &p->op->vals.data[v];
         bool sorted = i->role == VAL_MAP && i->facts & FACT_SORTED && i->sorted_by == TENSOR_NO_VAL &&
                       !(i->facts & FACT_PARTIAL);
-        if (sorted && factors_with(p, product, c->rows, i->name) == (columns ^ 3)) c->by = i->name;
+        if (sorted && factors_with(p, product, c->rows, v) == (columns ^ 3)) c->by = v;
     }
-    return c->by != NULL;
+    return c->by != TENSOR_NO_VAL;
 }
 
 static bool find_roles(const planner *p, contraction *c) {
@@ -49,10 +51,11 @@ static bool find_roles(const planner *p, contraction *c) {
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     if (product->op != TENSOR_MUL_OP || plan_left(p, st, left) != 2) return false;
     c->rows = left[0], c->columns = left[1], c->depth = st->bound[0];
-    uint32_t columns = factors_with(p, product, c->columns, NULL);
+    uint32_t columns = factors_with(p, product, c->columns, TENSOR_NO_VAL);
     if (columns != 1 && columns != 2) return false;
     c->first = product->args[columns == 1], c->second = product->args[columns == 2];
-    return factors_with(p, product, c->rows, NULL) == (columns ^ 3) || find_by(p, c, product, columns);
+    return factors_with(p, product, c->rows, TENSOR_NO_VAL) == (columns ^ 3) ||
+           find_by(p, c, product, columns);
 }
 
 static bool is_worth(const planner *p, const contraction *c) {
@@ -71,7 +74,7 @@ static void find_bytes(contraction *c) {
 
 // As the schedule says, or as both factors are stored.
 bool default_operand(const planner *p, contraction *c) {
-    c->said = schedule_find(p->s, c->sum->name, SCHEDULE_MMA, p->op->vars.data[c->depth].name);
+    c->said = schedule_find(p->s, c->sum->id, SCHEDULE_MMA, p->op->vars.data[c->depth].id);
     if (c->said) {
         c->operand = schedule_value_of(c->said, NULL)->text;
         find_bytes(c);
@@ -86,15 +89,15 @@ bool default_operand(const planner *p, contraction *c) {
 
 static bool find(const making *m, const stage_group *g, contraction *c) {
     const planner *p = m->p;
-    *c = (contraction){.sum = &p->op->stages.data[g->data[0]]};
+    *c = (contraction){.sum = &p->op->stages.data[g->data[0]], .by = TENSOR_NO_VAL};
     const tensor_stage *st = c->sum;
     if (!p->machine->gpu || p->facts->no_matrices) return false;
     for (uint32_t i = 1; i < g->len; i++)
         if (p->op->stages.data[g->data[i]].reducer != TENSOR_NO_REDUCER) return false;
     for (uint32_t i = 0; i < g->len; i++) {
-        const char *name = p->op->stages.data[g->data[i]].name;
-        if (schedule_find(p->s, name, SCHEDULE_COMPUTE, NULL) ||
-            schedule_find(p->s, name, SCHEDULE_ACCUMULATE, NULL))
+        const tensor_id id = plan_stage(p, g->data[i])->id;
+        if (schedule_find(p->s, id, SCHEDULE_COMPUTE, TENSOR_ALL) ||
+            schedule_find(p->s, id, SCHEDULE_ACCUMULATE, TENSOR_ALL))
             return false;
     }
     return plan_matrix_sums(p, st) && default_reduces_dense(p, st) && !st->nkeys && !st->nfilters &&
@@ -103,38 +106,29 @@ static bool find(const making *m, const stage_group *g, contraction *c) {
 
 // ---- Cells -----------------------------------------------------------------------------------------------
 // shape: of a matrix operation; NULL: none.
-static void fill_words(making *m, const char *stage, schedule_verb verb, const char *subject,
-                       const char *text, const char *shape) {
+static void fill_words(making *m, schedule_cell c, const char *text, const char *shape) {
     schedule_value *v = ARENA_ARRAY(m->p->arena, schedule_value, 2);
     v[0] = (schedule_value){.text = text, .var = UINT32_MAX};
     v[1] = (schedule_value){.keyword = "shape", .text = shape, .var = UINT32_MAX};
-    schedule_fill(m->p->arena, m->s,
-                  (schedule_cell){.verb = verb,
-                                  .stage = stage,
-                                  .subject = subject,
-                                  .nvalues = shape ? 2 : 1,
-                                  .values = v});
+    default_say(m, c, v, shape ? 2 : 1);
 }
 
-void default_share(making *m, const contraction *c, const char *input) {
-    fill_words(m, c->sum->name, SCHEDULE_KEEP, input, "shared", NULL);
+void default_share(making *m, const contraction *c, tensor_val input) {
+    fill_words(m, default_value_cell(m->p, SCHEDULE_KEEP, c->sum, input), "shared", NULL);
 }
 
 void default_multiply(making *m, const contraction *c) {
     if (!c->said || c->shape)
-        fill_words(m, c->sum->name, SCHEDULE_MMA, m->p->op->vars.data[c->depth].name, c->operand, c->shape);
+        fill_words(m, default_index_cell(m->p, SCHEDULE_MMA, c->sum, c->depth), c->operand,
+                   c->shape);
 }
 
 static void fill_block(making *m, const contraction *c, const tensor_stage *st, tensor_var rows, int64_t n) {
     schedule_value *v = ARENA_ARRAY(m->p->arena, schedule_value, 2);
     v[0] = (schedule_value){.number = n, .var = UINT32_MAX};
-    v[1] = (schedule_value){.keyword = "by", .text = c->by, .var = UINT32_MAX};
-    schedule_fill(m->p->arena, m->s,
-                  (schedule_cell){.verb = SCHEDULE_BLOCK,
-                                  .stage = st->name,
-                                  .subject = m->p->op->vars.data[rows].name,
-                                  .nvalues = c->by ? 2 : 1,
-                                  .values = v});
+    if (c->by != TENSOR_NO_VAL) v[1] = default_by(m->p, c->by);
+    default_say(m, default_index_cell(m->p, SCHEDULE_BLOCK, st, rows), v,
+                c->by != TENSOR_NO_VAL ? 2 : 1);
 }
 
 void default_matrix_cells(making *m, const stage_group *g, const contraction *c, const matrix_shape *s) {
@@ -144,16 +138,16 @@ void default_matrix_cells(making *m, const stage_group *g, const contraction *c,
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         plan_left(p, st, left);
         fill_block(m, c, st, left[0], s->block);
-        default_fill(m, st->name, SCHEDULE_GROUPS, left[0], s->groups, NULL);
-        default_fill(m, st->name, SCHEDULE_REGISTERS, left[0], s->registers, NULL);
-        if (s->column_block) default_fill(m, st->name, SCHEDULE_BLOCK, left[1], s->column_block, NULL);
-        default_fill(m, st->name, SCHEDULE_GROUPS, left[1], s->column_groups, NULL);
-        default_fill(m, st->name, SCHEDULE_VECTOR, left[1], s->column_vector, NULL);
-        default_fill(m, st->name, SCHEDULE_REGISTERS, left[1], s->column_registers, NULL);
+        default_fill(m, st, SCHEDULE_GROUPS, left[0], s->groups, NULL);
+        default_fill(m, st, SCHEDULE_REGISTERS, left[0], s->registers, NULL);
+        if (s->column_block) default_fill(m, st, SCHEDULE_BLOCK, left[1], s->column_block, NULL);
+        default_fill(m, st, SCHEDULE_GROUPS, left[1], s->column_groups, NULL);
+        default_fill(m, st, SCHEDULE_VECTOR, left[1], s->column_vector, NULL);
+        default_fill(m, st, SCHEDULE_REGISTERS, left[1], s->column_registers, NULL);
     }
-    default_fill(m, c->sum->name, SCHEDULE_GROUPS, c->depth, s->depth_groups, NULL);
-    default_fill(m, c->sum->name, SCHEDULE_VECTOR, c->depth, s->depth_vector, NULL);
-    default_fill(m, c->sum->name, SCHEDULE_REGISTERS, c->depth, s->depth_registers, NULL);
+    default_fill(m, c->sum, SCHEDULE_GROUPS, c->depth, s->depth_groups, NULL);
+    default_fill(m, c->sum, SCHEDULE_VECTOR, c->depth, s->depth_vector, NULL);
+    default_fill(m, c->sum, SCHEDULE_REGISTERS, c->depth, s->depth_registers, NULL);
     default_multiply(m, c);
 }
 
@@ -225,7 +219,7 @@ static bool odd(const contraction *c, int64_t depth, int64_t columns, matrix_sha
 static bool is_stored(const planner *p, const tensor_stage *sum, tensor_val v) {
     const tensor_val_info *x = &p->op->vals.data[v];
     bool stage = x->role == VAL_STAGE && p->plan->values.data[v].home != LOOP_INLINE &&
-                 !schedule_covers(sum->name, x->name);
+                 !tensor_id_covers(p->op->ids, sum->id, x->id);
     return (x->role == VAL_TENSOR || stage) && ir_dtype_is_float(x->type);
 }
 
@@ -241,20 +235,19 @@ const tensor_val_info *default_rows(const planner *p, const tensor_stage *sum, t
 }
 
 bool default_says_ahead(const planner *p, const contraction *c, const tensor_val_info *x) {
-    const char *stage = c->sum->name, *rows = p->op->vars.data[c->rows].name,
-               *depth = p->op->vars.data[c->depth].name;
-    return (x && schedule_find(p->s, stage, SCHEDULE_KEEP, x->name)) ||
-           schedule_find(p->s, stage, SCHEDULE_PIPELINE, rows) ||
-           schedule_find(p->s, stage, SCHEDULE_PIPELINE, depth);
+    const tensor_id stage = c->sum->id;
+    return (x && schedule_find(p->s, stage, SCHEDULE_KEEP, x->id)) ||
+           schedule_find(p->s, stage, SCHEDULE_PIPELINE, plan_var_id(p, c->rows)) ||
+           schedule_find(p->s, stage, SCHEDULE_PIPELINE, plan_var_id(p, c->depth));
 }
 
 static void fetch_rows(making *m, const contraction *c, int64_t depth, const matrix_shape *s) {
     enum { DEEP = 4, SHALLOW = 3, NARROW = 32, COPY = 16 };   // bytes
     const tensor_val_info *x = default_rows(m->p, c->sum, c->first, c->depth);
     bool few = depth * c->bytes <= NARROW || depth * c->bytes % COPY || s->column_groups >= MOST_GROUPS;
-    if (!x || schedule_find(m->p->s, c->sum->name, SCHEDULE_KEEP, x->name)) return;
-    default_share(m, c, x->name);
-    default_fill(m, c->sum->name, SCHEDULE_PIPELINE, c->rows, few ? SHALLOW : DEEP, NULL);
+    if (!x || schedule_find(m->p->s, c->sum->id, SCHEDULE_KEEP, x->id)) return;
+    default_share(m, c, default_val(m->p, x));
+    default_fill(m, c->sum, SCHEDULE_PIPELINE, c->rows, few ? SHALLOW : DEEP, NULL);
 }
 
 // ---- Matrices that come in tiles -------------------------------------------------------------------------
@@ -306,9 +299,9 @@ static bool fill_tiles(making *m, const stage_group *g, const contraction *c, in
     if (default_says_ahead(p, c, &p->op->vals.data[x->imm.i])) return false;
     matrix_shape s = tiled(c, columns);
     default_matrix_cells(m, g, c, &s);
-    default_share(m, c, p->op->vals.data[x->imm.i].name);
-    if (w) default_share(m, c, p->op->vals.data[w->imm.i].name);
-    default_fill(m, c->sum->name, SCHEDULE_PIPELINE, c->depth, c->bytes == 2 ? HALVES : WORDS, NULL);
+    default_share(m, c, (tensor_val)x->imm.i);
+    if (w) default_share(m, c, (tensor_val)w->imm.i);
+    default_fill(m, c->sum, SCHEDULE_PIPELINE, c->depth, c->bytes == 2 ? HALVES : WORDS, NULL);
     return true;
 }
 

@@ -37,10 +37,7 @@ void default_nest(walks *w, uint32_t stage) {
     }
     if (!moved) return;
     st->left = left;
-    const char **names = ARENA_ARRAY(w->p->arena, const char *, st->nleft + 1);
-    for (uint32_t i = 0; i < st->nleft; i++) names[i] = plan_index_text(w->p, left[i]);
     schedule_value *v = ARENA_NEW(w->p->arena, schedule_value);
-    *v = (schedule_value){.nnames = st->nleft, .names = names, .var = UINT32_MAX};
-    schedule_fill(w->p->arena, w->m->s,
-                  (schedule_cell){.verb = SCHEDULE_LOOPS, .stage = st->name, .nvalues = 1, .values = v});
+    *v = default_index_list(w->p, left, st->nleft);
+    default_say(w->m, default_cell(SCHEDULE_LOOPS, st), v, 1);
 }

@@ -25,23 +25,26 @@ static tensor_val key_map(const planner *p, const tensor_stage *st, tensor_var r
 static bool find_factors(const planner *p, contraction *c) {
     const tensor_node *product = tensor_node_at(p->op, c->sum->body[0]);
     if (product->op != TENSOR_MUL_OP) return false;
-    bool swapped = plan_depends(p, product->args[0], c->columns, NULL);
+    bool swapped = plan_depends(p, product->args[0], c->columns, TENSOR_NO_VAL);
     c->first = product->args[swapped], c->second = product->args[!swapped];
-    return plan_depends(p, c->first, c->rows, NULL) && plan_depends(p, c->second, c->columns, NULL) &&
-           !plan_depends(p, c->first, c->columns, NULL) && !plan_depends(p, c->second, c->rows, NULL) &&
-           plan_depends(p, c->first, c->depth, NULL) && plan_depends(p, c->second, c->depth, NULL);
+    return plan_depends(p, c->first, c->rows, TENSOR_NO_VAL) &&
+           plan_depends(p, c->second, c->columns, TENSOR_NO_VAL) &&
+           !plan_depends(p, c->first, c->columns, TENSOR_NO_VAL) &&
+           !plan_depends(p, c->second, c->rows, TENSOR_NO_VAL) &&
+           plan_depends(p, c->first, c->depth, TENSOR_NO_VAL) &&
+           plan_depends(p, c->second, c->depth, TENSOR_NO_VAL);
 }
 
-static bool is_apart(const planner *p, const char *stage) {   // the schedule says of its types
-    return schedule_find(p->s, stage, SCHEDULE_COMPUTE, NULL) ||
-           schedule_find(p->s, stage, SCHEDULE_ACCUMULATE, NULL);
+static bool is_apart(const planner *p, tensor_id stage) {   // the schedule says of its types
+    return schedule_find(p->s, stage, SCHEDULE_COMPUTE, TENSOR_ALL) ||
+           schedule_find(p->s, stage, SCHEDULE_ACCUMULATE, TENSOR_ALL);
 }
 
 static bool find(const making *m, const stage_group *g, contraction *c, tensor_val *map) {
     const planner *p = m->p;
     const tensor_stage *st = &p->op->stages.data[g->data[0]];
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-    if (!p->machine->gpu || p->facts->no_matrices || g->len != 1 || is_apart(p, st->name) ||
+    if (!p->machine->gpu || p->facts->no_matrices || g->len != 1 || is_apart(p, st->id) ||
         !plan_matrix_sums(p, st) || st->nbound != 1 || st->nkeys > 1 || st->nfilters ||
         st->loop != TENSOR_NO_LOOP || plan_left(p, st, left) != 2 + st->nkeys)
         return false;
@@ -107,7 +110,7 @@ static int64_t part_of(const making *m, bool keyed, int64_t rows, int64_t column
 }
 
 static void fill_shape(making *m, const contraction *c, const outer_shape *s, int64_t rows) {
-    const char *stage = c->sum->name;
+    const tensor_stage *stage = c->sum;
     int64_t block = s->rows * ROWS * s->row_groups,
             low = 4 / (int64_t)c->bytes;   // points that share a register
     if (block < rows) default_fill(m, stage, SCHEDULE_BLOCK, c->rows, block, NULL);
@@ -124,20 +127,20 @@ static void fill_ahead(making *m, const contraction *c, int64_t buffers) {
     const planner *p = m->p;
     const tensor_val_info *x = default_rows(p, c->sum, c->first, c->rows), *g = default_rows(p, c->sum, c->second, c->columns);
     if (!x || !g || x == g) {
-        default_fill(m, c->sum->name, SCHEDULE_UNROLL, c->depth, 2, NULL);
+        default_fill(m, c->sum, SCHEDULE_UNROLL, c->depth, 2, NULL);
         return;
     }
     if (default_says_ahead(p, c, x) || default_says_ahead(p, c, g)) return;
-    default_share(m, c, x->name);
-    default_share(m, c, g->name);
-    default_fill(m, c->sum->name, SCHEDULE_PIPELINE, c->depth, buffers, NULL);
+    default_share(m, c, default_val(p, x));
+    default_share(m, c, default_val(p, g));
+    default_fill(m, c->sum, SCHEDULE_PIPELINE, c->depth, buffers, NULL);
 }
 
 // Extents that no whole pieces cover, whose rest is masked: lanes have no vectors, and rounds are longer, as few
 // bytes are copied at once.
 static void fill_odd(making *m, const contraction *c, int64_t rows, int64_t columns) {
     enum { LANES = 8, GROUPS = 4, WIDEST = 128, MOST_PIECES = 8 };
-    const char *stage = c->sum->name;
+    const tensor_stage *stage = c->sum;
     bool halves = c->bytes == 2;
     int64_t mine = (columns + GROUPS * COLUMNS - 1) / (GROUPS * COLUMNS) * COLUMNS;
     if (rows > WIDEST || columns > WIDEST) {
@@ -164,8 +167,8 @@ bool default_outer(making *m, const stage_group *g) {
     int64_t rows = default_extent(p, c.rows), columns = default_extent(p, c.columns);
     if (rows < LEAST || columns < LEAST || !shape_for(&c, rows, columns, &s)) return false;
     const bool keyed = map != TENSOR_NO_VAL;
-    if (keyed) default_fill(m, c.sum->name, SCHEDULE_BLOCK, c.sum->left[0], 1, NULL);
-    default_fill(m, c.sum->name, keyed ? SCHEDULE_SPLIT : SCHEDULE_BLOCK, c.depth,
+    if (keyed) default_fill(m, c.sum, SCHEDULE_BLOCK, c.sum->left[0], 1, NULL);
+    default_fill(m, c.sum, keyed ? SCHEDULE_SPLIT : SCHEDULE_BLOCK, c.depth,
                  part_of(m, keyed, rows, columns), NULL);
     default_multiply(m, &c);
     if (rows % ROWS || columns % ROWS) {

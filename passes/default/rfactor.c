@@ -87,14 +87,14 @@ static tensor_val map_for(planner *p, uint32_t stage) {
     return last;
 }
 
-static void fill(planner *p, schedule *s, const char *stage, tensor_val map) {
+static void fill(planner *p, schedule *s, uint32_t stage, tensor_val map) {
     schedule_value *v = ARENA_ARRAY(p->arena, schedule_value, 2);
-    const char **names = ARENA_NEW(p->arena, const char *);
-    *names = stage;
-    v[0] = (schedule_value){.keyword = "stages", .nnames = 1, .names = names, .var = UINT32_MAX};
-    v[1] = (schedule_value){.keyword = "by", .text = p->op->vals.data[map].name, .var = UINT32_MAX};
-    schedule_fill(p->arena, s,
-                  (schedule_cell){.verb = SCHEDULE_RFACTOR, .subject = stage, .nvalues = 2, .values = v});
+    v[0] = default_stage_list(p, &(stage_group){.data = &stage, .len = 1});
+    v[1] = default_by(p, map);
+    schedule_cell c = default_stage_cell(p, SCHEDULE_RFACTOR, plan_stage(p, stage));
+    c.nvalues = 2;
+    c.values = v;
+    schedule_fill(p->arena, s, c);
 }
 
 tensor_op *default_rfactor(planner *p, schedule *s) {
@@ -102,7 +102,7 @@ tensor_op *default_rfactor(planner *p, schedule *s) {
         const tensor_stage *st = plan_stage(p, i);
         bool sum = st->reducer != TENSOR_NO_REDUCER && p->op->reducers.data[st->reducer].kind == REDUCE_SUM;
         tensor_val map = sum ? map_for(p, i) : TENSOR_NO_VAL;
-        if (map != TENSOR_NO_VAL) fill(p, s, st->name, map);
+        if (map != TENSOR_NO_VAL) fill(p, s, i, map);
     }
     p->s = s;
     plan_rfactor(p);

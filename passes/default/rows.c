@@ -92,6 +92,7 @@ static schedule *class_of_rows(making *m, const stage_group *g, const default_cl
     *m->s = (schedule){
         .name = arena_printf(m->p->arena, "%s_%s", m->p->op->stages.data[g->data[g->len - 1]].name, of->name),
         .op = whole->op,
+        .ids = whole->ids,
         .automatic = true};
     m->owner = of->owner;
     m->owners = of->owners;
@@ -120,12 +121,7 @@ void default_fill_bucket(making *m, const tensor_stage *st, tensor_var row, tens
         .keyword = "use", .nnames = n, .names = names, .schedules = use, .var = UINT32_MAX};
     values[3] = to ? (schedule_value){.keyword = "to", .number = limits[0] - 1, .var = UINT32_MAX}
                    : (schedule_value){.keyword = option, .var = UINT32_MAX};
-    schedule_fill(a, m->s,
-                  (schedule_cell){.verb = SCHEDULE_BUCKET,
-                                  .stage = st->name,
-                                  .subject = m->p->op->vars.data[row].name,
-                                  .nvalues = option ? 4 : 3,
-                                  .values = values});
+    default_say(m, default_index_cell(m->p, SCHEDULE_BUCKET, st, row), values, option ? 4 : 3);
 }
 
 void default_bucket(making *m, const stage_group *g, tensor_val map, const default_classes *all,
@@ -182,18 +178,14 @@ static int64_t part_entries(making *m, const tensor_stage *st, tensor_var row) {
 
 // What entries read where they lie is read once by rows that stand side by side, and twice at each end of one
 // that does not. (Of few entries a cache has it.)
-void default_order_by_degree(making *m, const char *stage, tensor_var row, tensor_val map) {
+void default_order_by_degree(making *m, const tensor_stage *st, tensor_var row, tensor_val map) {
     planner *p = m->p;
     schedule_value *by = ARENA_ARRAY(p->arena, schedule_value, 3);
     by[0] = degree_key(m, map, row);
     by[1] = (schedule_value){.keyword = "desc", .var = UINT32_MAX};
     by[2] = (schedule_value){.keyword = "to", .number = DEFAULT_STANDS, .var = UINT32_MAX};
-    schedule_fill(p->arena, m->s,
-                  (schedule_cell){.verb = SCHEDULE_ORDER,
-                                  .stage = stage,
-                                  .subject = p->op->vars.data[row].name,
-                                  .nvalues = 2u + (m->streams && m->rows != ROWS_FEW),
-                                  .values = by});
+    default_say(m, default_index_cell(p, SCHEDULE_ORDER, st, row), by,
+                2u + (m->streams && m->rows != ROWS_FEW));
 }
 
 static bool read_in_place(void *user, const tensor_node *load) {
@@ -232,12 +224,12 @@ void default_cut(making *m, const stage_group *g, tensor_val map) {
     plan_left(p, deepest, left);
     if (m->rows == ROWS_SKEWED || m->rows == ROWS_BRIEF ||
         (m->rows == ROWS_FEW && !m->narrow && !lanes_share_all(m, g, left[0])))
-        default_order_by_degree(m, deepest->name, left[0], map);
+        default_order_by_degree(m, deepest, left[0], map);
     for (uint32_t i = 0, end = plan_run_end(p, g, 0); i < end; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         tensor_var *own = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
         plan_left(p, st, own);
-        default_fill(m, st->name, SCHEDULE_SPLIT, st->bound[0], part_entries(m, st, own[0]), NULL);
+        default_fill(m, st, SCHEDULE_SPLIT, st->bound[0], part_entries(m, st, own[0]), NULL);
     }
     m->cut = true;
 }
@@ -504,9 +496,7 @@ void default_guard_kept(making *m) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_val_info *v = &p->op->vals.data[p->op->stages.data[i].targets[0].val];
         int64_t bytes = OF * ir_dtype_bytes(v->type);
-        bool kept = false;
-        for (uint32_t k = 0; k < m->kept.len; k++) kept |= !strcmp(p->op->stages.data[i].name, m->kept.data[k]);
-        if (!kept) continue;
+        if (!plan_has_id(&m->kept, plan_stage(p, i)->id)) continue;
         for (uint32_t a = 1; a < v->rank; a++)
             if (p->op->spaces.data[v->axes[a]].kind == SPACE_CONST) bytes *= p->op->spaces.data[v->axes[a]].size;
         g.text = arena_printf(p->arena, "%s%s%lld * %s", g.text, between, (long long)bytes, p->op->spaces.data[v->axes[0]].name);

@@ -169,13 +169,14 @@ axis_share default_share_axis(making *m, const tensor_stage *st, tensor_var v, i
 }
 
 static void fill_pad(making *m, const tensor_stage *st, tensor_var v, axis_share s) {
-    if (!m->p->machine->aligned && s.vector > 1) default_fill(m, st->name, SCHEDULE_PAD, v, share_points(s), NULL);
+    if (!m->p->machine->aligned && s.vector > 1)
+        default_fill(m, st, SCHEDULE_PAD, v, share_points(s), NULL);
 }
 
 void default_fill_share(making *m, const tensor_stage *st, tensor_var v, axis_share s) {
-    default_fill(m, st->name, SCHEDULE_LANES, v, s.lanes, NULL);
-    default_fill(m, st->name, SCHEDULE_VECTOR, v, s.vector, NULL);
-    default_fill(m, st->name, SCHEDULE_REGISTERS, v, s.registers, "strided");
+    default_fill(m, st, SCHEDULE_LANES, v, s.lanes, NULL);
+    default_fill(m, st, SCHEDULE_VECTOR, v, s.vector, NULL);
+    default_fill(m, st, SCHEDULE_REGISTERS, v, s.registers, "strided");
     fill_pad(m, st, v, s);
 }
 
@@ -253,8 +254,8 @@ static dot_share fill_dot(making *m, const tensor_stage *st, const tensor_var *l
                 take = lanes;
         if (extent < 2 || extent > MANY_HEADS || !default_few(m->p, left[i], left[0])) continue;
         while (extent / hold % take) take /= 2;
-        default_fill(m, st->name, SCHEDULE_LANES, left[i], take, NULL);
-        default_fill(m, st->name, SCHEDULE_REGISTERS, left[i], hold, s.lanes > 1 ? "strided" : NULL);
+        default_fill(m, st, SCHEDULE_LANES, left[i], take, NULL);
+        default_fill(m, st, SCHEDULE_REGISTERS, left[i], hold, s.lanes > 1 ? "strided" : NULL);
         d.heads *= take;
         lanes /= take, room /= hold;
     }
@@ -280,7 +281,7 @@ static int64_t fill_heads(making *m, const tensor_stage *st, const tensor_var *l
     for (uint32_t i = 1; i + features < n; i++) {
         int64_t extent = default_extent(m->p, left[i]), take = default_power_above(extent ? extent : 1);
         if (extent < 2 || extent > MANY_HEADS || take > lanes || !default_few(m->p, left[i], left[0])) continue;
-        default_fill(m, st->name, SCHEDULE_LANES, left[i], take, NULL);
+        default_fill(m, st, SCHEDULE_LANES, left[i], take, NULL);
         lanes /= take;
     }
     return lanes;
@@ -310,7 +311,7 @@ static int64_t fill_bound(making *m, const tensor_stage *st, int64_t lanes, bool
 // A lane has all entries of its row; what walks a row several times, and holds them, has half.
 static int64_t fill_short(making *m, const tensor_stage *st, int64_t lanes) {
     if (m->sums || m->rows == ROWS_SHORTEST || lanes < 2) return lanes;
-    default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], 2, NULL);
+    default_fill(m, st, SCHEDULE_LANES, st->bound[0], 2, NULL);
     return lanes / 2;
 }
 
@@ -340,18 +341,20 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     int64_t lanes = dots ? WARP / (dot.lanes * dot.heads) : fill_heads(m, st, left, n, features, WARP);
     bool matrices = default_sums_matrices(p, st, left, n), columns = default_sums_columns(p, st, left, n) || matrices;
     default_parts(m, st, left, n);
-    if (columns) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
+    if (columns) default_fill(m, st, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
     if (n && m->owner != ROW_OF_BLOCK && !columns)
-        default_fill(m, st->name, SCHEDULE_GROUPS, left[0], m->groups, NULL);
+        default_fill(m, st, SCHEDULE_GROUPS, left[0], m->groups, NULL);
     if (m->owner == ROW_OF_BLOCK && rows && reduces)
-        default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], m->owners, NULL);
+        default_fill(m, st, SCHEDULE_GROUPS, st->bound[0], m->owners, NULL);
     if (features) {
         axis_share s = default_share_axis(m, st, left[n - 1], lanes);
         default_fill_share(m, st, left[n - 1], s);
         lanes /= s.lanes;
         vectors = s.vector > 1;
     }
-    if (columns) default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], default_unroll(m, st, 4, DEFAULT_LONGEST), NULL);
+    if (columns)
+        default_fill(m, st, SCHEDULE_UNROLL, st->bound[0],
+                     default_unroll(m, st, 4, DEFAULT_LONGEST), NULL);
     if (matrices) lanes = default_matrix_rows(m, st, left, n, lanes);
     if (rows && reduces) lanes = fill_inside(m, st, lanes, &vectors);
     if (rows) default_rounds(m, st, lanes);
@@ -362,7 +365,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     if ((m->entries || m->rows == ROWS_THIN) && rows && reduces) return fill_short(m, st, lanes);
     if (m->sums && rows && vectors && lanes == PAIRED &&
         m->owner == ROW_OF_LANES) {   // requests are what is short
-        default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], 2, NULL);
+        default_fill(m, st, SCHEDULE_LANES, st->bound[0], 2, NULL);
         return lanes / 2;
     }
     if (reduces && !dots && lanes > 1 && !alike)
@@ -418,13 +421,10 @@ void default_along(making *m, const tensor_stage *dot, const tensor_stage *st) {
     uint32_t n = plan_left(p, dot, from);
     plan_left(p, st, to);
     for (uint32_t i = 0; i < n * (sizeof verbs / sizeof *verbs); i++) {
-        const schedule_cell *c = schedule_find(m->s, dot->name, verbs[i / n],
-                                               p->op->vars.data[from[i % n]].name);
+        const schedule_cell *c = schedule_find(m->s, dot->id, verbs[i / n],
+                                               p->op->vars.data[from[i % n]].id);
         if (!c || c->empty) continue;
-        schedule_cell mine = *c;
-        mine.stage = st->name;
-        mine.subject = p->op->vars.data[to[i % n]].name;
-        schedule_fill(p->arena, m->s, mine);
+        schedule_fill(p->arena, m->s, default_move_cell(p, *c, st, to[i % n]));
     }
 }
 
@@ -451,7 +451,7 @@ static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
         if (!n || default_sums_columns(p, st, left, n) || default_sums_matrices(p, st, left, n) ||
             goes_along(p, dot, st, depth))
             continue;
-        default_fill(m, st->name, SCHEDULE_LANES, left[0], rows, NULL);
+        default_fill(m, st, SCHEDULE_LANES, left[0], rows, NULL);
         default_steps(m, g, st, left, n);
     }
     for (uint32_t i = 0; i < g->len; i++) {
@@ -506,7 +506,7 @@ static void fill_blocks(making *m, const stage_group *g) {
                        plan_or_one(c.groups);
         int64_t rounds = p->machine->gpu ? plan_or_one(c.unroll) : p->machine->block_points;
         if (p->machine->gpu && default_is_dot(p, g)) rounds *= turns(m, part * rounds);
-        default_fill(m, st->name, SCHEDULE_BLOCK, left[0], m->owner == ROW_OF_BLOCK ? 1 : part * rounds,
+        default_fill(m, st, SCHEDULE_BLOCK, left[0], m->owner == ROW_OF_BLOCK ? 1 : part * rounds,
                      NULL);
     }
 }
@@ -531,12 +531,9 @@ static bool flattens(making *m, const stage_group *g) {
 }
 
 static void fill_flat(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
-    const planner *p = m->p;
-    const char **names = ARENA_ARRAY(p->arena, const char *, n);
-    for (uint32_t k = 0; k < n; k++) names[k] = p->op->vars.data[left[k]].name;
-    schedule_value *v = ARENA_NEW(p->arena, schedule_value);
-    *v = (schedule_value){.nnames = n, .names = names, .var = UINT32_MAX};
-    schedule_fill(p->arena, m->s, (schedule_cell){.verb = SCHEDULE_FLAT, .stage = st->name, .nvalues = 1, .values = v});
+    schedule_value *v = ARENA_NEW(m->p->arena, schedule_value);
+    *v = default_index_list(m->p, left, n);
+    default_say(m, default_cell(SCHEDULE_FLAT, st), v, 1);
 }
 
 void default_points(making *m, const stage_group *g) {
@@ -547,9 +544,11 @@ void default_points(making *m, const stage_group *g) {
         uint32_t n = plan_left(p, st, left);
         if (!n) continue;
         if (n > 1) fill_flat(m, st, left, n);
-        default_fill(m, st->name, SCHEDULE_LANES, left[0], p->machine->gpu ? WARP : 1, NULL);
-        default_fill(m, st->name, SCHEDULE_GROUPS, left[0], p->machine->gpu ? default_groups(p) : 1, NULL);
-        default_fill(m, st->name, SCHEDULE_BLOCK, left[0], p->machine->gpu ? WARP * default_groups(p) : p->machine->block_points, NULL);
+        default_fill(m, st, SCHEDULE_LANES, left[0], p->machine->gpu ? WARP : 1, NULL);
+        default_fill(m, st, SCHEDULE_GROUPS, left[0], p->machine->gpu ? default_groups(p) : 1,
+                     NULL);
+        default_fill(m, st, SCHEDULE_BLOCK, left[0],
+                     p->machine->gpu ? WARP * default_groups(p) : p->machine->block_points, NULL);
     }
 }
 

@@ -55,23 +55,20 @@ static int64_t rounds_of(const making *m, const tensor_stage *st, int64_t lanes)
 }
 
 void default_rounds(making *m, const tensor_stage *st, int64_t lanes) {
-    default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], default_unroll(m, st, rounds_of(m, st, lanes), UNROLLED),
-                 "masked");
+    default_fill(m, st, SCHEDULE_UNROLL, st->bound[0],
+                 default_unroll(m, st, rounds_of(m, st, lanes), UNROLLED), "masked");
 }
 
 void default_whole(making *m, const tensor_stage *st, tensor_var v, const int64_t *sizes, uint32_t n) {
     arena *a = m->p->arena;
-    const char *name = m->p->op->vars.data[v].name;
-    const schedule_cell *rounds = schedule_find(m->s, st->name, SCHEDULE_UNROLL, name);
+    const schedule_cell *rounds = schedule_find(m->s, st->id, SCHEDULE_UNROLL,
+                                                plan_var_id(m->p, v));
     if (!n || !rounds || !schedule_value_of(rounds, "masked")) return;
     int64_t *numbers = ARENA_ARRAY(a, int64_t, n);
     memcpy(numbers, sizes, n * sizeof *numbers);
     schedule_value *value = ARENA_NEW(a, schedule_value);
     *value = (schedule_value){.nnumbers = n, .numbers = numbers, .var = UINT32_MAX};
-    schedule_fill(
-        a, m->s,
-        (schedule_cell){
-            .verb = SCHEDULE_WHOLE, .stage = st->name, .subject = name, .nvalues = 1, .values = value});
+    default_say(m, default_index_cell(m->p, SCHEDULE_WHOLE, st, v), value, 1);
 }
 
 // Reductions that one walk serves write out as many rounds as the dearest of them stands.
@@ -82,17 +79,15 @@ void default_level_rounds(making *m, const stage_group *g) {
         end = plan_run_end(p, g, i);
         for (uint32_t k = i; k < end && end > i + 1; k++) {
             const tensor_stage *st = &p->op->stages.data[g->data[k]];
-            const schedule_cell *c = schedule_find(m->s, st->name, SCHEDULE_UNROLL,
-                                                   p->op->vars.data[st->bound[0]].name);
+            const schedule_cell *c = schedule_find(m->s, st->id, SCHEDULE_UNROLL,
+                                                   p->op->vars.data[st->bound[0]].id);
             if (k == i || !c || (least && schedule_number(c, NULL) < schedule_number(least, NULL))) least = c;
             if (!least) break;
         }
         for (uint32_t k = i; k < end && end > i + 1; k++) {
             const tensor_stage *st = &p->op->stages.data[g->data[k]];
-            schedule_cell c = {.verb = SCHEDULE_UNROLL,
-                               .stage = st->name,
-                               .subject = p->op->vars.data[st->bound[0]].name,
-                               .empty = !least};
+            schedule_cell c = default_index_cell(p, SCHEDULE_UNROLL, st, st->bound[0]);
+            c.empty = !least;
             if (least) c.nvalues = least->nvalues, c.values = least->values;
             schedule_fill(p->arena, m->s, c);
         }
@@ -140,7 +135,7 @@ static void fill_steps(making *m, const stage_group *g, const tensor_stage *st, 
                                            : STEPS,
             words = default_bytes_along(m, dot, dot->bound[0]) < 4 ? 2 * ROOM_WORDS : ROOM_WORDS;
     while (steps > 2 && loaded_words(m, dot, st, left, n, steps) > words) steps /= 2;
-    default_fill(m, st->name, SCHEDULE_UNROLL, left[0], steps, lanes > 1 ? "dealt" : NULL);
+    default_fill(m, st, SCHEDULE_UNROLL, left[0], steps, lanes > 1 ? "dealt" : NULL);
 }
 
 // Those that reduce nothing, and read by maps: rows wait for these.
@@ -156,8 +151,7 @@ void default_room(making *m, const tensor_stage *st, int64_t threads) {
     schedule_value *n = ARENA_ARRAY(m->p->arena, schedule_value, 2);
     n[0] = (schedule_value){.number = threads, .var = UINT32_MAX};
     n[1] = (schedule_value){.keyword = "fit", .var = UINT32_MAX};
-    schedule_fill(m->p->arena, m->s,
-                  (schedule_cell){.verb = SCHEDULE_OCCUPANCY, .stage = st->name, .nvalues = 2, .values = n});
+    default_say(m, default_cell(SCHEDULE_OCCUPANCY, st), n, 2);
 }
 
 // Numbers of 16 bits take more registers as they are widened, for which an assembler lets loads wait.
@@ -220,7 +214,7 @@ void default_steps(making *m, const stage_group *g, const tensor_stage *st, cons
         fill_steps(m, g, st, left, n);
         fill_dot_room(m, first, st, left, n);
     } else if (gathers(m, g)) {
-        default_fill(m, st->name, SCHEDULE_UNROLL, left[0], STEPS, NULL);
+        default_fill(m, st, SCHEDULE_UNROLL, left[0], STEPS, NULL);
         fill_room(m, st, default_entry_bytes(m, st));
     }
 }

@@ -48,24 +48,18 @@ static tensor_val row_map(const planner *p, const tensor_stage *st, tensor_var p
 }
 
 static void fill_tile(making *m, const tensor_stage *st, tensor_var point, tensor_val map, int64_t round) {
-    arena *a = m->p->arena;
-    schedule_value *v = ARENA_ARRAY(a, schedule_value, 4);
+    schedule_value *v = ARENA_ARRAY(m->p->arena, schedule_value, 4);
     v[0] = (schedule_value){.number = TILE, .var = UINT32_MAX};
-    v[1] = (schedule_value){.keyword = "by", .text = m->p->op->vals.data[map].name, .var = UINT32_MAX};
+    v[1] = default_by(m->p, map);
     v[2] = (schedule_value){.keyword = "tiles", .number = TILES, .var = UINT32_MAX};
     v[3] = (schedule_value){.keyword = "round", .number = round, .var = UINT32_MAX};
-    schedule_fill(a, m->s,
-                  (schedule_cell){.verb = SCHEDULE_BLOCK,
-                                  .stage = st->name,
-                                  .subject = m->p->op->vars.data[point].name,
-                                  .nvalues = 4,
-                                  .values = v});
+    default_say(m, default_index_cell(m->p, SCHEDULE_BLOCK, st, point), v, 4);
 }
 
 static void fill_points(making *m, const tensor_stage *st, tensor_var point, tensor_val map, int64_t rows,
                         int64_t steps) {
-    default_fill(m, st->name, SCHEDULE_LANES, point, rows, NULL);
-    default_fill(m, st->name, SCHEDULE_UNROLL, point, steps, "dealt");
+    default_fill(m, st, SCHEDULE_LANES, point, rows, NULL);
+    default_fill(m, st, SCHEDULE_UNROLL, point, steps, "dealt");
     fill_tile(m, st, point, map, rows * steps);
 }
 

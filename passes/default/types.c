@@ -33,8 +33,6 @@ void default_extremes(making *m, const stage_group *g) {
         if (to->role != VAL_RESULT || to->type != t) continue;
         schedule_value *v = ARENA_NEW(p->arena, schedule_value);
         *v = (schedule_value){.text = ir_dtype_text(t), .var = UINT32_MAX};
-        schedule_fill(
-            p->arena, m->s,
-            (schedule_cell){.verb = SCHEDULE_ACCUMULATE, .stage = st->name, .nvalues = 1, .values = v});
+        default_say(m, default_cell(SCHEDULE_ACCUMULATE, st), v, 1);
     }
 }

@@ -111,49 +111,35 @@ static bool share_rows(const walks *w, const walk *of, row_shares *s) {
 }
 
 // ---- Cells -----------------------------------------------------------------------------------------------
-static void fill_plain(walks *w, schedule_verb verb, const char *subject, const char *option) {
+static void fill_plain(walks *w, schedule_verb verb, uint32_t stage, const char *option) {
     schedule_value *v = ARENA_ARRAY(w->p->arena, schedule_value, 2);
-    v[0] = (schedule_value){.keyword = "stages", .nnames = 1, .var = UINT32_MAX};
-    const char **names = ARENA_NEW(w->p->arena, const char *);
-    *names = subject;
-    v[0].names = names;
+    v[0] = default_stage_list(w->p, &(stage_group){.data = &stage, .len = 1});
     v[1] = (schedule_value){.keyword = option, .var = UINT32_MAX};
-    schedule_fill(w->p->arena, w->m->s,
-                  (schedule_cell){.verb = verb, .subject = subject, .nvalues = option ? 2 : 1, .values = v});
+    default_say(w->m, default_stage_cell(w->p, verb, plan_stage(w->p, stage)), v, option ? 2 : 1);
 }
 
-static const char *base_name(const walks *w, tensor_var v) {
-    const char *name = w->p->op->vars.data[v].name;
-    size_t n = strcspn(name, "'");
-    return arena_printf(w->p->arena, "%.*s", (int)n, name);
+static void add_all(const walks *w, stage_group *to, const stage_group *from) {
+    for (uint32_t i = 0; i < from->len; i++) VEC_PUSH(w->p->arena, to, from->data[i]);
 }
 
-// false: the sums call what they walk by different names.
-static bool fill_fuse(walks *w, const walk *of) {
-    uint32_t n = 0;
-    const char **names = ARENA_ARRAY(w->p->arena, const char *,
-                                     of->sums.len + of->early.len + of->late.len + of->edges.len + 1);
-    const char *at = base_name(w, plan_stage(w->p, of->sums.data[0])->bound[0]);
-    for (uint32_t i = 0; i < of->sums.len; i++) {
-        const tensor_stage *st = plan_stage(w->p, of->sums.data[i]);
-        if (strcmp(at, base_name(w, st->bound[0]))) return false;
-        names[n++] = st->name;
-    }
-    for (uint32_t i = 0; i < of->early.len && !default_again_at_edges(w); i++) names[n++] = plan_stage(w->p, of->early.data[i])->name;
-    for (uint32_t i = 0; i < of->late.len; i++) names[n++] = plan_stage(w->p, of->late.data[i])->name;
-    for (uint32_t i = 0; i < of->edges.len; i++) {
-        const tensor_stage *st = plan_stage(w->p, of->edges.data[i]);
-        if (strcmp(at, base_name(w, st->left[0]))) return false;
-        names[n++] = st->name;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        schedule_value *v = ARENA_ARRAY(w->p->arena, schedule_value, 2);
-        v[0] = (schedule_value){.keyword = "stages", .nnames = n, .names = names, .var = UINT32_MAX};
-        v[1] = (schedule_value){.keyword = "at", .text = at, .var = UINT32_MAX};
-        schedule_fill(w->p->arena, w->m->s,
-                      (schedule_cell){.verb = SCHEDULE_FUSE, .subject = names[i], .nvalues = 2, .values = v});
-    }
-    return true;
+// At what its sums walk and its edges are, whatever each stage calls it.
+static void fill_fuse(walks *w, const walk *of) {
+    stage_group all = {0};
+    VEC(tensor_var) at = {0};
+    add_all(w, &all, &of->sums);
+    if (!default_again_at_edges(w)) add_all(w, &all, &of->early);
+    add_all(w, &all, &of->late);
+    add_all(w, &all, &of->edges);
+    for (uint32_t i = 0; i < of->sums.len; i++)
+        VEC_PUSH(w->p->arena, &at, plan_stage(w->p, of->sums.data[i])->bound[0]);
+    for (uint32_t i = 0; i < of->edges.len; i++)
+        VEC_PUSH(w->p->arena, &at, plan_stage(w->p, of->edges.data[i])->left[0]);
+    schedule_value *v = ARENA_ARRAY(w->p->arena, schedule_value, 2);
+    v[0] = default_stage_list(w->p, &all);
+    v[1] = default_at(w->p, at.data, at.len);
+    for (uint32_t i = 0; i < all.len; i++)
+        default_say(w->m, default_stage_cell(w->p, SCHEDULE_FUSE, plan_stage(w->p, all.data[i])), v,
+                    2);
 }
 
 // Long rows meet a larger maximum ever less often, but some lane of a warp in most steps: sums follow from afar. Short ones have to once.
@@ -169,15 +155,17 @@ static void fill_online(walks *w, const walk *of) {
         bool read = false;
         for (uint32_t k = 0; k < of->sums.len; k++) read |= k != i && default_reads(w, of->sums.data[k], sum);
         for (uint32_t k = 0; k < of->late.len; k++) read |= default_reads(w, of->late.data[k], sum);
-        if (read) fill_plain(w, SCHEDULE_ONLINE, plan_stage(w->p, sum)->name, follows_behind(w, plan_stage(w->p, sum)) ? "behind" : NULL);
+        if (read)
+            fill_plain(w, SCHEDULE_ONLINE, sum,
+                       follows_behind(w, plan_stage(w->p, sum)) ? "behind" : NULL);
     }
 }
 
 static void fill_levels(walks *w, const row_shares *s, const tensor_stage *st) {
     for (uint32_t i = 1; i < st->nleft && i < s->depth; i++) {
-        default_fill(w->m, st->name, SCHEDULE_LANES, st->left[i], s->level[i].lanes, NULL);
-        default_fill(w->m, st->name, SCHEDULE_VECTOR, st->left[i], s->level[i].vector, NULL);
-        default_fill(w->m, st->name, SCHEDULE_REGISTERS, st->left[i], s->level[i].registers, "strided");
+        default_fill(w->m, st, SCHEDULE_LANES, st->left[i], s->level[i].lanes, NULL);
+        default_fill(w->m, st, SCHEDULE_VECTOR, st->left[i], s->level[i].vector, NULL);
+        default_fill(w->m, st, SCHEDULE_REGISTERS, st->left[i], s->level[i].registers, "strided");
     }
 }
 
@@ -320,8 +308,7 @@ static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, t
     v[1] = (schedule_value){.keyword = "masked", .var = UINT32_MAX};
     v[2] = (schedule_value){.keyword = "dealt", .var = UINT32_MAX};
     const uint32_t n = deep && lanes >= steps && lanes > 1 && has_shares ? 3 : 2;
-    schedule_fill(w->p->arena, w->m->s,
-                  (schedule_cell){.verb = SCHEDULE_UNROLL, .stage = st->name, .subject = w->p->op->vars.data[walked].name, .nvalues = n, .values = v});
+    default_say(w->m, default_index_cell(w->p, SCHEDULE_UNROLL, st, walked), v, n);
 }
 
 // As the op has them.
@@ -362,23 +349,23 @@ static void fill_dealt(walks *w, const walk *of, const row_shares *s, const row_
     for (uint32_t i = 0; i < all.len; i++) {
         const tensor_stage *st = plan_stage(w->p, all.data[i]);
         fill_levels(w, s, st);
-        default_fill(m, st->name, SCHEDULE_BLOCK, st->left[0], d->rows, NULL);
-        default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], d->rows, NULL);
+        default_fill(m, st, SCHEDULE_BLOCK, st->left[0], d->rows, NULL);
+        default_fill(m, st, SCHEDULE_GROUPS, st->left[0], d->rows, NULL);
         if (st->reducer == TENSOR_NO_REDUCER) continue;
         if (!st->nkeys) {   // of the row's own arrays
             fill_score_share(w, st, s, steps);
             continue;
         }
-        default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], d->sharers, NULL);
-        default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], d->spare, NULL);
+        default_fill(m, st, SCHEDULE_GROUPS, st->bound[0], d->sharers, NULL);
+        default_fill(m, st, SCHEDULE_LANES, st->bound[0], d->spare, NULL);
         fill_steps(w, of, st, st->bound[0], s, steps);
-        if (d->part) default_fill(m, st->name, SCHEDULE_SPLIT, st->bound[0], d->part, NULL);
+        if (d->part) default_fill(m, st, SCHEDULE_SPLIT, st->bound[0], d->part, NULL);
     }
     for (uint32_t i = 0; i < of->edges.len; i++) {
         const tensor_stage *st = plan_stage(w->p, of->edges.data[i]);
         fill_levels(w, s, st);
-        default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], d->sharers, NULL);
-        default_fill(m, st->name, SCHEDULE_LANES, st->left[0], d->spare, NULL);
+        default_fill(m, st, SCHEDULE_GROUPS, st->left[0], d->sharers, NULL);
+        default_fill(m, st, SCHEDULE_LANES, st->left[0], d->spare, NULL);
         fill_steps(w, of, st, st->left[0], s, steps);
     }
 }
@@ -415,7 +402,10 @@ static const schedule *class_of(walks *w, const walk *of, const row_shares *s, c
     stage_group all = stages_of(w, of);
     const tensor_stage *deepest = plan_deepest(m->p, &all);
     m->s = ARENA_NEW(m->p->arena, schedule);
-    *m->s = (schedule){.name = arena_printf(m->p->arena, "%s_%s", deepest->name, name), .op = whole->op, .automatic = true};
+    *m->s = (schedule){.name = arena_printf(m->p->arena, "%s_%s", deepest->name, name),
+                       .op = whole->op,
+                       .ids = whole->ids,
+                       .automatic = true};
     fill_dealt(w, of, s, d);
     for (uint32_t i = 0; i < m->p->op->stages.len; i++)
         if ((computes(w, of, i) || is_again(w, i)) && plan_stage(w->p, i)->reducer != TENSOR_NO_REDUCER)
@@ -458,7 +448,7 @@ static void fill_rows(walks *w, const walk *of, const row_shares *s) {
     }
     const row_dealing d = {groups, 1, spare, part};
     const tensor_stage *deepest = plan_deepest(m->p, &all);   // whose loops the others share
-    if (part) default_order_by_degree(m, deepest->name, deepest->left[0], of->map);
+    if (part) default_order_by_degree(m, deepest, deepest->left[0], of->map);
     if (part) m->part = part;
     fill_dealt(w, of, s, &d);
     fill_even_room(w, of, s, deepest);
@@ -469,7 +459,7 @@ static void fill_rows(walks *w, const walk *of, const row_shares *s) {
 static bool fill_score(walks *w, uint32_t score, const row_shares *s) {
     const tensor_stage *st = plan_stage(w->p, score);
     const walk *windows = NULL, *other = NULL;
-    if (w->scores[score]) fill_plain(w, SCHEDULE_INLINE, st->name, NULL);
+    if (w->scores[score]) fill_plain(w, SCHEDULE_INLINE, score, NULL);
     if (st->reducer == TENSOR_NO_REDUCER || has_classes(w)) return true;
     for (uint32_t k = 0; k < w->walks.len; k++)
         for (uint32_t i = 0; i < w->walks.data[k].sums.len; i++)
@@ -503,7 +493,7 @@ static bool shares_as(const walks *w, const walk *of, const row_shares *deepest)
 // Read by other walks, too: computed by each, at its edges.
 static void fill_again(walks *w, uint32_t early) {
     const tensor_stage *st = plan_stage(w->p, early);
-    fill_plain(w, SCHEDULE_INLINE, st->name, NULL);
+    fill_plain(w, SCHEDULE_INLINE, early, NULL);
     if (st->reducer == TENSOR_NO_REDUCER)
         w->p->plan->values.data[st->targets[0].val] = (loop_value){.home = LOOP_INLINE, .stage = early, .of = TENSOR_NO_VAL};
 }
@@ -512,7 +502,7 @@ static bool fill_walk(walks *w, const walk *of, const row_shares *deepest) {
     row_shares own, *s = &own;
     if (shares_as(w, of, deepest)) own = *deepest;
     else if (!share_rows(w, of, s)) return false;
-    if (!fill_fuse(w, of)) return false;
+    fill_fuse(w, of);
     fill_online(w, of);
     fill_rows(w, of, s);
     for (uint32_t i = 0; i < of->sums.len; i++) w->m->fused[of->sums.data[i]] = true;
@@ -532,10 +522,10 @@ static bool fill_walk(walks *w, const walk *of, const row_shares *deepest) {
 static bool order_kernels(making *m) {
     planner *p = m->p;
     uint32_t n = p->op->stages.len;
-    const char **names = ARENA_ARRAY(p->arena, const char *, n + 1);
+    stage_ids fused = {0};
     for (uint32_t i = 0; i < n; i++) {
         tensor_val v = p->op->stages.data[i].targets[0].val;
-        names[i] = m->fused[i] ? p->op->stages.data[i].name : NULL;
+        if (m->fused[i]) VEC_PUSH(p->arena, &fused, plan_stage(p, i)->id);
         if (plan_fuse_cell(p, i) &&
             plan_inlined(p, i))   // what a statement names is not computed where it is read
             p->plan->values.data[v] = (loop_value){.home = LOOP_MEMORY, .of = TENSOR_NO_VAL};
@@ -547,11 +537,7 @@ static bool order_kernels(making *m) {
         p->op->stages.data[i].body = body;
     }
     plan_fuse_order(p);
-    for (uint32_t i = 0; i < n; i++) {
-        m->fused[i] = false;
-        for (uint32_t k = 0; k < n; k++)
-            m->fused[i] |= names[k] && !strcmp(names[k], p->op->stages.data[i].name);
-    }
+    for (uint32_t i = 0; i < n; i++) m->fused[i] = plan_has_id(&fused, plan_stage(p, i)->id);
     return !p->failed;
 }
 
@@ -588,7 +574,7 @@ bool default_walk(making *m) {
         if (default_walk_is_worth(&w, of) && !fill_walk(&w, of, &deepest)) return false;
     }
     for (uint32_t i = 0; filled && i < n; i++) {
-        if (is_made_of_scores(&w, i)) fill_plain(&w, SCHEDULE_INLINE, plan_stage(w.p, i)->name, NULL);
+        if (is_made_of_scores(&w, i)) fill_plain(&w, SCHEDULE_INLINE, i, NULL);
         if ((w.scores[i] || w.stored[i]) && !fill_score(&w, i, &deepest)) return false;
         m->fused[i] |= w.scores[i];
     }

@@ -75,9 +75,7 @@ static bool is_edge_result(const walks *w, uint32_t i) {
 }
 
 static bool is_kept(const walks *w, uint32_t stage) {
-    for (uint32_t i = 0; i < w->m->kept.len; i++)
-        if (!strcmp(w->m->kept.data[i], plan_stage(w->p, stage)->name)) return true;
-    return false;
+    return plan_has_id(&w->m->kept, plan_stage(w->p, stage)->id);
 }
 
 // A score is read by sums of walks, by other scores, and by results of edges.
@@ -200,7 +198,7 @@ static bool reads_final(const walks *w, const walk *of, tensor_expr e) {
 static bool is_one_term(const walks *w, const walk *of, const tensor_stage *st, tensor_expr e) {
     const planner *p = w->p;
     const tensor_node *n = tensor_node_at(p->op, e);
-    if (!reads_final(w, of, e) || !plan_depends(p, e, st->bound[0], p->op->vals.data[of->map].name)) return true;
+    if (!reads_final(w, of, e) || !plan_depends(p, e, st->bound[0], of->map)) return true;
     if (n->op == TENSOR_MUL_OP) return is_one_term(w, of, st, n->args[0]) && is_one_term(w, of, st, n->args[1]);
     bool one = n->op == TENSOR_NEG_OP || n->op == TENSOR_CVT_OP || n->op == TENSOR_ROUND_OP;
     return one && is_one_term(w, of, st, n->args[0]);

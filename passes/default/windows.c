@@ -244,11 +244,9 @@ static bool fit(windows *x) {
 static void fill_window(const windows *x, const tensor_stage *st) {
     schedule_value *v = ARENA_ARRAY(x->w->p->arena, schedule_value, 3);
     v[0] = (schedule_value){.number = rows_of(x), .var = UINT32_MAX};
-    v[1] = (schedule_value){.keyword = "by", .text = x->w->p->op->vals.data[x->source].name, .var = UINT32_MAX};
+    v[1] = default_by(x->w->p, x->source);
     v[2] = (schedule_value){.keyword = "count", .number = slots_of(x), .var = UINT32_MAX};
-    schedule_fill(x->w->p->arena, x->w->m->s,
-                  (schedule_cell){.verb = SCHEDULE_WINDOW, .stage = st->name,
-                                  .subject = x->w->p->op->vars.data[st->left[0]].name, .nvalues = 3, .values = v});
+    default_say(x->w->m, default_index_cell(x->w->p, SCHEDULE_WINDOW, st, st->left[0]), v, 3);
 }
 
 // Of 16 bits tf32 has all; gradients in cells reach further than f16 does, and than bf16 is precise. Those of attention are rounded as the
@@ -297,14 +295,14 @@ static void fill_mma(const windows *x, const tensor_stage *st, tensor_var depth,
     if (x->w->four) v[n++] = (schedule_value){.keyword = "shape", .text = x->w->four, .var = UINT32_MAX};
     if (scaled) v[n++] = (schedule_value){.keyword = "scale", .number = GRADIENT_SCALE, .var = UINT32_MAX};
     if (x->accumulators > 1) v[n++] = (schedule_value){.keyword = "accumulators", .number = x->accumulators, .var = UINT32_MAX};
-    schedule_fill(x->w->p->arena, x->w->m->s,
-                  (schedule_cell){.verb = SCHEDULE_MMA, .stage = st->name,
-                                  .subject = x->w->p->op->vars.data[depth].name, .nvalues = n, .values = v});
+    default_say(x->w->m, default_index_cell(x->w->p, SCHEDULE_MMA, st, depth), v, n);
 }
 
 static void fill_rows(const windows *x, const tensor_stage *st, int64_t groups) {
-    default_fill(x->w->m, st->name, SCHEDULE_GROUPS, st->left[0], groups, NULL);
-    if (pieces_of(x) > 1) default_fill(x->w->m, st->name, SCHEDULE_REGISTERS, st->left[0], 2 * pieces_of(x), NULL);   // two rows of a piece
+    default_fill(x->w->m, st, SCHEDULE_GROUPS, st->left[0], groups, NULL);
+    if (pieces_of(x) > 1)
+        default_fill(x->w->m, st, SCHEDULE_REGISTERS, st->left[0], 2 * pieces_of(x),
+                     NULL);   // two rows of a piece
 }
 
 static void fill_threads(const windows *x, const tensor_stage *st) {
@@ -312,18 +310,18 @@ static void fill_threads(const windows *x, const tensor_stage *st) {
     if (x->heads > 1 && are_shared(x)) {
         fill_rows(x, st, rows_of(x) / ROWS / pieces_of(x));
         if (st->nleft < 2) return;
-        default_fill(m, st->name, SCHEDULE_GROUPS, st->left[1], x->heads / heads_held(x), NULL);
-        default_fill(m, st->name, SCHEDULE_REGISTERS, st->left[1], heads_held(x), NULL);
+        default_fill(m, st, SCHEDULE_GROUPS, st->left[1], x->heads / heads_held(x), NULL);
+        default_fill(m, st, SCHEDULE_REGISTERS, st->left[1], heads_held(x), NULL);
         return;
     }
     int64_t heads = default_power_in(x->heads, MOST_HEADS),
             rows = x->heads > 1 ? MOST_HEADS / heads : are_shared(x) ? rows_of(x) / ROWS / pieces_of(x) : WARPS,
             each = x->products && x->columns < LEAST && x->heads / heads % 2 == 0 ? 2 : 1;
     fill_rows(x, st, rows);
-    if (st->nleft > 1 && x->apart) default_fill(m, st->name, SCHEDULE_BLOCK, st->left[1], 1, NULL);
+    if (st->nleft > 1 && x->apart) default_fill(m, st, SCHEDULE_BLOCK, st->left[1], 1, NULL);
     if (st->nleft < 2 || x->heads <= 1) return;
-    default_fill(m, st->name, SCHEDULE_GROUPS, st->left[1], heads, NULL);
-    default_fill(m, st->name, SCHEDULE_REGISTERS, st->left[1], each, NULL);
+    default_fill(m, st, SCHEDULE_GROUPS, st->left[1], heads, NULL);
+    default_fill(m, st, SCHEDULE_REGISTERS, st->left[1], each, NULL);
 }
 
 static int64_t access_of(const windows *x) { return x->type == DT_F32 ? PIECE / 2 : PIECE; }   // numbers of one, 16 bytes
@@ -340,9 +338,9 @@ static void fill_columns(const windows *x, const tensor_stage *st) {
     int64_t columns = up_to(x->columns, PIECE) / parts_of(x),
             vector = are_matrices(x) || is_odd(x) || x->w->four ? 1 : default_power_in(columns / PIECE, access_of(x));
     tensor_var along = st->left[st->nleft - 1];
-    if (parts_of(x) > 1) default_fill(m, st->name, SCHEDULE_GROUPS, along, parts_of(x), NULL);
-    default_fill(m, st->name, SCHEDULE_VECTOR, along, vector, NULL);
-    default_fill(m, st->name, SCHEDULE_REGISTERS, along, columns / (LANES * vector), NULL);
+    if (parts_of(x) > 1) default_fill(m, st, SCHEDULE_GROUPS, along, parts_of(x), NULL);
+    default_fill(m, st, SCHEDULE_VECTOR, along, vector, NULL);
+    default_fill(m, st, SCHEDULE_REGISTERS, along, columns / (LANES * vector), NULL);
 }
 
 typedef struct {
@@ -363,9 +361,7 @@ static void find_shared(reading *r, tensor_expr e) {
 static void fill_keep(walks *w, const tensor_stage *st, tensor_val input, const char *place) {
     schedule_value *v = ARENA_NEW(w->p->arena, schedule_value);
     *v = (schedule_value){.text = place, .var = UINT32_MAX};
-    schedule_fill(w->p->arena, w->m->s,
-                  (schedule_cell){.verb = SCHEDULE_KEEP, .stage = st->name, .subject = w->p->op->vals.data[input].name,
-                                  .nvalues = 1, .values = v});
+    default_say(w->m, default_value_cell(w->p, SCHEDULE_KEEP, st, input), v, 1);
 }
 
 // What is read at the map's values: of the factor that has columns, of the score's.
@@ -396,9 +392,9 @@ bool default_window_score(walks *w, const walk *of, const tensor_stage *st) {
     if (!default_window_dot(&x, st)) return false;
     int64_t depth = up_to(default_extent(w->p, st->bound[0]), DEPTH) / (w->joined ? JOINED : 1);
     int64_t vector = w->natural || w->four ? 1 : default_power_in(depth / LANES, access_of(&x));
-    if (w->joined) default_fill(w->m, st->name, SCHEDULE_GROUPS, st->bound[0], JOINED, NULL);
-    default_fill(w->m, st->name, SCHEDULE_VECTOR, st->bound[0], vector, NULL);
-    default_fill(w->m, st->name, SCHEDULE_REGISTERS, st->bound[0], depth / (LANES * vector), NULL);
+    if (w->joined) default_fill(w->m, st, SCHEDULE_GROUPS, st->bound[0], JOINED, NULL);
+    default_fill(w->m, st, SCHEDULE_VECTOR, st->bound[0], vector, NULL);
+    default_fill(w->m, st, SCHEDULE_REGISTERS, st->bound[0], depth / (LANES * vector), NULL);
     const int64_t products = x.type == DT_F32 ? 3 * depth / (DEPTH / 2) : depth / DEPTH;   // that follow one another
     x.accumulators = products < w->accumulators ? products : w->accumulators;
     fill_mma(&x, st, st->bound[0], true);
@@ -410,8 +406,8 @@ bool default_window_score(walks *w, const walk *of, const tensor_stage *st) {
 static void fill_own(const windows *x, const tensor_stage *st) {
     tensor_var along = st->bound[st->nbound - 1];
     int64_t vector = default_power_in(default_extent(x->w->p, along) / LANES, access_of(x));
-    default_fill(x->w->m, st->name, SCHEDULE_LANES, along, LANES, NULL);
-    if (vector > 1) default_fill(x->w->m, st->name, SCHEDULE_VECTOR, along, vector, NULL);
+    default_fill(x->w->m, st, SCHEDULE_LANES, along, LANES, NULL);
+    if (vector > 1) default_fill(x->w->m, st, SCHEDULE_VECTOR, along, vector, NULL);
 }
 
 // Scores that two walks read are found alike, so either all walks multiply by four warps at once, or none.
@@ -459,7 +455,8 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
         const tensor_stage *st = window_stage(w, all->data[i]);
         bool sum = st->reducer != TENSOR_NO_REDUCER, product = sum && x.products && st->nleft == x.depth;
         fill_threads(&x, st);
-        if (w->independent) schedule_fill(w->p->arena, w->m->s, (schedule_cell){.verb = SCHEDULE_ALTERNATE, .stage = st->name});
+        if (w->independent)
+            schedule_fill(w->p->arena, w->m->s, default_cell(SCHEDULE_ALTERNATE, st));
         if (sum && !st->nkeys) {
             fill_own(&x, st);
             continue;
@@ -470,7 +467,7 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
         if (product) fill_mma(&x, st, st->bound[0], x.bounded);
         if (product && room) default_room(w->m, st, room);
         if (!windowed || !are_shared(&x)) continue;
-        default_fill(w->m, st->name, SCHEDULE_PIPELINE, st->bound[0], buffers_of(&x), NULL);
+        default_fill(w->m, st, SCHEDULE_PIPELINE, st->bound[0], buffers_of(&x), NULL);
         if (rereads(&x)) fill_own_rows(&x, st, "global");
         if (keeps_own_rows(&x)) fill_own_rows(&x, st, "shared");
         if (product) fill_shared(w, st, st->left[st->nleft - 1], x.source);

@@ -23,7 +23,7 @@ static simt_cache word(const schedule_cell *c) {
 static void hint(hinting *h, tensor_val v) {
     planner *p = h->p;
     const char *name = p->op->vals.data[v].name;
-    schedule_cell *c = schedule_find(p->s, h->stage->name, SCHEDULE_CACHE, name);
+    schedule_cell *c = schedule_find(p->s, h->stage->id, SCHEDULE_CACHE, p->op->vals.data[v].id);
     if (!c || p->plan->values.data[v].home != LOOP_MEMORY || p->op->vals.data[v].role == VAL_SCALAR) return;
     c->consumed = true;
     simt_cache wanted = word(c);

@@ -14,7 +14,7 @@
 static schedule_cell *cell_of(const planner *p, const tensor_stage *st, tensor_var *v) {
     for (uint32_t i = 0; i < st->nleft + st->nbound; i++) {
         *v = i < st->nleft ? st->left[i] : st->bound[i - st->nleft];
-        schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_PIPELINE, p->op->vars.data[*v].name);
+        schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_PIPELINE, p->op->vars.data[*v].id);
         if (c) return c;
     }
     return NULL;
@@ -71,12 +71,14 @@ loop_node *plan_loop_behind(planner *p, const loop_kernel *k, tensor_var v, tens
 }
 
 // Rounds one after the other: those of the rest, or of the one serial digit.
-static bool check_loop(planner *p, const tensor_stage *st, const schedule_cell *c, const loop_node *n) {
+static bool check_loop(planner *p, const tensor_stage *st, tensor_var v, const schedule_cell *c,
+                       const loop_node *n) {
     const char *name = c->subject;
+    const tensor_id index = plan_var_id(p, v);
     uint32_t serial = serial_digits(n);
-    schedule_cell *other = schedule_find(p->s, st->name, SCHEDULE_UNROLL, name);
-    if (!other) other = schedule_find(p->s, st->name, SCHEDULE_TILE, name);
-    if (!other) other = schedule_find(p->s, st->name, SCHEDULE_VECTOR, name);
+    schedule_cell *other = schedule_find(p->s, st->id, SCHEDULE_UNROLL, index);
+    if (!other) other = schedule_find(p->s, st->id, SCHEDULE_TILE, index);
+    if (!other) other = schedule_find(p->s, st->id, SCHEDULE_VECTOR, index);
     if (other && !(other->verb == SCHEDULE_VECTOR && n->digits[0].place != LOOP_VECTOR_PLACE)) {
         diagnostic *d = plan_refuse(p, E0540, other->at,
                                     "rounds of '%s' that rows are copied for have no '%s'", name,
@@ -208,19 +210,14 @@ typedef struct {
     tensor_var row, column;
 } moving;
 
-static const char *given_map(const planner *p, const plan_matrix *m) {
-    const schedule_value *by = plan_tiled(
-        schedule_find(p->s, m->stage->name, SCHEDULE_BLOCK, p->op->vars.data[m->rows].name));
-    return by ? by->text : NULL;
-}
-
 // false: the axes move otherwise.
 static bool find_moving(const planner *p, const plan_matrix *m, const tensor_node *load, moving *w) {
     const tensor_var vars[] = {m->rows, m->columns, m->depth};
     uint32_t found = 0, last = load->nargs - 1;
     for (uint32_t i = 0; i <= last; i++)
         for (uint32_t k = 0; k < 3; k++) {
-            if (!plan_depends(p, load->args[i], vars[k], given_map(p, m))) continue;
+            if (!plan_depends(p, load->args[i], vars[k], plan_tiled_by(p, m->stage, m->rows)))
+                continue;
             bool itself = tensor_node_at(p->op, load->args[i])->op == TENSOR_VAR_OP;
             if (++found > 2 || (i == last && !itself)) return false;
             if (i == last) w->column = vars[k];
@@ -334,8 +331,9 @@ static bool check_same(const fetching *x, const schedule_cell *keep, const readi
     find_apart(p, &x->kernel->body, x->node, apart);
     for (tensor_var v = 0; v < p->op->vars.len; v++)
         for (uint32_t i = 0; apart[v] && i < r->load->nargs; i++)
-            same = same && (v == w->row || v == w->column ||
-                            !plan_depends(p, r->load->args[i], v, given_map(p, &x->m)));
+            same = same &&
+                   (v == w->row || v == w->column ||
+                    !plan_depends(p, r->load->args[i], v, plan_tiled_by(p, x->m.stage, x->m.rows)));
     const char *name = p->op->vals.data[r->v].name;
     if (same) return true;
     return REFUSE(
@@ -428,9 +426,10 @@ static void fetch(const fetching *x) {
     const schedule_cell *c = x->cell;
     VEC(loop_fetch) fetched = {0};
     x->cell->consumed = true;
-    if (!check_loop(p, x->st, c, x->node) || !plan_fetch_alike(p, c, x->kernel, x->node)) return;
+    if (!check_loop(p, x->st, x->at, c, x->node) || !plan_fetch_alike(p, c, x->kernel, x->node))
+        return;
     for (tensor_val v = 0; v < p->op->vals.len; v++) {
-        schedule_cell *keep = schedule_find(p->s, x->st->name, SCHEDULE_KEEP, p->op->vals.data[v].name);
+        schedule_cell *keep = schedule_find(p->s, x->st->id, SCHEDULE_KEEP, p->op->vals.data[v].id);
         reading r = {.p = p, .st = x->st, .v = v, .at = x->at};
         loop_fetch f;
         plan_loads(p, x->st, meet, &r);

@@ -184,7 +184,7 @@ static bool fetch(slot_rows *x, tensor_val v, const schedule_cell *keep, const r
 static bool fetch_of(slot_rows *x) {
     planner *p = x->p;
     for (tensor_val v = 0; v < p->op->nparams; v++) {
-        schedule_cell *keep = schedule_find(p->s, x->st->name, SCHEDULE_KEEP, p->op->vals.data[v].name);
+        schedule_cell *keep = schedule_find(p->s, x->st->id, SCHEDULE_KEEP, p->op->vals.data[v].id);
         reading r = {.p = p, .v = v, .source = x->source, .rows = x->to};
         if (!keep || strcmp(schedule_value_of(keep, NULL)->text, "shared")) continue;
         plan_loads(p, x->st, meet, &r);
@@ -265,7 +265,9 @@ static schedule_cell *said_of_sums(const slot_rows *x, const bool *in, tensor_va
     schedule_cell *said = NULL;
     for (uint32_t i = 0; i < x->p->op->stages.len; i++) {
         const tensor_stage *st = &x->p->op->stages.data[i];
-        schedule_cell *c = in[i] && st->nkeys ? schedule_find(x->p->s, st->name, SCHEDULE_KEEP, x->p->op->vals.data[v].name) : NULL;
+        schedule_cell *c = in[i] && st->nkeys ? schedule_find(x->p->s, st->id, SCHEDULE_KEEP,
+                                                              x->p->op->vals.data[v].id)
+                                              : NULL;
         if (c && !strcmp(schedule_value_of(c, NULL)->text, where)) said = c;
     }
     return said;
@@ -274,7 +276,9 @@ static schedule_cell *said_of_sums(const slot_rows *x, const bool *in, tensor_va
 static void consume_of_sums(const slot_rows *x, const bool *in, tensor_val v, const char *where) {
     for (uint32_t i = 0; i < x->p->op->stages.len; i++) {
         const tensor_stage *st = &x->p->op->stages.data[i];
-        schedule_cell *c = in[i] && st->nkeys ? schedule_find(x->p->s, st->name, SCHEDULE_KEEP, x->p->op->vals.data[v].name) : NULL;
+        schedule_cell *c = in[i] && st->nkeys ? schedule_find(x->p->s, st->id, SCHEDULE_KEEP,
+                                                              x->p->op->vals.data[v].id)
+                                              : NULL;
         if (c && !strcmp(schedule_value_of(c, NULL)->text, where)) c->consumed = true;
     }
 }

@@ -16,16 +16,16 @@ static bool dealt_to_blocks(const loop_body *body) {
     return false;
 }
 
-static const schedule_cell *take(planner *p, const char *stage, schedule_verb verb, const char *what,
-                                 uint32_t *number) {
-    schedule_cell *c = schedule_find(p->s, stage, verb, NULL);
+static const schedule_cell *take(planner *p, const tensor_stage *st, schedule_verb verb,
+                                 const char *what, uint32_t *number) {
+    schedule_cell *c = schedule_find(p->s, st->id, verb, TENSOR_ALL);
     if (!c) return NULL;
     uint32_t wanted = c->nvalues ? (uint32_t)c->values[0].number : 1;
     c->consumed = true;
     if (*number && *number != wanted) {
         diagnostic *d = plan_refuse(
             p, E0541, c->at, "'%s' shares its kernel with a stage that wants %u %s a multiprocessor, not %u",
-            stage, *number, what, wanted);
+            st->name, *number, what, wanted);
         if (d) diag_help(d, "say it once for both");
         return NULL;
     }
@@ -33,9 +33,9 @@ static const schedule_cell *take(planner *p, const char *stage, schedule_verb ve
     return c;
 }
 
-static void take_room(planner *p, loop_kernel *k, const char *stage) {
+static void take_room(planner *p, loop_kernel *k, const tensor_stage *st) {
     bool first = !k->occupancy;
-    const schedule_cell *c = take(p, stage, SCHEDULE_OCCUPANCY, "threads", &k->occupancy);
+    const schedule_cell *c = take(p, st, SCHEDULE_OCCUPANCY, "threads", &k->occupancy);
     if (c) k->fits = schedule_value_of(c, "fit") && (first || k->fits);   // who insists is heeded
     if (!c || (k->occupancy >= k->threads && k->occupancy <= SIMT_MOST_THREADS)) return;
     diagnostic *d = plan_refuse(p, E0543, c->at, "room is for a block, of %u threads here, to %d, not for %u",
@@ -51,9 +51,9 @@ static void take_all(planner *p, loop_kernel *k, const loop_body *body, bool blo
         bool stores = n->kind == LOOP_STORE || n->kind == LOOP_STORE_STATE || n->kind == LOOP_CARRY ||
                       n->kind == LOOP_CLEAR || n->kind == LOOP_COMBINE;
         for (uint32_t s = 0; stores && s < n->nstages; s++) {
-            const char *stage = p->op->stages.data[n->stages[s]].name;
-            if (blocks) take(p, stage, SCHEDULE_PERSISTENT, "blocks", &k->persistent);
-            take_room(p, k, stage);
+            const tensor_stage *st = plan_stage(p, n->stages[s]);
+            if (blocks) take(p, st, SCHEDULE_PERSISTENT, "blocks", &k->persistent);
+            take_room(p, k, st);
         }
     }
 }

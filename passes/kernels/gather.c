@@ -4,12 +4,10 @@
 #include "kernels/kernels.h"
 #include "base/base.h"
 
-#include <string.h>
-
 const schedule_cell *plan_fuse_cell(const planner *p, uint32_t stage) {
-    const char *name = p->op->stages.data[stage].name;
-    const schedule_cell *again = plan_again_in(p, name);
-    return again ? again : schedule_find(plan_whole_schedule(p), name, SCHEDULE_FUSE, name);
+    const tensor_id id = plan_stage(p, stage)->id;
+    const schedule_cell *again = plan_again_in(p, id);
+    return again ? again : schedule_find(plan_whole_schedule(p), id, SCHEDULE_FUSE, id);
 }
 
 // Of one list of stages; a statement about one stage has none.
@@ -17,19 +15,18 @@ bool plan_same_statement(const schedule_cell *a, const schedule_cell *b) {
     const schedule_value *x = schedule_value_of(a, "stages"), *y = schedule_value_of(b, "stages");
     if (!x || !y) return a == b;
     bool same = x->nnames == y->nnames;
-    for (uint32_t i = 0; same && i < x->nnames; i++) same = !strcmp(x->names[i], y->names[i]);
+    for (uint32_t i = 0; same && i < x->nnames; i++) same = x->ids[i].data[0] == y->ids[i].data[0];
     return same;
 }
 
 // Whether one statement fuses it: each stage that a list names has a cell, which holds the whole list.
 bool plan_fuses(const planner *p, const schedule_cell *c, uint32_t stage) {
     const schedule_value *list = schedule_value_of(c, "stages");
-    const char *name = p->op->stages.data[stage].name;
-    const schedule_cell *again = plan_again_in(p, name);
+    const schedule_cell *again = plan_again_in(p, plan_stage(p, stage)->id);
     if (again) return plan_same_statement(again, c);
     const schedule_cell *own = list ? plan_fuse_cell(p, stage) : NULL;   // of `dx`, unless `dx.sum` has another
     if (list) return own && plan_same_statement(own, c);
-    return schedule_covers(c->subject, name);
+    return tensor_id_covers(p->op->ids, c->about.data[0], plan_stage(p, stage)->id);
 }
 
 bool plan_reads_stage(const planner *p, uint32_t reader, uint32_t writer) {

@@ -112,7 +112,8 @@ static bool stored_by_blocks(const planner *p, const stage_group *g, uint32_t wr
     tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(p, st, vars),
              inner = plan_left(p, w, ARENA_ARRAY(p->arena, tensor_var, w->nleft + 1));
-    while (inner < n && !schedule_find(p->s, st->name, SCHEDULE_BLOCK, p->op->vars.data[vars[inner]].name))
+    while (inner < n &&
+           !schedule_find(p->s, st->id, SCHEDULE_BLOCK, p->op->vars.data[vars[inner]].id))
         inner++;
     if (inner >= n) return false;
     stage_group both = {0};
@@ -153,7 +154,8 @@ static bool may_join(planner *p, const stage_group *g, uint32_t stage) {
 }
 
 bool plan_joins(planner *p, const stage_group *g, uint32_t stage) {
-    schedule_cell *apart = schedule_find(p->s, p->op->stages.data[stage].name, SCHEDULE_APART, NULL);
+    schedule_cell *apart = schedule_find(p->s, p->op->stages.data[stage].id, SCHEDULE_APART,
+                                         TENSOR_ALL);
     bool joins = may_join(p, g, stage);
     if (!apart || !joins || !g->len) return joins;
     apart->consumed = true;
@@ -165,7 +167,8 @@ const tensor_stage *plan_deepest(const planner *p, const stage_group *g) {
     const tensor_stage *deepest = NULL, *last = &p->op->stages.data[g->data[g->len - 1]];
     for (uint32_t i = g->len; i-- > 0;) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        if (!plan_finishes(p, st->name) && (!deepest || st->nleft > deepest->nleft)) deepest = st;
+        if (!tensor_marked(st, TENSOR_FINISHES) && (!deepest || st->nleft > deepest->nleft))
+            deepest = st;
     }
     return deepest ? deepest : last;
 }

@@ -35,8 +35,11 @@ bool plan_asks_matrix(const planner *p, const tensor_stage *st);   // a schedule
 void plan_matrix_check(planner *p);   // refuses sums of which rewriting left one factor
 bool plan_adds(const planner *p, const tensor_stage *st);          // it is a sum, by whichever operation
 bool plan_matrix_sums(const planner *p, const tensor_stage *st);   // it adds in f32, which a matrix operation can do
-// The expression mentions v, but for what it reads by the map of that name (NULL: none), whose value is given.
-bool plan_depends(const planner *p, tensor_expr e, tensor_var v, const char *given);
+// The expression mentions v, but for what it reads by that map (TENSOR_NO_VAL: none), whose value
+// is given.
+bool plan_depends(const planner *p, tensor_expr e, tensor_var v, tensor_val given);
+tensor_val plan_tiled_by(const planner *p, const tensor_stage *st,
+                         tensor_var v);   // TENSOR_NO_VAL: its blocks own no tiles
 bool plan_matrix_of(const planner *p, const tensor_stage *st, plan_matrix *m);
 void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *levels, loop_node *reduce);
 void plan_accumulators(planner *p, const plan_matrix *m, const loop_node *reduce, loop_matrix *made);   // as the statement says, or refused
@@ -71,7 +74,6 @@ void plan_window_rows(planner *p, tensor_var row, const plan_matrix *m, row_clas
 loop_node *plan_open_windows(planner *p, const plan_window *w, const index_cut *c, loop_body *to);
 
 // ---- window_role.c --------------------------------------------------------------------------------------
-const char *plan_walked_index(const schedule_cell *fuse);   // that its walk is at; NULL: it has none
 bool plan_walks_at(const planner *p, const schedule_cell *fuse, uint32_t stage);    // of the statement's walk
 bool plan_windowed(const planner *p, uint32_t stage, plan_matrix *m);   // it is fused in a walk of windows; m: of a sum there
 matrix_role plan_window_role(const planner *p, uint32_t stage, tensor_var v, plan_matrix *m);

@@ -12,7 +12,8 @@
 
 static schedule_cell *cell_of(const planner *p, const tensor_stage *st, tensor_var *depth) {
     for (uint32_t b = 0; b < st->nbound; b++) {
-        schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_MMA, p->op->vars.data[st->bound[b]].name);
+        schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_MMA,
+                                         p->op->vars.data[st->bound[b]].id);
         if (c) return *depth = st->bound[b], c;
     }
     return NULL;
@@ -65,16 +66,17 @@ static bool find_kind(planner *p, const schedule_cell *c, simt_mma *kind) {
 
 // ---- Roles -----------------------------------------------------------------------------------------------
 // The map by whose tiles a block owns points of the variable: it is given, and no index of what loads it.
-static const char *tiled_by(const planner *p, const tensor_stage *st, tensor_var v) {
+tensor_val plan_tiled_by(const planner *p, const tensor_stage *st, tensor_var v) {
     const schedule_value *by = plan_tiled(
-        schedule_find(p->s, st->name, SCHEDULE_BLOCK, p->op->vars.data[v].name));
-    return by ? by->text : NULL;
+        schedule_find(p->s, st->id, SCHEDULE_BLOCK, plan_var_id(p, v)));
+    return by ? plan_val_meant(p, by) : TENSOR_NO_VAL;
 }
 
-bool plan_depends(const planner *p, tensor_expr e, tensor_var v, const char *given) {
+bool plan_depends(const planner *p, tensor_expr e, tensor_var v, tensor_val given) {
     const tensor_node *n = tensor_node_at(p->op, e);
     if (n->op == TENSOR_VAR_OP) return (tensor_var)n->imm.i == v;
-    if (n->op == TENSOR_LOAD_OP && given && !strcmp(p->op->vals.data[n->imm.i].name, given)) return false;
+    if (n->op == TENSOR_LOAD_OP && given != TENSOR_NO_VAL && (tensor_val)n->imm.i == given)
+        return false;
     for (uint32_t i = 0; i < n->nargs; i++)
         if (plan_depends(p, n->args[i], v, given)) return true;
     return false;
@@ -83,7 +85,7 @@ bool plan_depends(const planner *p, tensor_expr e, tensor_var v, const char *giv
 // Which of two factors mention a left index: a bit each.
 static uint32_t factors_with(const planner *p, const tensor_stage *st, tensor_var v) {
     const tensor_node *body = tensor_node_at(p->op, st->body[0]);
-    const char *given = tiled_by(p, st, v);
+    const tensor_val given = plan_tiled_by(p, st, v);
     return plan_depends(p, body->args[0], v, given) | plan_depends(p, body->args[1], v, given) << 1;
 }
 
@@ -155,7 +157,7 @@ static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *
                        bool windows) {
     const char *out = "leave 'mma' out: lanes and vectors are for such a sum",
                *name = plan_index_text(p, depth);
-    schedule_cell *compute = schedule_find(p->s, st->name, SCHEDULE_COMPUTE, NULL);
+    schedule_cell *compute = schedule_find(p->s, st->id, SCHEDULE_COMPUTE, TENSOR_ALL);
     plan_matrix m;
     if (compute)
         return REFUSE(p, compute, "leave one of them out",
@@ -189,7 +191,9 @@ static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *
 static const schedule_cell *online_with(const planner *p, const tensor_stage *st) {
     const schedule_cell *walk = plan_fuse_cell(p, (uint32_t)(st - p->op->stages.data));
     for (uint32_t i = 0; walk && i < p->op->stages.len; i++) {
-        const schedule_cell *other = plan_fuse_cell(p, i), *online = schedule_find(p->s, p->op->stages.data[i].name, SCHEDULE_ONLINE, p->op->stages.data[i].name);
+        const schedule_cell *other = plan_fuse_cell(p, i),
+                            *online = schedule_find(p->s, p->op->stages.data[i].id, SCHEDULE_ONLINE,
+                                                    p->op->stages.data[i].id);
         if (online && other && plan_same_statement(other, walk)) return online;
     }
     return NULL;
@@ -318,8 +322,8 @@ static void refuse_others(planner *p, const index_cut *c, const plan_matrix *m) 
     const char *name = plan_index_text(p, c->var);
     for (uint32_t i = 0; i < sizeof others / sizeof *others && !p->failed; i++) {
         if (others[i] == SCHEDULE_VECTOR && may_have_vector(c, m)) continue;
-        const schedule_cell *other = schedule_find(p->s, c->stage->name, others[i],
-                                                   p->op->vars.data[c->var].name);
+        const schedule_cell *other = schedule_find(p->s, c->stage->id, others[i],
+                                                   p->op->vars.data[c->var].id);
         if (!other) continue;
         diagnostic *d = plan_refuse(p, E0572, other->at,
                                     "'%s %s' deals out points that a matrix operation holds in its own way",
@@ -353,8 +357,8 @@ void plan_matrix_cut(planner *p, index_cut *c) {
     tensor_var of = c->matrix == MATRIX_ROWS ? m.rows : c->matrix == MATRIX_COLUMNS ? m.columns : m.depth;
     tensor_var rounds[] = {of, m.depth};   // the points that a block has at once follow each other
     for (uint32_t i = 0; i < 2; i++)
-        c->fetches |= schedule_find(p->s, m.stage->name, SCHEDULE_PIPELINE,
-                                    p->op->vars.data[rounds[i]].name) != NULL;
+        c->fetches |= schedule_find(p->s, m.stage->id, SCHEDULE_PIPELINE,
+                                    p->op->vars.data[rounds[i]].id) != NULL;
     refuse_others(p, c, &m);
     check_vector(p, c, &m);
     if (!may_have_vector(c, &m)) c->vector = 0;
@@ -386,8 +390,8 @@ bool plan_matrix_apart(planner *p, const index_cut *c, const index_cut *o) {
 // Operations are of all lanes, at steps that all of them are there for.
 static bool check_steps(planner *p, const tensor_stage *st, const plan_matrix *m) {
     for (uint32_t i = 0; i < st->nleft; i++) {
-        const schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_UNROLL,
-                                               p->op->vars.data[st->left[i]].name);
+        const schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_UNROLL,
+                                               p->op->vars.data[st->left[i]].id);
         if (!c || !schedule_value_of(c, "masked")) continue;
         diagnostic *d = plan_refuse(p, E0572, c->at, "a matrix operation of '%s' has no masked steps of '%s'",
                                     st->name, plan_index_text(p, st->left[i]));
@@ -403,8 +407,8 @@ void plan_matrix_lanes(planner *p, const tensor_stage *st, uint32_t lanes) {
     if (p->failed || !plan_matrix_of(p, st, &m) || !check_steps(p, st, &m)) return;
     for (uint32_t i = 0; i < st->nleft; i++) {
         const char *name = plan_index_text(p, st->left[i]);
-        const schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_LANES,
-                                               p->op->vars.data[st->left[i]].name);
+        const schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_LANES,
+                                               p->op->vars.data[st->left[i]].id);
         bool own = st->left[i] == m.columns || st->left[i] == m.rows;
         if (!c || own || schedule_number(c, NULL) <= 1) continue;
         diagnostic *d = plan_refuse(p, E0572, c->at,
@@ -458,8 +462,9 @@ static loop_node *loop_of(planner *p, const tensor_stage *st, tensor_var v, cons
 // A vector of an index that is none of the operation's would have an operation for each element.
 static bool refuse_vectors(planner *p, const tensor_stage *st, const plan_matrix *m) {
     for (uint32_t i = 0; i < st->nleft && !p->failed; i++) {
-        const char *name = p->op->vars.data[st->left[i]].name;
-        const schedule_cell *vector = schedule_find(p->s, st->name, SCHEDULE_VECTOR, name);
+        const char *name = plan_var_name(p, st->left[i]);
+        const schedule_cell *vector = schedule_find(p->s, st->id, SCHEDULE_VECTOR,
+                                                    plan_var_id(p, st->left[i]));
         if (!vector || st->left[i] == m->rows || st->left[i] == m->columns) continue;
         diagnostic *d = plan_refuse(
             p, E0572, vector->at,

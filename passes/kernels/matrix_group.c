@@ -48,7 +48,8 @@ bool plan_group_along(planner *p, const plan_matrix *m, tensor_var v, const loop
                       simt_mma_table(m->kind)->shape, name);
     bool apart = n->digits[0].place == LOOP_VECTOR_PLACE || (n->digits[0].place == LOOP_REGISTER_PLACE && n->digits[0].extent > 2);
     if (!apart) return check_whole(p, m, v, n);
-    const schedule_cell *vector = schedule_find(p->s, m->stage->name, SCHEDULE_VECTOR, p->op->vars.data[v].name);
+    const schedule_cell *vector = schedule_find(p->s, m->stage->id, SCHEDULE_VECTOR,
+                                                p->op->vars.data[v].id);
     return REFUSE(p, vector ? vector : m->cell, arena_printf(p->arena, "leave `vector %s` out: what a thread has is for `registers %s`", name, name),
                   "'%s' multiplies rows as they lie in shared memory, and vectors of '%s' have them in another order",
                   simt_mma_table(m->kind)->shape, name);
@@ -59,7 +60,8 @@ static bool check_window_group(planner *p, const plan_matrix *m, const loop_node
     enum { MOST_COLUMNS = 256 };
     const simt_mma_info *info = simt_mma_table(m->kind);
     const char *depth = plan_index_text(p, m->depth), *name = plan_index_text(p, m->columns);
-    if (m->rows == LOOP_NO_ROWS || !schedule_find(p->s, m->stage->name, SCHEDULE_PIPELINE, p->op->vars.data[m->depth].name))
+    if (m->rows == LOOP_NO_ROWS ||
+        !schedule_find(p->s, m->stage->id, SCHEDULE_PIPELINE, p->op->vars.data[m->depth].id))
         return REFUSE(p, m->cell, arena_printf(p->arena, "say `pipeline %s 2`, and keep what slots read: `keep x shared`", depth),
                       "'%s' reads the second factor in shared memory, and rounds of '%s' bring nothing there", info->shape, depth);
     if (simt_mma_word(m->kind) != 2)

@@ -38,10 +38,10 @@ static bool at_own_index(void *user, const tensor_node *load) {
     return true;
 }
 
-// A stage at hand may be a copy of one of the op's, of the same name.
+// A stage at hand may be a copy of one of the op's.
 static uint32_t number_of(const planner *p, const tensor_stage *st) {
     uint32_t i = 0;
-    while (i < p->op->stages.len && &p->op->stages.data[i] != st && strcmp(p->op->stages.data[i].name, st->name)) i++;
+    while (i < p->op->stages.len && plan_stage(p, i)->id != st->id) i++;
     return i;
 }
 

@@ -11,7 +11,7 @@
 enum { MOST_POINTS_A_LANE = 32 };
 
 static const schedule_cell *cell_of(const planner *p, const tensor_stage *st, tensor_var v) {
-    return schedule_find(p->s, st->name, SCHEDULE_WHOLE, p->op->vars.data[v].name);
+    return schedule_find(p->s, st->id, SCHEDULE_WHOLE, p->op->vars.data[v].id);
 }
 
 static const schedule_cell *walk_cell(const planner *p, const tensor_stage *st) {
@@ -99,7 +99,7 @@ static bool no_row_is_longer(const planner *p, uint32_t most) {
 
 // The loop walks a row: of the kernel's within, or it is refused.
 void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part, loop_node *n) {
-    schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_WHOLE, p->op->vars.data[v].name);
+    schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_WHOLE, p->op->vars.data[v].id);
     const char *index = plan_index_text(p, v);
     if (!c || p->failed) return;
     c->consumed = true;

@@ -28,20 +28,15 @@ static bool refuse(planner *p, diag_code code, span at, const char *help, const 
 // ---- What is asked ---------------------------------------------------------------------------------------
 schedule_cell *plan_window_cell(const planner *p, const tensor_stage *st, tensor_var *row) {
     for (uint32_t i = 0; i < st->nleft; i++) {
-        schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_WINDOW, p->op->vars.data[st->left[i]].name);
+        schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_WINDOW,
+                                         p->op->vars.data[st->left[i]].id);
         if (c) return *row = st->left[i], c;
     }
     return NULL;
 }
 
-static tensor_val map_named(const planner *p, const char *name) {
-    for (tensor_val v = 0; v < p->op->nparams; v++)
-        if (p->op->vals.data[v].role == VAL_MAP && !strcmp(p->op->vals.data[v].name, name)) return v;
-    return TENSOR_NO_VAL;
-}
-
 tensor_val plan_window_source(const planner *p, const schedule_cell *window) {
-    return map_named(p, schedule_value_of(window, "by")->text);
+    return plan_map_meant(p, schedule_value_of(window, "by"));
 }
 
 // An array that the caller hands over; entries without a row are in no window, and those without a column
@@ -65,7 +60,7 @@ tensor_val plan_window_rows_map(const planner *p, const tensor_stage *st, tensor
 
 static bool check_maps(planner *p, const tensor_stage *st, const plan_matrix *m, const schedule_cell *c) {
     const char *index = plan_index_text(p, m->rows), *by = schedule_value_of(c, "by")->text;
-    tensor_val rows = plan_window_rows_map(p, st, m->rows), source = map_named(p, by);
+    tensor_val rows = plan_window_rows_map(p, st, m->rows), source = plan_window_source(p, c);
     if (rows == TENSOR_NO_VAL)
         return REFUSE(p, E0572, c->at, "leave 'window' and 'mma' out: any sum can be walked entry by entry",
                       "'%s' does not sum the entries that one map takes to '%s', and windows are of those",
@@ -88,7 +83,7 @@ static bool check_maps(planner *p, const tensor_stage *st, const plan_matrix *m,
 
 // Of the rows that an operation has, and a warp takes together: two registers of a lane are rows of one piece.
 static const schedule_cell *registers_of(const planner *p, const plan_matrix *m, tensor_var row) {
-    return schedule_find(p->s, m->stage->name, SCHEDULE_REGISTERS, p->op->vars.data[row].name);
+    return schedule_find(p->s, m->stage->id, SCHEDULE_REGISTERS, p->op->vars.data[row].id);
 }
 
 static int64_t pieces_of(const planner *p, const plan_matrix *m, tensor_var row) {
@@ -135,9 +130,9 @@ static bool check_counts(planner *p, const plan_matrix *m, const schedule_cell *
 static bool check_others(planner *p, const tensor_stage *st, const plan_matrix *m, const schedule_cell *c) {
     static const schedule_verb verbs[] = {SCHEDULE_BLOCK, SCHEDULE_SPLIT, SCHEDULE_REGISTERS, SCHEDULE_TILE,
                                           SCHEDULE_UNROLL};
-    const char *name = p->op->vars.data[m->depth].name;
     for (uint32_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        const schedule_cell *other = schedule_find(p->s, st->name, verbs[i], name);
+        const schedule_cell *other = schedule_find(p->s, st->id, verbs[i],
+                                                   plan_var_id(p, m->depth));
         if (!other) continue;
         diagnostic *d = plan_refuse(p, E0530, other->at,
                                     "'%s %s' has no pass in this version where rows have windows",
@@ -218,7 +213,8 @@ static bool split(planner *p, const plan_matrix *m, const factor_list *all, tens
 }
 
 bool plan_window_check(planner *p, const plan_matrix *m) {
-    schedule_cell *c = schedule_find(p->s, m->stage->name, SCHEDULE_WINDOW, p->op->vars.data[m->rows].name);
+    schedule_cell *c = schedule_find(p->s, m->stage->id, SCHEDULE_WINDOW,
+                                     p->op->vars.data[m->rows].id);
     c->consumed = true;
     return check_maps(p, m->stage, m, c) && check_counts(p, m, c) && check_others(p, m->stage, m, c);
 }
@@ -236,7 +232,9 @@ bool plan_window_factors(planner *p, const tensor_stage *st, plan_matrix *m, ten
     flatten(p, st->body[0], &all);
     for (uint32_t i = st->nleft; i-- > 0;) {
         m->columns = st->left[i];
-        if (m->columns != row && split(p, m, &all, map_named(p, by), m->columns, cell, other)) return true;
+        if (m->columns != row &&
+            split(p, m, &all, plan_window_source(p, c), m->columns, cell, other))
+            return true;
     }
     return REFUSE(p, E0572, c->at, "leave 'window' and 'mma' out: any sum can be walked entry by entry",
                   "no index of '%s' stands in factors of '%s' alone, and windows share those", st->name, by);
@@ -272,7 +270,8 @@ static bool end_early(const planner *p, const plan_window *w, const plan_matrix 
 
 // Rows that are copied come a block a round, so blocks are as long as rounds.
 static int64_t slots_of(const planner *p, const plan_matrix *m) {
-    bool fetched = schedule_find(p->s, m->stage->name, SCHEDULE_PIPELINE, p->op->vars.data[m->depth].name) != NULL;
+    bool fetched = schedule_find(p->s, m->stage->id, SCHEDULE_PIPELINE,
+                                 p->op->vars.data[m->depth].id) != NULL;
     return fetched && schedule_number(m->window, "count") == PREPARED_MOST_SLOTS ? PREPARED_MOST_SLOTS : 0;
 }
 

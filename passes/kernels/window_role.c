@@ -3,21 +3,16 @@
 #include "base/base.h"
 
 // ---- The walk --------------------------------------------------------------------------------------------
-const char *plan_walked_index(const schedule_cell *fuse) {
-    const schedule_value *at = fuse ? schedule_value_of(fuse, "at") : NULL;
-    return at ? at->text : NULL;
-}
-
 bool plan_walks_at(const planner *p, const schedule_cell *fuse, uint32_t stage) {
     const tensor_stage *st = plan_stage(p, stage);
-    const char *index = plan_walked_index(fuse);
-    return index && st->reducer != TENSOR_NO_REDUCER && st->nbound == 1 && plan_fuses(p, fuse, stage) &&
-           plan_index_named(index, p->op->vars.data[st->bound[0]].name);
+    const schedule_ids index = plan_fused_at(fuse);
+    return index.n && st->reducer != TENSOR_NO_REDUCER && st->nbound == 1 &&
+           plan_fuses(p, fuse, stage) && plan_is_among(p, index, st->bound[0]);
 }
 
 static const schedule_cell *walk_of(const planner *p, uint32_t stage) {
     const schedule_cell *fuse = plan_fuse_cell(p, stage);
-    if (!fuse) fuse = plan_again_in(p, plan_stage(p, stage)->name);
+    if (!fuse) fuse = plan_again_in(p, plan_stage(p, stage)->id);
     return fuse && schedule_value_of(fuse, "at") ? fuse : NULL;
 }
 
@@ -53,7 +48,7 @@ matrix_role plan_window_role(const planner *p, uint32_t stage, tensor_var v, pla
     bool first = st->nleft && st->left[0] == v, walks = plan_walks_at(p, walk, stage);
     if (walks && v == st->bound[0]) return MATRIX_DEPTH;
     if (!first) return MATRIX_NONE;
-    return walks || !plan_index_named(schedule_value_of(walk, "at")->text, plan_var_name(p, v)) ? MATRIX_ROWS : MATRIX_DEPTH;
+    return walks || !plan_is_among(p, plan_fused_at(walk), v) ? MATRIX_ROWS : MATRIX_DEPTH;
 }
 
 tensor_var plan_window_slot(const loop_node *reduce) {

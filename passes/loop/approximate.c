@@ -59,7 +59,7 @@ static const tensor_stage *followed_behind(const planner *p, const loop_body *bo
 static void check_behind(planner *p, const loop_kernel *k) {
     const tensor_stage *st = followed_behind(p, &k->body);
     if (!st || (k->approximate && p->op->reducers.data[st->reducer].state_types[0].type == DT_F32)) return;
-    diagnostic *d = plan_refuse(p, E0530, schedule_find(p->s, st->name, SCHEDULE_ONLINE, st->name)->at,
+    diagnostic *d = plan_refuse(p, E0530, schedule_find(p->s, st->id, SCHEDULE_ONLINE, st->id)->at,
                                 "'behind' has no pass in this version where exponentials are exact, or not of f32, as those of what '%s' is the largest of are", st->name);
     if (d) diag_help(d, "leave 'behind' out, or say `approximate` of a stage of that kernel");
 }

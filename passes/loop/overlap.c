@@ -25,7 +25,8 @@ static const schedule_cell *said(planner *p, const loop_body *body, schedule_ver
         const schedule_cell *inside = said(p, &n->body, verb, take);
         if (inside) found = inside;
         for (uint32_t s = 0; s < n->nstages; s++) {
-            schedule_cell *c = schedule_find(p->s, p->op->stages.data[n->stages[s]].name, verb, NULL);
+            schedule_cell *c = schedule_find(p->s, p->op->stages.data[n->stages[s]].id, verb,
+                                             TENSOR_ALL);
             if (!c) continue;
             c->consumed |= take;
             found = c;

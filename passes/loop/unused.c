@@ -13,25 +13,26 @@ typedef struct {
     const char *inlined_name, *other;   // one of the inlined; one where another cell holds
 } audience;
 
-static bool has_index(const planner *p, const tensor_stage *st, const char *subject) {
+static const tensor_var *index_of(const planner *p, const tensor_stage *st, const schedule_cell *c,
+                                  tensor_var *v) {
     for (uint32_t i = 0; i < st->nleft + st->nbound; i++)
-        if (plan_index_is(p, subject, plan_var_at(st, i))) return true;
-    return false;
+        if (plan_is_among(p, c->about, *v = plan_var_at(st, i))) return v;
+    return NULL;
 }
 
 static void hear(const planner *p, const schedule_cell *c, uint32_t stage, audience *a) {
     const tensor_stage *st = &p->op->stages.data[stage];
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-    if (!schedule_covers(c->stage, st->name)) return;
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1), v;
+    if (!schedule_covers(p->s, c, st->id)) return;
     a->stages++;
     if (plan_inlined(p, stage)) {
         a->inlined++;
         a->inlined_name = st->name;
-    } else if (c->subject && has_index(p, st, c->subject)) {
+    } else if (index_of(p, st, c, &v)) {
         a->with_index++;
-        a->outermost += plan_left(p, st, left) && plan_index_is(p, c->subject, left[0]);
-        for (uint32_t i = 0; i < st->nleft; i++) a->left += plan_index_is(p, c->subject, st->left[i]);
-        if (schedule_find(p->s, st->name, c->verb, c->subject) != c) a->other = st->name;
+        a->outermost += plan_left(p, st, left) && plan_is_among(p, c->about, left[0]);
+        for (uint32_t i = 0; i < st->nleft; i++) a->left += plan_is_among(p, c->about, st->left[i]);
+        if (schedule_find(p->s, st->id, c->verb, plan_var_id(p, v)) != c) a->other = st->name;
     }
 }
 
@@ -39,10 +40,10 @@ static bool keeps_registers(const schedule_cell *c) {
     return c->verb == SCHEDULE_KEEP && !strcmp(schedule_value_of(c, NULL)->text, "registers");
 }
 
-static bool overwritten(const planner *p, const char *name) {
+static bool overwritten(const planner *p, const schedule_cell *c) {
     for (tensor_val v = 0; v < p->op->nparams; v++) {
         tensor_val of = p->op->vals.data[v].inplace;
-        if (of != TENSOR_NO_VAL && !strcmp(p->op->vals.data[of].name, name)) return true;
+        if (of != TENSOR_NO_VAL && schedule_means(c->about, p->op->vals.data[of].id)) return true;
     }
     return false;
 }
@@ -57,7 +58,7 @@ static const char *why(void *user, const schedule_cell *c) {
     if (c->verb == SCHEDULE_OVERLAP || c->verb == SCHEDULE_ALTERNATE) return "no kernel comes right after one that it holds for, and what shares a kernel has one launch";
     if (c->verb == SCHEDULE_APART) return "no stage that it holds for could share the kernel of the one before it";
     if (c->verb == SCHEDULE_LOOPS) return "no stage that it holds for has two of its indices";
-    if (keeps_registers(c) && overwritten(p, c->subject))
+    if (keeps_registers(c) && overwritten(p, c))
         return arena_printf(p->arena, "a result overwrites '%s'", c->subject);
     if (keeps_registers(c))
         return arena_printf(p->arena, "no reduction that it holds for reads '%s' at the point that is walked", c->subject);

@@ -43,19 +43,19 @@ bool plan_fusion_map(fusion *f, tensor_space domain) {
 }
 
 static bool find_rows(fusion *f) {
-    const char *index = f->cell ? schedule_value_of(f->cell, "at")->text : NULL;
+    const schedule_ids index = plan_fused_at(f->cell);
     const tensor_stage *last = plan_deepest(f->p, &f->stages);
     f->rows = first_space(f, last);
-    for (uint32_t i = 0; index && i < f->stages.len; i++) {
+    for (uint32_t i = 0; index.n && i < f->stages.len; i++) {
         const tensor_stage *st = plan_stage(f->p, f->stages.data[i]);
         f->rows = first_space(f, st);
         for (f->level = 0; f->level < st->nleft; f->level++)
-            if (plan_index_named(index, f->p->op->vars.data[st->left[f->level]].name)) return true;
+            if (plan_is_among(f->p, index, st->left[f->level])) return true;
     }
     f->level = 0;
-    if (!index && f->rows != TENSOR_NO_SPACE) return true;
+    if (!index.n && f->rows != TENSOR_NO_SPACE) return true;
     diagnostic *d = plan_refuse(f->p, E0550, f->at, "no fused stage has a loop of its own over '%s'",
-                                index ? index : "an index");
+                                index.n ? schedule_value_of(f->cell, "at")->text : "an index");
     if (d) diag_help(d, "fuse at an index on the left of '%s'", last->name);
     return false;
 }
@@ -65,7 +65,8 @@ static void not_its_rows(fusion *f, const tensor_stage *st) {
     diagnostic *d = plan_refuse(f->p, E0550, f->at, "'%s' cannot be fused at '%s'", st->name, index);
     if (!d) return;
     bool reduces = false;
-    for (uint32_t b = 0; b < st->nbound; b++) reduces |= plan_index_is(f->p, index, st->bound[b]);
+    for (uint32_t b = 0; b < st->nbound; b++)
+        reduces |= plan_is_among(f->p, plan_fused_at(f->cell), st->bound[b]);
     if (reduces && st->nleft)
         diag_note(d, st->at, "it reduces over '%s', so it is final only after that loop", index);
     else if (f->level && st->nleft)
@@ -489,10 +490,12 @@ static void emit(planner *p, const row_class *rows, uint32_t number, void *user)
 
 static void consume(planner *p, const stage_group *g) {
     for (uint32_t i = 0; i < g->len; i++) {
-        const char *name = p->op->stages.data[g->data[i]].name;
+        const tensor_id id = plan_stage(p, g->data[i])->id;
         for (uint32_t c = 0; c < p->s->cells.len; c++) {
             schedule_cell *cell = &p->s->cells.data[c];
-            if (cell->verb == SCHEDULE_FUSE && schedule_covers(cell->subject, name)) cell->consumed = true;
+            if (cell->verb == SCHEDULE_FUSE &&
+                tensor_id_covers(p->op->ids, cell->about.data[0], id))
+                cell->consumed = true;
         }
     }
 }

@@ -20,15 +20,15 @@ enum {
 // ---- What the schedule says ------------------------------------------------------------------------------
 bool plan_kept_apart(planner *p, const tensor_stage *st) {
     const schedule_cell *c = plan_kept_cell(p, st, st->targets[0].val);
-    return c && plan_kept_place(c) != KEPT_REGISTERS && !strcmp(c->subject, st->name);
+    return c && plan_kept_place(c) != KEPT_REGISTERS && schedule_means(c->about, st->id);
 }
 
 static schedule_cell *input_cell(const planner *p, const stage_group *g, tensor_val v) {
     tensor_role role = p->op->vals.data[v].role;
     if (role != VAL_MAP && role != VAL_TENSOR) return NULL;
     for (uint32_t i = 0; i < g->len; i++) {
-        schedule_cell *c = schedule_find(p->s, p->op->stages.data[g->data[i]].name, SCHEDULE_KEEP,
-                                         p->op->vals.data[v].name);
+        schedule_cell *c = schedule_find(p->s, p->op->stages.data[g->data[i]].id, SCHEDULE_KEEP,
+                                         p->op->vals.data[v].id);
         if (c && plan_read_by(p, g->data[i], v)) return c;
     }
     return NULL;

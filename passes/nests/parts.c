@@ -167,8 +167,8 @@ static bool may_be_atomic(planner *p, const tensor_stage *st, const plan_part *p
     else if (rows->order != TENSOR_NO_VAL && part->kind != PART_TILE)
         d = plan_refuse(p, E0530, cell->at,
                         "combining by 'atomic' in classes of rows has no pass in this version");
-    const schedule_cell *held = schedule_find(p->s, st->name, SCHEDULE_ACCUMULATE, NULL);
-    if (!held) held = schedule_find(p->s, st->name, SCHEDULE_COMPUTE, NULL);
+    const schedule_cell *held = schedule_find(p->s, st->id, SCHEDULE_ACCUMULATE, TENSOR_ALL);
+    if (!held) held = schedule_find(p->s, st->id, SCHEDULE_COMPUTE, TENSOR_ALL);
     if (d && fault && held)
         diag_note(d, held->at, "what memory combines is held as it is stored, and in no other type");
     if (d) diag_help(d, "'combine %s staged' gives the same bits every time", name);

@@ -16,7 +16,8 @@
 typedef struct {
     fusion *f;
     planner *p;
-    const char *index;
+    schedule_ids at;
+    const char *index;         // the first of those, for messages
     tensor_space points;       // of the edges
     stage_group edges, rows;   // rows: those before the walk, those that walk, those after it
     uint32_t first, end;       // of rows: those that walk
@@ -30,7 +31,6 @@ typedef struct {
 
 static const tensor_stage *edge_at(const sweep *s, uint32_t i) { return plan_stage(s->p, s->edges.data[i]); }
 static const tensor_stage *row_at(const sweep *s, uint32_t i) { return plan_stage(s->p, s->rows.data[i]); }
-static const char *var_name(const sweep *s, tensor_var v) { return s->p->op->vars.data[v].name; }
 static tensor_space space_of(const sweep *s, tensor_var v) { return s->p->op->vars.data[v].space; }
 
 static bool is_var(const sweep *s, tensor_expr e, tensor_var v) {
@@ -51,11 +51,10 @@ static bool walks(planner *p, const tensor_stage *st, plan_map *m) {
 }
 
 bool plan_sweeps(fusion *f) {
-    const char *index = f->cell ? schedule_value_of(f->cell, "at")->text : NULL;
-    for (uint32_t i = 0; index && i < f->stages.len; i++) {
+    const schedule_ids at = plan_fused_at(f->cell);
+    for (uint32_t i = 0; i < f->stages.len; i++) {
         const tensor_stage *st = &f->p->op->stages.data[f->stages.data[i]];
-        if (!walks(f->p, st, &f->map) || !plan_index_named(index, f->p->op->vars.data[st->bound[0]].name))
-            continue;
+        if (!walks(f->p, st, &f->map) || !plan_is_among(f->p, at, st->bound[0])) continue;
         f->rows = f->p->op->vars.data[st->left[0]].space;
         return f->mapped = true;
     }
@@ -65,12 +64,12 @@ bool plan_sweeps(fusion *f) {
 static bool sweeps(const sweep *s, const tensor_stage *st) {
     plan_map m;
     return walks(s->p, st, &m) && m.map == s->f->map.map && space_of(s, st->left[0]) == s->f->rows &&
-           plan_index_named(s->index, var_name(s, st->bound[0]));
+           plan_is_among(s->p, s->at, st->bound[0]);
 }
 
 static bool of_edges(const sweep *s, const tensor_stage *st) {
     if (sweeps(s, st) || !st->nleft || space_of(s, st->left[0]) != s->points) return false;
-    return s->points != s->f->rows || plan_index_named(s->index, var_name(s, st->left[0]));
+    return s->points != s->f->rows || plan_is_among(s->p, s->at, st->left[0]);
 }
 
 static diagnostic *cannot(sweep *s, const tensor_stage *st) {
@@ -373,7 +372,8 @@ static void bind(sweep *s, const tensor_stage *st, uint32_t depth, loop_body *at
         const tensor_stage *other = i ? deepest : first;
         tensor_var v = i ? deepest->left[i] : first->bound[0];
         index_cut own = plan_cut(s->p, st, st->left[i], false), theirs = plan_cut(s->p, other, v, !i);
-        if (!plan_again_in(s->p, st->name)) plan_alike(s->p, &theirs, &own);   // else it walks as others do
+        if (!plan_again_in(s->p, st->id))
+            plan_alike(s->p, &theirs, &own);   // else it walks as others do
         if (i && theirs.vector > 1) plan_vector_guards(s->p, st, st->left[i], (uint32_t)theirs.vector, theirs.pad > 0);
         plan_let(s->p, at, st->left[i], tensor_var_expr(s->p->op, v, NO_SPAN), st->at);
         if (!i) give_row(s, st, at);
@@ -568,7 +568,11 @@ static void emit(planner *p, const row_class *rows, uint32_t number, void *user)
 }
 
 void plan_sweep(fusion *f) {
-    sweep s = {.f = f, .p = f->p, .index = schedule_value_of(f->cell, "at")->text, .points = f->map.domain};
+    sweep s = {.f = f,
+               .p = f->p,
+               .at = plan_fused_at(f->cell),
+               .index = schedule_value_of(f->cell, "at")->text,
+               .points = f->map.domain};
     if (!sort_stages(&s) || !check_walks(&s) || !check_reads(&s) || !check_loops(&s) || !check_cells(&s))
         return;
     for (uint32_t i = 0; i < s.edges.len; i++)

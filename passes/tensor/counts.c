@@ -289,16 +289,10 @@ static void finish(const counting *c, const tensor_stage *of, const tensor_expr 
                        .body = body,
                        .loop = TENSOR_NO_LOOP,
                        .at = of->at};
+    if (!loads) st.id = of->id, st.marks = of->marks;
+    tensor_set_mark(&st, loads ? TENSOR_FINISHES : TENSOR_COUNTED);
     if (!loads) p->op->stages.data[c->stage] = st;
     else plan_put_stage(p, c->stage + 1, st);
-    if (loads) VEC_PUSH(p->arena, &p->finished, st.name);
-    else VEC_PUSH(p->arena, &p->counted, st.name);
-}
-
-bool plan_counted(const planner *p, const char *stage) {
-    for (uint32_t i = 0; i < p->counted.len; i++)
-        if (!strcmp(p->counted.data[i], stage)) return true;
-    return false;
 }
 
 // ---- Which -----------------------------------------------------------------------------------------------
@@ -315,14 +309,17 @@ void plan_drop_else(planner *p) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) drop_else(p, &p->op->stages.data[i]);
 }
 
+static bool is_one_of(const planner *p, schedule_ids indices, const tensor_var *vars, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        if (plan_is_among(p, indices, vars[i])) return true;
+    return false;
+}
+
 // A sweep of what lies between rows has room for reductions alone.
 static bool is_swept(const planner *p, uint32_t stage) {
-    const schedule_cell *fuse = plan_fuse_cell(p, stage);
-    const schedule_value *at = fuse ? schedule_value_of(fuse, "at") : NULL;
-    const tensor_stage *st = &p->op->stages.data[stage];
-    for (uint32_t b = 0; b < st->nbound && at; b++)
-        if (plan_index_named(at->text, p->op->vars.data[st->bound[b]].name)) return true;
-    return false;
+    const schedule_ids at = plan_fused_at(plan_fuse_cell(p, stage));
+    const tensor_stage *st = plan_stage(p, stage);
+    return is_one_of(p, at, st->bound, st->nbound);
 }
 
 // What meets in memory or is carried from row to row has its state with it, and what says how a value is held
@@ -330,8 +327,7 @@ static bool is_swept(const planner *p, uint32_t stage) {
 static bool may_be_apart(planner *p, uint32_t stage) {
     const tensor_stage *st = &p->op->stages.data[stage];
     plan_matrix m;
-    for (uint32_t i = 0; i < p->scaled.len; i++)
-        if (!strcmp(p->scaled.data[i], st->name)) return false;
+    if (tensor_marked(st, TENSOR_SCALED)) return false;
     for (uint32_t t = 0; t < st->ntargets; t++) {
         kept_place kept = plan_kept(p, st, st->targets[t].val);
         if (kept == KEPT_SHARED || kept == KEPT_GLOBAL) return false;
@@ -339,28 +335,19 @@ static bool may_be_apart(planner *p, uint32_t stage) {
     return !plan_matrix_of(p, st, &m) && !plan_carries(p, st) && !plan_atomic(p, st) && !is_swept(p, stage);
 }
 
-static bool is_one_of(const planner *p, const char *index, const tensor_var *vars, uint32_t n) {
-    for (uint32_t i = 0; i < n && index; i++)
-        if (plan_index_is(p, index, vars[i])) return true;
-    return false;
-}
-
 // Is a statement about this stage, or would it have nothing to do without it?
 static bool is_about(const planner *p, const schedule_cell *c, const tensor_stage *st) {
-    if ((c->stage && !strcmp(c->stage, st->name)) || (c->subject && !strcmp(c->subject, st->name)))
+    if (c->of == st->id || schedule_means(c->about, st->id) || schedule_lists(c, st->id))
         return true;
-    for (uint32_t v = 0; v < c->nvalues; v++)
-        for (uint32_t k = 0; k < c->values[v].nnames; k++)
-            if (!strcmp(c->values[v].names[k], st->name)) return true;
     bool vanishes = p->op->vals.data[st->targets[0].val].role == VAL_STAGE;
-    bool index = is_one_of(p, c->subject, st->bound, st->nbound) ||
-                 (vanishes && is_one_of(p, c->subject, st->left, st->nleft));
-    if (!index || !schedule_covers(c->stage, st->name)) return false;
+    bool index = is_one_of(p, c->about, st->bound, st->nbound) ||
+                 (vanishes && is_one_of(p, c->about, st->left, st->nleft));
+    if (!index || !tensor_id_covers(p->op->ids, c->of, st->id)) return false;
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_stage *other = &p->op->stages.data[i];
-        if (other != st && schedule_covers(c->stage, other->name) &&
-            (is_one_of(p, c->subject, other->left, other->nleft) ||
-             is_one_of(p, c->subject, other->bound, other->nbound)))
+        if (other != st && tensor_id_covers(p->op->ids, c->of, other->id) &&
+            (is_one_of(p, c->about, other->left, other->nleft) ||
+             is_one_of(p, c->about, other->bound, other->nbound)))
             return false;
     }
     return true;
@@ -420,7 +407,7 @@ static void move_behind(planner *p, uint32_t at) {
 
 static void move_finished(planner *p) {
     for (uint32_t i = p->op->stages.len; i-- > 1;)
-        if (plan_finishes(p, p->op->stages.data[i].name)) move_behind(p, i);
+        if (tensor_marked(plan_stage(p, i), TENSOR_FINISHES)) move_behind(p, i);
 }
 
 void plan_counts(planner *p) {

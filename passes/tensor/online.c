@@ -13,8 +13,8 @@
 #include <string.h>
 
 static schedule_cell *online_cell(const planner *p, uint32_t stage) {
-    const char *name = plan_stage(p, stage)->name;
-    return schedule_find(p->s, name, SCHEDULE_ONLINE, name);
+    const tensor_id id = plan_stage(p, stage)->id;
+    return schedule_find(p->s, id, SCHEDULE_ONLINE, id);
 }
 
 static bool is_max(const planner *p, const tensor_stage *st) {
@@ -23,8 +23,7 @@ static bool is_max(const planner *p, const tensor_stage *st) {
 
 static bool of_edges(const planner *p, const schedule_cell *fuse, uint32_t stage) {
     const tensor_stage *st = plan_stage(p, stage);
-    const char *index = plan_walked_index(fuse);
-    return index && st->nleft && plan_index_named(index, p->op->vars.data[st->left[0]].name);
+    return st->nleft && plan_is_among(p, plan_fused_at(fuse), st->left[0]);
 }
 
 // What is known after the walk: its reductions, but maxima found on the run, and what rows make of those.
@@ -63,8 +62,8 @@ static bool check_reader(planner *p, uint32_t maximum, uint32_t stage) {
     const schedule_cell *c = online_cell(p, maximum);
     tensor_val v = m->targets[0].val;
     bool sum = plan_adds(p, st) && !st->nelse, all = !st->nfilters && !m->nfilters;
-    bool always = sum && loop_always_rescales(p->arena, p->op, st->body[0], v);
-    for (uint32_t i = 0; i < p->chosen.len; i++) always |= !strcmp(p->chosen.data[i], st->name);
+    bool always = tensor_marked(st, TENSOR_CHOSEN) ||
+                  (sum && loop_always_rescales(p->arena, p->op, st->body[0], v));
     if (sum && all && always && loop_rescales(p->arena, p->op, st->body[0], v)) return true;
     diagnostic *d = plan_refuse(p, E0550, c->at, "'%s' cannot be found on the run: '%s' cannot follow it",
                                 m->name, st->name);
@@ -103,8 +102,8 @@ static void find_online(planner *p) {
         if (!c || plan_stage(p, i)->reducer == TENSOR_NO_REDUCER || !check_found(p, i)) continue;
         c->consumed = true;
         if (!is_max(p, plan_stage(p, i))) continue;
-        VEC_PUSH(p->arena, &p->online, plan_stage(p, i)->name);
-        if (schedule_value_of(c, "behind")) VEC_PUSH(p->arena, &p->behind, plan_stage(p, i)->name);
+        tensor_set_mark(&p->op->stages.data[i], TENSOR_ONLINE);
+        if (schedule_value_of(c, "behind")) tensor_set_mark(&p->op->stages.data[i], TENSOR_BEHIND);
     }
 }
 
@@ -138,7 +137,10 @@ void plan_run_maxima(planner *p, const uint32_t *stages, uint32_t n, loop_node *
     for (uint32_t i = 0; i < n; i++) {
         bool followed = false;
         for (uint32_t k = 0; k < n; k++) followed |= follows(p, stages[k], stages[i]);
-        if (followed) all[reduce->nmaxima++] = (loop_maximum){.stage = stages[i], .behind = plan_has_name(p->behind.data, p->behind.len, plan_stage(p, stages[i])->name)};
+        if (followed)
+            all[reduce->nmaxima++] = (loop_maximum){
+                .stage = stages[i],
+                .behind = tensor_marked(plan_stage(p, stages[i]), TENSOR_BEHIND)};
     }
     reduce->maxima = all;
 }

@@ -356,6 +356,7 @@ static tensor_expr reduce(planner *p, uint32_t at, const tensor_stage *of, uint3
     st.body = plan_substitute(p, &body, 1, vars);
     st.reducer = reducer;
     st.name = plan_name_inside(p, of->name, what);
+    st.marks = 0;
     tensor_target *target = ARENA_NEW(p->arena, tensor_target);
     target->val = plan_stage_val(p, st.name, held, axes, nleft, of->at);
     target->rank = nleft;
@@ -441,10 +442,11 @@ static void put_stages(taking *t, const split_terms *all) {
         tensor_expr body = times(t, all->terms.data[i].own, all->common);
         if (!body) body = number(t, was.body[0], 1);
         sums[i] = reduce(p, at, &was, was.nleft, was.reducer, tensor_cvt(p->op, type, body, NO_SPAN), "reduced");
-        if (any) VEC_PUSH(p->arena, &p->chosen, plan_stage(t->p, at)->name);
+        if (any) tensor_set_mark(&p->op->stages.data[at], TENSOR_CHOSEN);
         at++;
     }
     p->op->stages.data[at] = plan_of_points(p, &was, 0, was.name, value_of(t, &was, all, sums, any));
+    p->op->stages.data[at].marks = was.marks;
 }
 
 // ---- Which -----------------------------------------------------------------------------------------------

@@ -39,9 +39,10 @@ tensor_val plan_stage_val(planner *p, const char *name, tensor_type t, const ten
 
 // Stages stand in the order they run in: what comes after the new one moves up.
 void plan_put_stage(planner *p, uint32_t at, tensor_stage st) {
-    VEC_PUSH(p->arena, &p->op->stages, st);
+    const uint32_t last = tensor_add_stage(p->op, st);
     tensor_stage *all = p->op->stages.data;
-    for (uint32_t i = p->op->stages.len - 1; i > at; i--) all[i] = all[i - 1];
+    st = all[last];
+    for (uint32_t i = last; i > at; i--) all[i] = all[i - 1];
     all[at] = st;
     for (uint32_t v = 0; v < p->plan->values.len; v++) {
         loop_value *w = &p->plan->values.data[v];
@@ -64,8 +65,9 @@ void plan_insert_stage(planner *p, stage_group *g, uint32_t at, tensor_stage st)
 const tensor_var *plan_own_vars(planner *p, const tensor_var *of, uint32_t n, tensor_expr *vars) {
     tensor_var *own = ARENA_ARRAY(p->arena, tensor_var, n + 1);
     for (uint32_t i = 0; i < n; i++) {
-        const tensor_var_info v = p->op->vars.data[of[i]];
-        own[i] = tensor_add_var(p->op, arena_printf(p->arena, "%s'%u", v.name, p->op->vars.len), v.space);
+        own[i] = tensor_add_var_of(
+            p->op, of[i],
+            arena_printf(p->arena, "%s'%u", plan_var_name(p, of[i]), p->op->vars.len));
         vars[of[i]] = tensor_var_expr(p->op, own[i], NO_SPAN);
     }
     return own;
@@ -78,6 +80,7 @@ tensor_stage plan_of_points(planner *p, const tensor_stage *of, uint32_t target,
     *to = of->targets[target];
     to->index = plan_substitute(p, to->index, to->rank, vars);
     return (tensor_stage){.name = name,
+                          .id = tensor_id_of_path(p->op->ids, name),
                           .ntargets = 1,
                           .targets = to,
                           .nleft = of->nleft,

@@ -37,7 +37,7 @@ typedef struct {
     const planner *p;
     const tensor_stage *reader;
     tensor_val of;
-    const char *edge;  // what an edge is called
+    tensor_var edge;   // of the reader, that walks them
     tensor_val map;    // that loads of it read rows by, at an index of the reader; TENSOR_NO_VAL: none yet
     bool edges, other; // some row is not the reader's own; is read in another way
 } row_reads;
@@ -69,7 +69,7 @@ static bool see_row(void *user, const tensor_node *load) {
     if (!known) return true;
     r->edges |= !key;
     r->map = (tensor_val)at->imm.i;
-    r->edge = op->vars.data[edge->imm.i].name;
+    r->edge = (tensor_var)edge->imm.i;
     return true;
 }
 
@@ -91,7 +91,9 @@ static bool is_walk(const schedule_cell *c) { return c && schedule_value_of(c, "
 
 // The copy's first index is an edge, whose row by the map stands for the row.
 static void at_edges(planner *p, const tensor_stage *of, const row_reads *by, tensor_var *left, tensor_expr *vars) {
-    left[0] = tensor_add_var(p->op, arena_printf(p->arena, "%s'%u", by->edge, p->op->vars.len), p->op->vals.data[by->map].axes[0]);
+    left[0] = tensor_add_var_of(
+        p->op, by->edge,
+        arena_printf(p->arena, "%s'%u", plan_var_name(p, by->edge), p->op->vars.len));
     tensor_expr edge = tensor_var_expr(p->op, left[0], of->at);
     vars[of->left[0]] = tensor_load(p->op, by->map, &edge, 1, of->at);
 }
@@ -126,6 +128,7 @@ static tensor_stage copied(planner *p, const tensor_stage *of, const row_reads *
     st.body = plan_substitute(p, of->body, of->nbody, vars);
     st.orelse = plan_substitute(p, of->orelse, of->nelse, vars);
     st.name = plan_name_inside(p, of->name, "again");
+    st.marks = 0;
     *target = of->targets[0];
     target->val = copied_val(p, of, &st, by != NULL);
     tensor_expr *index = ARENA_ARRAY(p->arena, tensor_expr, target->rank + 1u);
@@ -138,8 +141,8 @@ static tensor_stage copied(planner *p, const tensor_stage *of, const row_reads *
 }
 
 static bool is_again(const planner *p, const tensor_stage *st) {
-    const schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_INLINE, st->name);
-    return c && st->reducer != TENSOR_NO_REDUCER && !strcmp(c->subject, st->name);
+    const schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_INLINE, st->id);
+    return c && st->reducer != TENSOR_NO_REDUCER && schedule_means(c->about, st->id);
 }
 
 bool plan_may_recompute(const planner *p, const tensor_stage *st) {
@@ -148,7 +151,7 @@ bool plan_may_recompute(const planner *p, const tensor_stage *st) {
 }
 
 static void not_in_walk(planner *p, const tensor_stage *st, const tensor_stage *reader) {
-    const schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_INLINE, st->name);
+    const schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_INLINE, st->id);
     diagnostic *d = plan_refuse(p, E0553, c->at, "'%s' cannot be computed where it is read: it is a reduction", st->name);
     if (d) diag_note(d, reader->at, "'%s' reads it, and is no part of a walk that could compute it on the way", reader->name);
     if (d) diag_help(d, "fuse '%s' at the index that its points are walked by", reader->name);
@@ -167,8 +170,8 @@ static void give(planner *p, uint32_t stage, const stage_group *readers, const s
         r.reader = by ? &reader : NULL;
         plan_replace_loads(p, readers->data[i], load_of_copy, &r);
     }
-    VEC_PUSH(p->arena, &p->again, ((plan_again){copy.name, walk}));
     plan_put_stage(p, stage + 1, copy);
+    VEC_PUSH(p->arena, &p->again, ((plan_again){plan_stage(p, stage + 1)->id, walk}));
 }
 
 typedef VEC(const schedule_cell *) walk_list;
@@ -202,7 +205,7 @@ static void compute_again(planner *p, uint32_t stage) {
         p->plan->values.data[st.targets[0].val] = (loop_value){.home = LOOP_INLINE, .stage = stage, .of = TENSOR_NO_VAL};
     for (uint32_t k = walks.len; k-- > 0;) {   // what is put behind the stage moves its readers up
         uint32_t before = p->op->stages.len;
-        if (k == keeper) VEC_PUSH(p->arena, &p->again, ((plan_again){st.name, walks.data[k]}));
+        if (k == keeper) VEC_PUSH(p->arena, &p->again, ((plan_again){st.id, walks.data[k]}));
         else give(p, stage, &readers, walks.data[k]);
         for (uint32_t i = 0; i < readers.len; i++) readers.data[i] += p->op->stages.len - before;
     }

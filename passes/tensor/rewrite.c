@@ -76,45 +76,35 @@ static tensor_expr rewrite(rewriting *r, tensor_expr e) {
 }
 
 // ---- Which stages ----------------------------------------------------------------------------------------
-static bool covers(const char *path, const char *stage) {
-    size_t n = strlen(path);
-    return !strncmp(path, stage, n) && (!stage[n] || stage[n] == '.');
-}
-
 // By its own name: what is said of the result of a called op, y, names not what that computes on the way,
 // y.s; and a matrix operation is of the sum inside an equation, which is stored or not as it would be.
-static bool plan_named(const planner *p, const char *stage) {
+static bool plan_named(const planner *p, tensor_id stage) {
     for (uint32_t i = 0; i < p->s->cells.len; i++) {
         const schedule_cell *c = &p->s->cells.data[i];
         if (c->empty || c->verb == SCHEDULE_INLINE || c->verb == SCHEDULE_MMA) continue;
-        if (c->stage && !strcmp(c->stage, stage)) return true;
-        for (uint32_t v = 0; v < c->nvalues; v++)
-            for (uint32_t k = 0; k < c->values[v].nnames; k++)
-                if (c->verb == SCHEDULE_FUSE && !strcmp(c->values[v].names[k], stage)) return true;
-        if (c->subject && (c->verb == SCHEDULE_KEEP || c->verb == SCHEDULE_FUSE) &&
-            !strcmp(c->subject, stage))
+        if (c->of == stage || (c->verb == SCHEDULE_FUSE && schedule_lists(c, stage))) return true;
+        if ((c->verb == SCHEDULE_KEEP || c->verb == SCHEDULE_FUSE) &&
+            schedule_means(c->about, stage))
             return true;
-    }
-    return false;
-}
-
-static bool gives_result(const planner *p, const char *stage) {
-    for (uint32_t i = 0; i < p->op->stages.len; i++) {
-        const tensor_stage *st = &p->op->stages.data[i];
-        if (!strcmp(st->name, stage)) return p->op->vals.data[st->targets[0].val].role == VAL_RESULT;
     }
     return false;
 }
 
 // What a statement says of a stage that it names goes before what it says of all that is inside one, where results such as
 // `a.lse` of `a` are none of its business.
-static schedule_cell *inline_cell(const planner *p, const char *stage) {
+static schedule_cell *inline_cell(const planner *p, const tensor_stage *st) {
+    const tensor_ids *ids = p->op->ids;
+    bool result = p->op->vals.data[st->targets[0].val].role == VAL_RESULT;
     schedule_cell *found = NULL;
     for (uint32_t i = 0; i < p->s->cells.len; i++) {
         schedule_cell *c = &p->s->cells.data[i];
-        if (c->verb != SCHEDULE_INLINE || !c->subject || !covers(c->subject, stage)) continue;
-        if (strcmp(c->subject, stage) != 0 && gives_result(p, stage)) continue;
-        if (!found || strlen(c->subject) > strlen(found->subject)) found = c;
+        if (c->verb != SCHEDULE_INLINE || !c->about.n ||
+            !tensor_id_covers(ids, c->about.data[0], st->id))
+            continue;
+        if (c->about.data[0] != st->id && result) continue;
+        if (!found ||
+            tensor_id_depth(ids, c->about.data[0]) > tensor_id_depth(ids, found->about.data[0]))
+            found = c;
     }
     return found && !found->empty ? found : NULL;
 }
@@ -149,12 +139,12 @@ static bool overwritten(void *user, const tensor_node *load) {
 }
 
 // Or what is left of one: what it divides by would be read again wherever it is.
-static bool reduces(const planner *p, const tensor_stage *st) {
-    return st->reducer != TENSOR_NO_REDUCER || plan_finishes(p, st->name);
+static bool reduces(const tensor_stage *st) {
+    return st->reducer != TENSOR_NO_REDUCER || tensor_marked(st, TENSOR_FINISHES);
 }
 
 static const char *why_not_inline(planner *p, const tensor_stage *st) {
-    if (reduces(p, st)) return "it is a reduction";
+    if (reduces(st)) return "it is a reduction";
     if (st->loop != TENSOR_NO_LOOP) return "it is part of a recurrence";
     if (p->op->vals.data[st->targets[0].val].role != VAL_STAGE)
         return "it is a result, which the caller gets";
@@ -269,13 +259,13 @@ static bool narrows(const planner *p, const tensor_stage *st) {
 }
 
 static bool inlines(planner *p, const tensor_stage *st) {
-    schedule_cell *asked = inline_cell(p, st->name);
+    schedule_cell *asked = inline_cell(p, st);
     const char *no = why_not_inline(p, st);
     if (asked) asked->consumed = true;
     if (plan_may_recompute(p, st)) return false;   // where it is read, once that is known
     // `inline a` of a softmax is about the equation: what it reduces, a.max and a.sum, is stored all the
     // same.
-    if (asked && no && reduces(p, st) && strcmp(asked->subject, st->name)) asked = NULL;
+    if (asked && no && reduces(st) && !schedule_means(asked->about, st->id)) asked = NULL;
     if (asked && no) {
         diagnostic *d = plan_refuse(p, E0553, asked->at, "'%s' cannot be computed where it is read: %s",
                                     st->name, no);
@@ -284,8 +274,9 @@ static bool inlines(planner *p, const tensor_stage *st) {
     }
     if (no || asked) return !no;
     if (plan_online_inlines(p, (uint32_t)(st - p->op->stages.data))) return true;
-    if (plan_counted(p, st->name)) return true;   // whatever is said of the stages it is inside of
-    if (plan_named(p, st->name) || narrows(p, st)) return false;
+    if (tensor_marked(st, TENSOR_COUNTED))
+        return true;   // whatever is said of the stages it is inside of
+    if (plan_named(p, st->id) || narrows(p, st)) return false;
     uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
     memset(seen, 0, p->op->exprs.len + 1);
     int64_t cost = plan_operations(p, st->body[0], seen);
@@ -310,9 +301,9 @@ static const tensor_var *own_vars(planner *p, const tensor_stage *st, const tens
         own[i] = v[i];
         if (v[i] >= ntaken || plan_is_step(p, st, v[i])) continue;
         if (taken[v[i]]) {
-            const tensor_var_info info = p->op->vars.data[v[i]];
-            own[i] = tensor_add_var(p->op, arena_printf(p->arena, "%s'%u", info.name, p->op->vars.len),
-                                    info.space);
+            own[i] = tensor_add_var_of(
+                p->op, v[i],
+                arena_printf(p->arena, "%s'%u", plan_var_name(p, v[i]), p->op->vars.len));
             vars[v[i]] = tensor_var_expr(p->op, own[i], NO_SPAN);
         }
         taken[v[i]] = true;

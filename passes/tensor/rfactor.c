@@ -9,16 +9,6 @@
 #include <ctype.h>
 #include <string.h>
 
-static schedule_cell *cell_of(const planner *p, const char *stage) {
-    return schedule_find(p->s, stage, SCHEDULE_RFACTOR, stage);
-}
-
-static tensor_val map_named(const planner *p, const char *name) {
-    for (tensor_val v = 0; v < p->op->nparams; v++)
-        if (p->op->vals.data[v].role == VAL_MAP && !strcmp(p->op->vals.data[v].name, name)) return v;
-    return TENSOR_NO_VAL;
-}
-
 // Of the indices that are reduced, which the map leads from; UINT32_MAX: none.
 static uint32_t walked_by(const planner *p, const tensor_stage *st, tensor_val map) {
     const tensor_val_info *m = &p->op->vals.data[map];
@@ -41,10 +31,14 @@ const char *plan_why_no_rows(const planner *p, const tensor_stage *st, tensor_va
     return NULL;
 }
 
-static tensor_var row_var(planner *p, tensor_space rows) {
+// A schedule calls it as its space, in small letters.
+static tensor_var row_var(planner *p, const char *stage, tensor_space rows) {
     char *name = arena_strdup(p->arena, p->op->spaces.data[rows].name);
     for (char *c = name; *c; c++) *c = (char)tolower((unsigned char)*c);
-    return tensor_add_var(p->op, arena_printf(p->arena, "%s'%u", name, p->op->vars.len), rows);
+    const tensor_id index = tensor_id_inside(p->op->ids, tensor_id_of_path(p->op->ids, stage),
+                                             name);
+    return tensor_add_var_as(p->op, index, arena_printf(p->arena, "%s'%u", name, p->op->vars.len),
+                             rows);
 }
 
 // The rows' own value: of the row, the left indices, and what else is reduced.
@@ -56,10 +50,11 @@ static tensor_val add_rows(planner *p, const tensor_stage *st, const tensor_var 
 }
 
 // The row's index, the stage's, and those of what else it reduces.
-static const tensor_var *indices_of_rows(planner *p, const tensor_stage *st, tensor_val map) {
+static const tensor_var *indices_of_rows(planner *p, const char *name, const tensor_stage *st,
+                                         tensor_val map) {
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + st->nbound + 1);
     uint32_t n = 0, walked = walked_by(p, st, map);
-    left[n++] = row_var(p, p->op->vals.data[map].into);
+    left[n++] = row_var(p, name, p->op->vals.data[map].into);
     for (uint32_t i = 0; i < st->nleft; i++) left[n++] = st->left[i];
     for (uint32_t i = 0; i < st->nbound; i++)
         if (i != walked) left[n++] = st->bound[i];
@@ -73,8 +68,9 @@ static tensor_expr *exprs_of(planner *p, const tensor_var *vars, uint32_t n) {
 }
 
 // What a row gives, over the variables that the stage had.
-static tensor_stage rows_of(planner *p, const tensor_stage *st, tensor_val map, const tensor_var *left,
-                            uint32_t n) {
+static tensor_stage rows_of(planner *p, const char *name, const tensor_stage *st, tensor_val map) {
+    const tensor_var *left = indices_of_rows(p, name, st, map);
+    const uint32_t n = st->nleft + st->nbound;
     tensor_stage rows = *st;
     tensor_var *bound = ARENA_NEW(p->arena, tensor_var);
     tensor_key *key = ARENA_NEW(p->arena, tensor_key);
@@ -82,7 +78,7 @@ static tensor_stage rows_of(planner *p, const tensor_stage *st, tensor_val map, 
     const tensor_expr *index = exprs_of(p, left, n);
     *bound = st->bound[walked_by(p, st, map)];
     tensor_expr point = tensor_var_expr(p->op, *bound, NO_SPAN);
-    rows.name = plan_name_inside(p, st->name, "rows");
+    rows.name = name;
     *key = (tensor_key){tensor_load(p->op, map, &point, 1, NO_SPAN), index[0]};
     *target = (tensor_target){add_rows(p, st, left, n, rows.name), n, index};
     rows.ntargets = 1;
@@ -121,8 +117,7 @@ static tensor_stage of_rows(planner *p, const tensor_stage *was, const tensor_st
 
 static void take_rows(planner *p, uint32_t stage, tensor_val map) {
     const tensor_stage st = p->op->stages.data[stage];
-    uint32_t n = st.nleft + st.nbound;
-    const tensor_stage rows = rows_of(p, &st, map, indices_of_rows(p, &st, map), n);
+    const tensor_stage rows = rows_of(p, plan_name_inside(p, st.name, "rows"), &st, map);
     p->op->stages.data[stage] = of_rows(p, &st, &rows);
     plan_put_stage(p, stage, rows);
 }
@@ -138,11 +133,12 @@ static void refuse(planner *p, const tensor_stage *st, const schedule_cell *c, c
 void plan_rfactor(planner *p) {
     for (uint32_t i = 0; i < p->op->stages.len && !p->failed; i++) {
         const tensor_stage *st = &p->op->stages.data[i];
-        schedule_cell *c = cell_of(p, st->name);
+        schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_RFACTOR, st->id);
         if (!c) continue;
-        tensor_val map = map_named(p, schedule_value_of(c, "by")->text);
+        tensor_val map = plan_map_meant(p, schedule_value_of(c, "by"));
         const char *why = plan_why_no_rows(p, st, map);
-        if (why && (st->reducer == TENSOR_NO_REDUCER || strcmp(c->subject, st->name))) continue;
+        if (why && (st->reducer == TENSOR_NO_REDUCER || !schedule_means(c->about, st->id)))
+            continue;
         c->consumed = true;
         if (why) refuse(p, st, c, why);
         else take_rows(p, i++, map);

@@ -35,8 +35,10 @@ static bool find_index(reading *r) {
     const tensor_stage *st = &p->op->stages.data[r->stage];
     if (r->factor->var == UINT32_MAX) return true;
     const tensor_var_info index = p->s->op->vars.data[r->factor->var];
+    const schedule_ids called = r->factor->ids[0];
     for (uint32_t i = 0; i < st->nleft && !r->var; i++)
-        if (p->op->vars.data[st->left[i]].space == index.space && plan_index_is(p, index.name, st->left[i]))
+        if (p->op->vars.data[st->left[i]].space == index.space &&
+            plan_is_among(p, called, st->left[i]))
             r->var = tensor_var_expr(p->op, st->left[i], NO_SPAN);
     if (r->var) return true;
     return refuse(
@@ -69,8 +71,9 @@ static tensor_val count_points(planner *p, tensor_val map, uint32_t before) {
     tensor_key *key = ARENA_NEW(p->arena, tensor_key);
     tensor_target *target = ARENA_NEW(p->arena, tensor_target);
     *axis = m.into;
-    vars[0] = tensor_add_var(p->op, "v", m.into);
-    vars[1] = tensor_add_var(p->op, "e", m.axes[0]);
+    const tensor_id stage = tensor_id_of_path(p->op->ids, name);
+    vars[0] = tensor_add_var_as(p->op, tensor_id_inside(p->op->ids, stage, "v"), "v", m.into);
+    vars[1] = tensor_add_var_as(p->op, tensor_id_inside(p->op->ids, stage, "e"), "e", m.axes[0]);
     tensor_expr v = tensor_var_expr(p->op, vars[0], NO_SPAN), e = tensor_var_expr(p->op, vars[1], NO_SPAN);
     *key = (tensor_key){tensor_load(p->op, map, &e, 1, NO_SPAN), v};
     *target = (tensor_target){.rank = 1, .index = one(p, v)};
@@ -299,8 +302,7 @@ static tensor_stage division(planner *p, const tensor_stage *st, tensor_val scal
                 *body = ARENA_NEW(p->arena, tensor_expr);
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     for (uint32_t i = 0; i < st->nleft; i++) {
-        const tensor_var_info v = p->op->vars.data[st->left[i]];
-        left[i] = tensor_add_var(p->op, v.name, v.space);
+        left[i] = tensor_add_var_of(p->op, st->left[i], plan_var_name(p, st->left[i]));
         at[i] = vars[st->left[i]] = tensor_var_expr(p->op, left[i], NO_SPAN);
     }
     tensor_expr by = where_usable(p, c, c, number(p, c, 1));
@@ -337,6 +339,7 @@ static void store_scaled(planner *p, uint32_t stage, tensor_expr c) {
                                 st.at);
         st.orelse = orelse;
     }
+    if (!absorbed) tensor_set_mark(&st, TENSOR_DIVIDED);
     p->op->stages.data[stage] = st;
     if (!absorbed) plan_put_stage(p, stage + 1, apart);
 }
@@ -361,10 +364,6 @@ void plan_scale(planner *p, uint32_t stage, const schedule_cell *cell, tensor_ex
     }
     p->op->stages.data[stage].body = body;
     if (!rest) store_scaled(p, stage, c);
-    VEC_PUSH(p->arena, &p->scaled, st.name);
+    tensor_set_mark(&p->op->stages.data[stage], TENSOR_SCALED);
 }
 
-bool plan_divides(const planner *p, uint32_t stage) {
-    const char *name = arena_printf(p->arena, "%s.unscaled", p->op->stages.data[stage].name);
-    return !strcmp(p->op->stages.data[stage + 1].name, name);
-}

@@ -20,14 +20,13 @@ void plan_types(planner *p);   // of arithmetic and of accumulators
 // stage. typed: in the type of the sum's terms.
 bool plan_factor(planner *p, uint32_t *stage, const schedule_cell *c, tensor_expr *factor);
 void plan_scale(planner *p, uint32_t stage, const schedule_cell *cell, tensor_expr c, tensor_expr typed);
-bool plan_divides(const planner *p, uint32_t stage);   // the one after it, by its factor
 
 // ---- counts.c -------------------------------------------------------------------------------------------
 void plan_drop_else(planner *p);   // `else` that says what a reduction of nothing gives
 void plan_counts(planner *p);   // with p->alone, of stages that count and do nothing else
 void plan_matrix_counts(planner *p);        // of those that tensor cores should sum, before they have their types
 const char *plan_name_inside(const planner *p, const char *stage, const char *what);   // STAGE.WHAT, unlike all others
-bool plan_counted(const planner *p, const char *stage);
+
 
 // ---- rewrite.c ------------------------------------------------------------------------------------------
 // Stages that are computed where they are read vanish into their readers' expressions; inside a reduction the

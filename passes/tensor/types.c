@@ -206,8 +206,10 @@ static uint32_t type_stage(planner *p, uint32_t stage) {
     const tensor_stage *st = &p->op->stages.data[stage];
     bool reduces = st->reducer != TENSOR_NO_REDUCER;
     bool floats = reduces && held_in(&p->op->reducers.data[st->reducer]) != DT_COUNT;
-    schedule_cell *compute = schedule_find(p->s, st->name, SCHEDULE_COMPUTE, NULL),
-                  *accumulate = floats ? schedule_find(p->s, st->name, SCHEDULE_ACCUMULATE, NULL) : NULL;
+    schedule_cell *compute = schedule_find(p->s, st->id, SCHEDULE_COMPUTE, TENSOR_ALL),
+                  *accumulate = floats
+                                    ? schedule_find(p->s, st->id, SCHEDULE_ACCUMULATE, TENSOR_ALL)
+                                    : NULL;
     tensor_expr factor = 0, typed = 0;
     if (compute && !any_float(p, st)) compute = NULL;
     if (accumulate && schedule_value_of(accumulate, "scale") && !plan_factor(p, &stage, accumulate, &factor))
@@ -238,7 +240,8 @@ void plan_types(planner *p) {
     if (!any) return;
     for (uint32_t i = 0; i < p->op->stages.len && !p->failed; i++) {
         i = type_stage(p, i);
-        i += i + 1 < p->op->stages.len && plan_divides(p, i);   // by a factor, in the type of what it stores
+        i += tensor_marked(plan_stage(p, i),
+                           TENSOR_DIVIDED);   // by a factor, in the type of what it stores
     }
     p->plan->typed = tensor_op_copy(p->arena, p->op);   // before anything else is done to it
     uint32_t *every = ARENA_ARRAY(p->arena, uint32_t, p->op->stages.len + 1);

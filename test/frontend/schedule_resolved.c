@@ -96,6 +96,25 @@ static bool is_var(const schedule *s, const schedule_value *v, tensor_expr e, co
            !strcmp(s->op->spaces.data[s->op->vars.data[v->var].space].name, space);
 }
 
+// An index of the stages at a path, as the source spells it.
+static tensor_id index_id(const run *r, tensor_id path, const char *name) {
+    for (uint32_t i = 0; i < r->op->stages.len; i++) {
+        const tensor_stage *st = &r->op->stages.data[i];
+        for (uint32_t k = 0;
+             k < st->nleft + st->nbound && tensor_id_covers(r->op->ids, path, st->id); k++) {
+            tensor_var v = k < st->nleft ? st->left[k] : st->bound[k - st->nleft];
+            if (!strcmp(r->op->vars.data[v].name, name)) return r->op->vars.data[v].id;
+        }
+    }
+    return TENSOR_ALL;
+}
+
+static schedule_cell *cell(const run *r, const schedule *s, const char *stage, schedule_verb verb,
+                           const char *index) {
+    const tensor_id path = tensor_id_of_path(s->ids, stage);
+    return schedule_find(s, path, verb, index ? index_id(r, path, index) : TENSOR_ALL);
+}
+
 static void test_keys(run *r) {
     schedule_list list;
     if (!load(r, "keys", &list) || list.len != 1) {
@@ -108,24 +127,24 @@ static void test_keys(run *r) {
     CHECK(s->op != r->op && s->op->exprs.len > exprs && s->op->vars.len > vars);
     CHECK(s->op->stages.len == r->op->stages.len && s->stages.len == 2);
     tensor_val map;
-    const schedule_value *v = schedule_value_of(schedule_find(s, NULL, SCHEDULE_ORDER, "v"), "by");
+    const schedule_value *v = schedule_value_of(cell(r, s, NULL, SCHEDULE_ORDER, "v"), "by");
     const tensor_node *sum = node(s, v->key), *degree = node(s, sum->args[0]);
     CHECK(sum->op == TENSOR_ADD_OP && degree->op == TENSOR_LOAD_OP && is_var(s, v, degree->args[0], "V"));
     CHECK(schedule_counts(s, (tensor_val)degree->imm.i, &map) && !strcmp(s->op->vals.data[map].name, "dst"));
-    v = schedule_value_of(schedule_find(s, NULL, SCHEDULE_BUCKET, "e"), "by");
+    v = schedule_value_of(cell(r, s, NULL, SCHEDULE_BUCKET, "e"), "by");
     CHECK(node(s, v->key)->op == TENSOR_LOAD_OP && is_var(s, v, node(s, v->key)->args[0], "E"));
     CHECK(!strcmp(s->op->vals.data[node(s, v->key)->imm.i].name, "src"));
-    v = schedule_value_of(schedule_find(s, NULL, SCHEDULE_BUCKET, "e"), "use");
+    v = schedule_value_of(cell(r, s, NULL, SCHEDULE_BUCKET, "e"), "use");
     CHECK(v->nnames == 2 && !strcmp(v->schedules[1]->name, "c0") && v->schedules[0]->op == s->op);
-    const schedule_cell *c = schedule_find(s, "y", SCHEDULE_ORDER, "e");
+    const schedule_cell *c = cell(r, s, "y", SCHEDULE_ORDER, "e");
     v = schedule_value_of(c, "by");
     CHECK(!strcmp(v->text, "dst[e]") && node(s, v->key)->op == TENSOR_LOAD_OP &&
           schedule_value_of(c, "desc"));
-    v = schedule_value_of(schedule_find(s, "y", SCHEDULE_ACCUMULATE, NULL), "scale");
+    v = schedule_value_of(cell(r, s, "y", SCHEDULE_ACCUMULATE, NULL), "scale");
     CHECK(node(s, v->key)->op == TENSOR_DIV_OP && v->var != UINT32_MAX);
-    v = schedule_value_of(schedule_find(s, "y.sum", SCHEDULE_ACCUMULATE, NULL), "scale");
+    v = schedule_value_of(cell(r, s, "y.sum", SCHEDULE_ACCUMULATE, NULL), "scale");
     CHECK(node(s, v->key)->op == TENSOR_MUL_OP && v->var == UINT32_MAX);
-    v = schedule_value_of(schedule_find(s, "y", SCHEDULE_ORDER, "f"), "by");
+    v = schedule_value_of(cell(r, s, "y", SCHEDULE_ORDER, "f"), "by");
     CHECK(is_var(s, v, v->key, "F"));
     CHECK(!tensor_verify(r->arena, r->op));
 }

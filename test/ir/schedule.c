@@ -9,49 +9,77 @@ static int failures;
         if (!(x)) printf("%s:%d: %s\n", __FILE__, __LINE__, #x), failures++;                                 \
     } while (0)
 
+// Paths and indices as an op with a table of identities has them; "e" and "e'" are one index, "f"
+// another.
+static tensor_id path(const schedule *s, const char *text) {
+    return tensor_id_of_path(s->ids, text);
+}
+
+static schedule new_schedule(arena *a, const char *name) {
+    return (schedule){.name = name, .ids = tensor_ids_new(a)};
+}
+
 static void fill(arena *a, schedule *s, const char *stage, schedule_verb verb, const char *subject,
-                 int64_t number) {
+                 tensor_id about, int64_t number) {
     schedule_value *v = ARENA_NEW(a, schedule_value);
     *v = (schedule_value){.number = number, .var = UINT32_MAX};
     schedule_fill(a, s,
                   (schedule_cell){.verb = verb,
                                   .stage = stage,
                                   .subject = subject,
+                                  .of = path(s, stage),
+                                  .about = schedule_one(a, about),
                                   .nvalues = number > 0,
                                   .values = v,
                                   .empty = number == 0});
 }
 
-static int64_t found(const schedule *s, const char *stage, schedule_verb verb, const char *subject) {
-    const schedule_cell *c = schedule_find(s, stage, verb, subject);
+static int64_t found(const schedule *s, const char *stage, schedule_verb verb, tensor_id about) {
+    const schedule_cell *c = schedule_find(s, path(s, stage), verb, about);
     return c ? schedule_number(c, NULL) : 0;
 }
 
 static void test_find(arena *a) {
-    schedule s = {.name = "rows"};
-    fill(a, &s, "a", SCHEDULE_TILE, "e", 16);
-    fill(a, &s, NULL, SCHEDULE_TILE, "e", 32);
-    fill(a, &s, "a.sum", SCHEDULE_TILE, "e", 0);
-    fill(a, &s, NULL, SCHEDULE_PERSISTENT, NULL, 2);
-    fill(a, &s, NULL, SCHEDULE_KEEP, "b", 3);
-    fill(a, &s, NULL, SCHEDULE_KEEP, "b.max", 4);
-    CHECK(found(&s, "y", SCHEDULE_TILE, "e") == 32 && found(&s, NULL, SCHEDULE_TILE, "e") == 32);
-    CHECK(found(&s, "a", SCHEDULE_TILE, "e") == 16 && found(&s, "a.max", SCHEDULE_TILE, "e'2") == 16);
-    CHECK(found(&s, "ab", SCHEDULE_TILE, "e") == 32 && found(&s, "a", SCHEDULE_TILE, "ee") == 0);
-    CHECK(!schedule_find(&s, "a.sum", SCHEDULE_TILE, "e") && !schedule_find(&s, "a", SCHEDULE_LANES, "e"));
-    CHECK(found(&s, NULL, SCHEDULE_PERSISTENT, NULL) == 2 &&
-          !schedule_find(&s, NULL, SCHEDULE_PERSISTENT, "e"));
-    CHECK(found(&s, NULL, SCHEDULE_KEEP, "b.sum") == 3 && found(&s, NULL, SCHEDULE_KEEP, "b.max.2") == 4);
+    schedule s = new_schedule(a, "rows");
+    const tensor_id e = tensor_id_of_index(s.ids, "e"), other = tensor_id_of_index(s.ids, "e");
+    fill(a, &s, "a", SCHEDULE_TILE, "e", e, 16);
+    fill(a, &s, NULL, SCHEDULE_TILE, "e", e, 32);
+    fill(a, &s, "a.sum", SCHEDULE_TILE, "e", e, 0);
+    fill(a, &s, NULL, SCHEDULE_PERSISTENT, NULL, TENSOR_ALL, 2);
+    fill(a, &s, NULL, SCHEDULE_KEEP, "b", path(&s, "b"), 3);
+    fill(a, &s, NULL, SCHEDULE_KEEP, "b.max", path(&s, "b.max"), 4);
+    CHECK(found(&s, "y", SCHEDULE_TILE, e) == 32 && found(&s, NULL, SCHEDULE_TILE, e) == 32);
+    CHECK(found(&s, "a", SCHEDULE_TILE, e) == 16 && found(&s, "a.max", SCHEDULE_TILE, e) == 16);
+    CHECK(found(&s, "ab", SCHEDULE_TILE, e) == 32 && found(&s, "a", SCHEDULE_TILE, other) == 0);
+    CHECK(!found(&s, "a.sum", SCHEDULE_TILE, e) && !found(&s, "a", SCHEDULE_LANES, e));
+    CHECK(found(&s, NULL, SCHEDULE_PERSISTENT, TENSOR_ALL) == 2 &&
+          !found(&s, NULL, SCHEDULE_PERSISTENT, e));
+    CHECK(found(&s, NULL, SCHEDULE_KEEP, path(&s, "b.sum")) == 3 &&
+          found(&s, NULL, SCHEDULE_KEEP, path(&s, "b.max.2")) == 4);
     uint32_t cells = s.cells.len;
-    fill(a, &s, "a", SCHEDULE_TILE, "e", 8);
-    CHECK(s.cells.len == cells && found(&s, "a", SCHEDULE_TILE, "e") == 8);
-    CHECK(schedule_number(schedule_find(&s, "a", SCHEDULE_TILE, "e"), "group") == 0);
+    fill(a, &s, "a", SCHEDULE_TILE, "e", e, 8);
+    CHECK(s.cells.len == cells && found(&s, "a", SCHEDULE_TILE, e) == 8);
+    CHECK(schedule_number(schedule_find(&s, path(&s, "a"), SCHEDULE_TILE, e), "group") == 0);
     CHECK(!strcmp(schedule_verb_text(SCHEDULE_MMA), "mma") &&
           schedule_statement_at(SCHEDULE_VERB_COUNT) == NULL);
 }
 
+// One name of a statement may mean an index of each stage.
+static void test_several(arena *a) {
+    schedule s = new_schedule(a, "rows");
+    const tensor_id indices[] = {tensor_id_of_index(s.ids, "f"), tensor_id_of_index(s.ids, "f")};
+    schedule_fill(a, &s, (schedule_cell){.verb = SCHEDULE_FLAT, .about = {0}});
+    schedule_fill(a, &s,
+                  (schedule_cell){.verb = SCHEDULE_LANES, .subject = "f", .about = {2, indices}});
+    CHECK(schedule_find(&s, path(&s, "y"), SCHEDULE_LANES, indices[0]) &&
+          schedule_find(&s, path(&s, "z"), SCHEDULE_LANES, indices[1]));
+    CHECK(!schedule_find(&s, path(&s, "y"), SCHEDULE_LANES, TENSOR_ALL) &&
+          !schedule_find(&s, path(&s, "y"), SCHEDULE_FLAT, indices[0]));
+}
+
 static void test_print(arena *a) {
-    schedule s = {.name = "default", .target = "host"};
+    schedule s = new_schedule(a, "default");
+    s.target = "host";
     const char *const stages[] = {"s", "y"};
     const schedule_value fused[] = {{.keyword = "stages", .nnames = 2, .names = stages},
                                     {.keyword = "at", .text = "v"}},
@@ -59,13 +87,25 @@ static void test_print(arena *a) {
                                    {.keyword = "type", .text = "f32"},
                                    {.keyword = "first", .number = 8}};
     schedule_fill(a, &s,
-                  (schedule_cell){.verb = SCHEDULE_FUSE, .subject = "s", .nvalues = 2, .values = fused});
-    fill(a, &s, "y", SCHEDULE_LANES, "f", 32);
+                  (schedule_cell){.verb = SCHEDULE_FUSE,
+                                  .subject = "s",
+                                  .about = schedule_one(a, path(&s, "s")),
+                                  .nvalues = 2,
+                                  .values = fused});
+    fill(a, &s, "y", SCHEDULE_LANES, "f", tensor_id_of_index(s.ids, "f"), 32);
     schedule_fill(a, &s,
-                  (schedule_cell){.verb = SCHEDULE_KEEP, .subject = "x", .nvalues = 3, .values = kept});
+                  (schedule_cell){.verb = SCHEDULE_KEEP,
+                                  .subject = "x",
+                                  .about = schedule_one(a, path(&s, "x")),
+                                  .nvalues = 3,
+                                  .values = kept});
     schedule_fill(a, &s,
-                  (schedule_cell){.verb = SCHEDULE_FUSE, .subject = "y", .nvalues = 2, .values = fused});
-    fill(a, &s, NULL, SCHEDULE_PERSISTENT, NULL, 0);
+                  (schedule_cell){.verb = SCHEDULE_FUSE,
+                                  .subject = "y",
+                                  .about = schedule_one(a, path(&s, "y")),
+                                  .nvalues = 2,
+                                  .values = fused});
+    fill(a, &s, NULL, SCHEDULE_PERSISTENT, NULL, TENSOR_ALL, 0);
     textbuf b = textbuf_new(a);
     schedule_print(&b, tensor_op_new(a, "spmm"), &s);
     CHECK(!strcmp(b.data,
@@ -81,11 +121,13 @@ static void test_unconsumed(arena *a) {
     source_map *m = source_map_new(a);
     source_map_add(m, "rows.gnn", "lanes tile", 10);
     diag_set *ds = diag_set_new(a, m);
-    schedule s = {.name = "rows", .automatic = true};
-    fill(a, &s, "y", SCHEDULE_LANES, "f", 32);
-    fill(a, &s, NULL, SCHEDULE_TILE, "e", 8);
-    fill(a, &s, NULL, SCHEDULE_UNROLL, "e", 4);
-    fill(a, &s, "a", SCHEDULE_TILE, "e", 0);
+    schedule s = new_schedule(a, "rows");
+    const tensor_id e = tensor_id_of_index(s.ids, "e");
+    s.automatic = true;
+    fill(a, &s, "y", SCHEDULE_LANES, "f", tensor_id_of_index(s.ids, "f"), 32);
+    fill(a, &s, NULL, SCHEDULE_TILE, "e", e, 8);
+    fill(a, &s, NULL, SCHEDULE_UNROLL, "e", e, 4);
+    fill(a, &s, "a", SCHEDULE_TILE, "e", e, 0);
     s.cells.data[0].at = (span){1, 6};
     s.cells.data[2].consumed = true;
     schedule_unconsumed(ds, a, &s, reason, "no stage has it");
@@ -122,6 +164,7 @@ static void test_copy(arena *a) {
 int main(void) {
     arena *a = arena_new();
     test_find(a);
+    test_several(a);
     test_print(a);
     test_unconsumed(a);
     test_copy(a);

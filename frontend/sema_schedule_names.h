@@ -1,0 +1,36 @@
+// What the names of a schedule stand for: stages, indices and values of the lowered op
+// (sema_schedule_name.c).
+#ifndef GNNC_SEMA_SCHEDULE_NAMES_H
+#define GNNC_SEMA_SCHEDULE_NAMES_H
+
+#include "sema_schedule.h"
+
+bool schedule_stage_known(schedule_checker *c, const char *path, span at);
+// What `rfactor` makes of reductions of all points (sema_schedule_rows.c): the stage whose rows a
+// path names, or NULL; the space of the rows that an index of theirs is called like, or
+// TENSOR_NO_SPACE.
+const char *schedule_rows_of(const schedule_checker *c, const char *path);
+tensor_space schedule_rows_called(const tensor_op *op, const tensor_stage *st, const char *name);
+tensor_id schedule_row_id(const tensor_op *op, const tensor_stage *st,
+                          const char *name);   // of that row
+bool schedule_index_known(schedule_checker *c, const char *name, span at, bool reduced);
+bool schedule_reduces(const schedule_checker *c, const tensor_stage *st,
+                      const char *name);   // over that index
+bool schedule_index_space(const schedule_checker *c, const char *stage, const char *name,
+                          tensor_space *out);   // of the first stage that has it
+bool schedule_value_known(schedule_checker *c, const char *path, span at);
+const tensor_val_info *schedule_value_find(const schedule_checker *c, const char *name);
+// The indices called so of the stages at that path; none: they have none.
+schedule_ids schedule_index_ids(const schedule_checker *c, const char *stage, const char *name);
+bool schedule_path_covers(
+    const char *path, const char *stage);   // equal, or the stage lies inside; NULL: every stage
+bool schedule_is_index(const schedule_checker *c, const char *name);   // of any stage
+bool schedule_is_size(const tensor_op *op, const char *name);
+bool schedule_map_known(schedule_checker *c, const char *name, span at, bool of_index);
+schedule_let *schedule_let_find(const schedule_checker *c, const char *name);
+typedef VEC(const char *) schedule_names;
+// "did you mean", or else the list of what there is.
+void schedule_suggest(schedule_checker *c, diagnostic *d, span at, const char *name,
+                      const schedule_names *there, const char *what);
+
+#endif
