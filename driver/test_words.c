@@ -23,7 +23,7 @@ typedef struct {
     const char *kind, *text, *needs;
 } word_row;
 static const word_row word_rows[] = {
-#define WORD(kind, text, needs) {#kind, text, needs},
+#define WORD(kind, id, text, needs) {#kind, text, needs},
 #include "schedule.def"
 };
 

@@ -21,11 +21,11 @@ typedef struct {
     schedule_shape shape;
     const char *what;
 } schedule_kind_info;
-
-typedef struct schedule_word {   // of a fixed set
+typedef struct {   // of a fixed set
     schedule_kind kind;
+    schedule_word word;
     const char *text, *needs;
-} schedule_word;
+} schedule_word_info;
 
 // A form, read: its parts in order. Part i belongs to option `option` (0: none), which stands inside option
 // `inside`.
@@ -43,8 +43,8 @@ typedef struct {
 
 // ---- The table (sema_schedule_table.c) ------------------------------------------------------------------
 const schedule_kind_info *schedule_kind_at(schedule_kind k);
-const schedule_word *schedule_word_at(uint32_t i);   // NULL past the last
-const schedule_word *schedule_word_find(schedule_kind k, const char *text);
+const schedule_word_info *schedule_word_at(uint32_t i);   // NULL past the last
+const schedule_word_info *schedule_word_find(schedule_kind k, const char *text);
 const schedule_statement *schedule_statement_find(const char *verb);
 schedule_form schedule_form_read(const schedule_statement *st);
 bool schedule_excludes(const schedule_statement *a, const schedule_statement *b);   // either way

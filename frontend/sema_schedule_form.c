@@ -177,8 +177,8 @@ static bool fit_option(fitting *f) {
     if (i == f->form.n) return report_no_option(f, f->word), false;
     const schedule_part *p = &f->form.parts[i];
     span at = schedule_subject_span(f->word->subjects);
-    const schedule_word *w = p->keyword ? schedule_word_find(SCHEDULE_OPTION, option_text(f, p->option))
-                                        : NULL;
+    const schedule_word_info *w =
+        p->keyword ? schedule_word_find(SCHEDULE_OPTION, option_text(f, p->option)) : NULL;
     if (!may_stand(f, p, at)) return false;
     if (w) schedule_need_add(f->c, w->needs, at, w->text);
     for (; i < f->form.n && f->form.parts[i].option == p->option; i++)

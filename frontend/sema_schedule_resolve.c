@@ -91,6 +91,12 @@ static const char *bound_type(resolving *x, const char *name) {
     return g ? schedule_generic_value(&x->r->place, g) : name;
 }
 
+static void set_fixed(schedule_value *v, schedule_kind k, const char *text) {
+    const schedule_word_info *w = schedule_word_find(k, text);
+    v->text = text;
+    v->word = w ? w->word : SCHEDULE_NO_WORD;
+}
+
 static void set_word(resolving *x, schedule_kind k, const ast_subject *s, schedule_value *v) {
     switch (k) {
     case SCHEDULE_LIMITS: set_limits(x, s, v); return;
@@ -108,7 +114,7 @@ static void set_word(resolving *x, schedule_kind k, const ast_subject *s, schedu
         return;
     case SCHEDULE_KEY:
     case SCHEDULE_FACTOR: set_key(x, s, v, k == SCHEDULE_KEY); return;
-    case SCHEDULE_TYPE: v->text = bound_type(x, schedule_name_of(s)); return;
+    case SCHEDULE_TYPE: set_fixed(v, k, bound_type(x, schedule_name_of(s))); return;
     case SCHEDULE_INDEX:
     case SCHEDULE_REDUCED:
     case SCHEDULE_MAP:
@@ -116,11 +122,11 @@ static void set_word(resolving *x, schedule_kind k, const ast_subject *s, schedu
         v->text = schedule_name_of(s);
         v->ids = ids_of_names(x, k, &v->text, 1);
         return;
+    case SCHEDULE_SHAPE: v->text = schedule_name_of(s); return;
     case SCHEDULE_OPERAND:
-    case SCHEDULE_SHAPE:
     case SCHEDULE_PLACE:
     case SCHEDULE_WAY:
-    case SCHEDULE_HINT: v->text = schedule_name_of(s); return;
+    case SCHEDULE_HINT: set_fixed(v, k, schedule_name_of(s)); return;
     case SCHEDULE_OPTION:
     case SCHEDULE_CHOICES:
     case SCHEDULE_ANY:

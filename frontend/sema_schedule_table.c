@@ -6,17 +6,17 @@ static const schedule_kind_info kinds[SCHEDULE_KIND_COUNT] = {
 #define KIND(id, shape, what) {#id, SCHEDULE_##shape, what},
 #include "schedule.def"
 };
-static const schedule_word words[] = {
-#define WORD(kind, text, needs) {SCHEDULE_##kind, text, needs},
+static const schedule_word_info words[] = {
+#define WORD(kind, id, text, needs) {SCHEDULE_##kind, SCHEDULE_##kind##_##id, text, needs},
 #include "schedule.def"
 };
 enum { WORDS = sizeof words / sizeof *words };
 
 const schedule_kind_info *schedule_kind_at(schedule_kind k) { return &kinds[k]; }
 
-const schedule_word *schedule_word_at(uint32_t i) { return i < WORDS ? &words[i] : NULL; }
+const schedule_word_info *schedule_word_at(uint32_t i) { return i < WORDS ? &words[i] : NULL; }
 
-const schedule_word *schedule_word_find(schedule_kind k, const char *text) {
+const schedule_word_info *schedule_word_find(schedule_kind k, const char *text) {
     for (uint32_t i = 0; i < WORDS; i++)
         if (words[i].kind == k && !strcmp(words[i].text, text)) return &words[i];
     return NULL;

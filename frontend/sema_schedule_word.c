@@ -115,7 +115,7 @@ static bool check_shape(schedule_checker *c, const ast_subject *x) {
 
 static bool check_fixed(schedule_checker *c, schedule_kind k, const ast_subject *x) {
     const char *name = schedule_name_of(x);
-    const schedule_word *w = name ? schedule_word_find(k, name) : NULL;
+    const schedule_word_info *w = name ? schedule_word_find(k, name) : NULL;
     if (w) return schedule_need_add(c, w->needs, x->at, w->text), true;
     if (k == SCHEDULE_TYPE && name && schedule_is_float_generic(c, name)) return true;
     const char *what = schedule_kind_at(k)->what;

@@ -16,6 +16,14 @@ const schedule_statement *schedule_statement_at(uint32_t i) {
 
 const char *schedule_verb_text(schedule_verb v) { return statements[v].verb; }
 
+const char *schedule_word_text(schedule_word w) {
+    static const char *const texts[SCHEDULE_WORD_COUNT] = {
+#define WORD(kind, id, text, needs) [SCHEDULE_##kind##_##id] = text,
+#include "schedule.def"
+    };
+    return texts[w];
+}
+
 // Whether its subjects are stages or values, several of them joined by commas.
 static bool lists_subjects(schedule_verb v) {
     return !strncmp(statements[v].form, "STAGES", 6) || !strncmp(statements[v].form, "VALUES", 6);

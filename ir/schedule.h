@@ -17,6 +17,13 @@ typedef enum {
     SCHEDULE_VERB_COUNT
 } schedule_verb;
 const char *schedule_verb_text(schedule_verb v);
+typedef enum {                   // of a kind that has a fixed set
+    SCHEDULE_NO_WORD,
+#define WORD(kind, id, text, needs) SCHEDULE_##kind##_##id,
+#include "schedule.def"
+    SCHEDULE_WORD_COUNT
+} schedule_word;
+const char *schedule_word_text(schedule_word w);
 typedef struct {                 // a row of schedule.def
     const char *verb, *form, *excludes, *needs, *by, *summary;
 } schedule_statement;
@@ -37,6 +44,7 @@ typedef struct schedule_value {
     const char *keyword;
     int64_t number;              // COUNT
     const char *text;            // a word or name: type, place, way, hint, shape, map, "fit"; KEY, FACTOR as written; or NULL
+    schedule_word word;          // of those, one of a fixed set
     uint32_t nnames;
     const char *const *names;    // lists: stages, values, indices, schedules
     const schedule_ids *ids;   // of each of those, or of `text`, where it names an index, a map or

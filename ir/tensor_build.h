@@ -12,7 +12,6 @@ tensor_var tensor_add_var(tensor_op *op, const char *name, tensor_space space); 
 tensor_var tensor_add_var_of(tensor_op *op, tensor_var of,
                              const char *name);   // another variable for one
 tensor_var tensor_add_var_as(tensor_op *op, tensor_id index, const char *name, tensor_space space);
-const char *tensor_mark_text(tensor_mark m);
 static inline bool tensor_marked(const tensor_stage *s, tensor_mark m) { return s->marks >> m & 1; }
 static inline void tensor_set_mark(tensor_stage *s, tensor_mark m) { s->marks |= 1u << m; }
 uint32_t tensor_add_stage(tensor_op *op, tensor_stage st);           // the last; its number

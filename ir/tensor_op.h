@@ -4,6 +4,7 @@
 
 #include "program.h"
 #include "tensor_id.h"
+#include "tensor_mark.h"
 
 // ---- Handles ---------------------------------------------------------------------------------------------
 typedef uint32_t tensor_space;   // into op->spaces
@@ -134,13 +135,6 @@ typedef struct {
 } tensor_key;
 #define TENSOR_NO_REDUCER UINT32_MAX
 #define TENSOR_NO_LOOP UINT32_MAX
-// What passes found out of a stage, or decided: bits of its marks, by the words of its text.
-typedef enum {
-#define TENSOR_MARK(id, text, means) TENSOR_##id,
-#include "tensor_mark.def"
-#undef TENSOR_MARK
-    TENSOR_MARK_COUNT
-} tensor_mark;
 typedef struct {
     const char *name;            // path: "s", "a.max", "y.sum.2"
     tensor_id id;

@@ -27,7 +27,7 @@ static schedule_cell *asked(const holding *h, tensor_val v) {
     const tensor_val_info *i = &h->p->op->vals.data[v];
     if (i->role != VAL_MAP && i->role != VAL_TENSOR) return NULL;
     schedule_cell *c = schedule_find(h->p->s, h->reader->stage->id, SCHEDULE_KEEP, i->id);
-    return c && !strcmp(schedule_value_of(c, NULL)->text, "registers") ? c : NULL;
+    return c && plan_kept_place(c) == KEPT_REGISTERS ? c : NULL;
 }
 
 static bool overwritten(const holding *h, tensor_val v) {

@@ -4,9 +4,9 @@
 #include <string.h>
 
 kept_place plan_kept_place(const schedule_cell *c) {
-    const schedule_value *v = schedule_value_of(c, NULL);
-    if (!strcmp(v->text, "shared")) return KEPT_SHARED;
-    return !strcmp(v->text, "registers") ? KEPT_REGISTERS : KEPT_GLOBAL;
+    const schedule_word where = schedule_value_of(c, NULL)->word;
+    if (where == SCHEDULE_PLACE_SHARED) return KEPT_SHARED;
+    return where == SCHEDULE_PLACE_REGISTERS ? KEPT_REGISTERS : KEPT_GLOBAL;
 }
 
 void plan_kept_options(planner *p, const schedule_cell *c) {

@@ -39,7 +39,7 @@ schedule_cell *plan_combine_cell(const planner *p, const tensor_stage *st, tenso
 bool plan_atomic(const planner *p, const tensor_stage *st) {
     if (!plan_part_points(p, st)) return false;
     const schedule_cell *c = plan_combine_cell(p, st, plan_part_variable(p, st));
-    return c && !strcmp(c->values[0].text, "atomic");
+    return c && c->values[0].word == SCHEDULE_WAY_ATOMIC;
 }
 
 // A fused kernel owns its rows as a whole.
@@ -64,23 +64,26 @@ void plan_check_combine(planner *p, const tensor_stage *st, const index_cut *c, 
     schedule_cell *cell = plan_combine_cell(p, st, c->var);
     if (!cell) return;
     cell->consumed = true;
+    const schedule_word word = cell->values[0].word;
     const char *way = cell->values[0].text;
-    if (runs && strcmp(way, "staged") && strcmp(way, "atomic")) {
+    if (runs && word != SCHEDULE_WAY_STAGED && word != SCHEDULE_WAY_ATOMIC) {
         diagnostic *d = plan_refuse(
             p, E0540, cell->at, "'%s' is how %s of one row meet, and those of '%s' walk rows of their own",
-            way, strcmp(way, "shuffle") ? "groups" : "lanes", name);
+            way, word == SCHEDULE_WAY_SHUFFLE ? "lanes" : "groups", name);
         if (d) diag_help(d, "rows that are cut meet 'staged'");
         return;
     }
     const struct {
-        const char *way, *between, *by;
+        schedule_word word;
+        const char *between, *by;
         bool there;
-    } ways[] = {{"shuffle", "lanes", "lanes", c->lanes > 1},
-                {"shared", "groups", "groups", c->groups > 1},
-                {"staged", "blocks", "block", c->block > 0 || plan_split_cell(p, st, c->var)},
-                {"atomic", "blocks", "block", c->block > 0 || plan_split_cell(p, st, c->var)}};
+    } ways[] = {
+        {SCHEDULE_WAY_SHUFFLE, "lanes", "lanes", c->lanes > 1},
+        {SCHEDULE_WAY_SHARED, "groups", "groups", c->groups > 1},
+        {SCHEDULE_WAY_STAGED, "blocks", "block", c->block > 0 || plan_split_cell(p, st, c->var)},
+        {SCHEDULE_WAY_ATOMIC, "blocks", "block", c->block > 0 || plan_split_cell(p, st, c->var)}};
     for (uint32_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        if (strcmp(way, ways[i].way)) continue;
+        if (word != ways[i].word) continue;
         if (ways[i].there) return;
         diagnostic *d = plan_refuse(p, E0540, cell->at,
                                     "'%s' is how %s meet, and '%s' is not dealt out to any", way,

@@ -69,6 +69,10 @@ schedule_value default_at(const planner *p, const tensor_var *vars, uint32_t n) 
         .keyword = "at", .text = plan_index_text(p, vars[0]), .ids = at, .var = UINT32_MAX};
 }
 
+schedule_value default_word(schedule_word w) {
+    return (schedule_value){.text = schedule_word_text(w), .word = w, .var = UINT32_MAX};
+}
+
 schedule_value default_by(const planner *p, tensor_val map) {
     const tensor_val_info *of = &p->op->vals.data[map];
     schedule_ids *by = ARENA_NEW(p->arena, schedule_ids);

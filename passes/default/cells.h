@@ -31,6 +31,8 @@ static inline tensor_val default_val(const planner *p, const tensor_val_info *of
     return (tensor_val)(of - p->op->vals.data);
 }
 
+schedule_value default_word(schedule_word w);   // without a keyword
+
 // ---- Filling
 // --------------------------------------------------------------------------------------------- Of
 // a number: 1 is said of `block` and `pipeline` alone. option: a keyword, or NULL.

@@ -166,7 +166,7 @@ static void fill_chain(chain *c) {
         fill_stage(c, i, plan_stage(p, deepest)->nleft);
     }
     fill_list(c, SCHEDULE_FUSE, &fused, at_rows(c, &fused, deepest));
-    fill_list(c, SCHEDULE_KEEP, &kept, (schedule_value){.text = "shared", .var = UINT32_MAX});
+    fill_list(c, SCHEDULE_KEEP, &kept, default_word(SCHEDULE_PLACE_SHARED));
 }
 
 // ---- Followed rows ---------------------------------------------------------------------------------------

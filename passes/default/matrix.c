@@ -114,7 +114,9 @@ static void fill_words(making *m, schedule_cell c, const char *text, const char 
 }
 
 void default_share(making *m, const contraction *c, tensor_val input) {
-    fill_words(m, default_value_cell(m->p, SCHEDULE_KEEP, c->sum, input), "shared", NULL);
+    schedule_value *v = ARENA_NEW(m->p->arena, schedule_value);
+    *v = default_word(SCHEDULE_PLACE_SHARED);
+    default_say(m, default_value_cell(m->p, SCHEDULE_KEEP, c->sum, input), v, 1);
 }
 
 void default_multiply(making *m, const contraction *c) {

@@ -358,9 +358,9 @@ static void find_shared(reading *r, tensor_expr e) {
     for (uint32_t i = 0; i < n->nargs && n->op != TENSOR_LOAD_OP; i++) find_shared(r, n->args[i]);
 }
 
-static void fill_keep(walks *w, const tensor_stage *st, tensor_val input, const char *place) {
+static void fill_keep(walks *w, const tensor_stage *st, tensor_val input, schedule_word place) {
     schedule_value *v = ARENA_NEW(w->p->arena, schedule_value);
-    *v = (schedule_value){.text = place, .var = UINT32_MAX};
+    *v = default_word(place);
     default_say(w->m, default_value_cell(w->p, SCHEDULE_KEEP, st, input), v, 1);
 }
 
@@ -370,11 +370,11 @@ static void fill_shared(walks *w, const tensor_stage *st, tensor_var along, tens
     reading r = {w->p, along, source, TENSOR_NO_VAL};
     find_shared(&r, body);
     if (r.found == TENSOR_NO_VAL) return;
-    fill_keep(w, st, r.found, "shared");
+    fill_keep(w, st, r.found, SCHEDULE_PLACE_SHARED);
 }
 
 // Where what the walk's rows have of its scores is kept: read again by each round, or in shared memory.
-static void fill_own_rows(const windows *x, const tensor_stage *st, const char *place) {
+static void fill_own_rows(const windows *x, const tensor_stage *st, schedule_word place) {
     const planner *p = x->w->p;
     for (uint32_t i = 0; i < p->op->stages.len; i++)
         for (uint32_t a = 0; a < 2 && default_window_is_score(x, i); a++) {
@@ -468,8 +468,8 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
         if (product && room) default_room(w->m, st, room);
         if (!windowed || !are_shared(&x)) continue;
         default_fill(w->m, st, SCHEDULE_PIPELINE, st->bound[0], buffers_of(&x), NULL);
-        if (rereads(&x)) fill_own_rows(&x, st, "global");
-        if (keeps_own_rows(&x)) fill_own_rows(&x, st, "shared");
+        if (rereads(&x)) fill_own_rows(&x, st, SCHEDULE_PLACE_GLOBAL);
+        if (keeps_own_rows(&x)) fill_own_rows(&x, st, SCHEDULE_PLACE_SHARED);
         if (product) fill_shared(w, st, st->left[st->nleft - 1], x.source);
     }
     if (are_shared(&x)) VEC_PUSH(w->p->arena, &w->shared, x.source);

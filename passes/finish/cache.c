@@ -4,8 +4,6 @@
 #include "finish/finish.h"
 #include "base/base.h"
 
-#include <string.h>
-
 typedef struct {
     planner *p;
     loop_kernel *kernel;
@@ -13,11 +11,12 @@ typedef struct {
     bool *seen;   // per expression
 } hinting;
 
-static simt_cache word(const schedule_cell *c) {
-    const char *text = schedule_value_of(c, NULL)->text;
-    for (uint8_t i = SIMT_CACHE_DEFAULT + 1; simt_cache_text((simt_cache)i); i++)
-        if (!strcmp(simt_cache_text((simt_cache)i), text)) return (simt_cache)i;
-    ICE("there is no cache hint '%s'", text);
+static simt_cache hint_of(const schedule_cell *c) {
+    switch (schedule_value_of(c, NULL)->word) {
+    case SCHEDULE_HINT_REUSE: return SIMT_CACHE_REUSE;
+    case SCHEDULE_HINT_STREAM: return SIMT_CACHE_STREAM;
+    default: return SIMT_CACHE_BYPASS;
+    }
 }
 
 static void hint(hinting *h, tensor_val v) {
@@ -26,7 +25,7 @@ static void hint(hinting *h, tensor_val v) {
     schedule_cell *c = schedule_find(p->s, h->stage->id, SCHEDULE_CACHE, p->op->vals.data[v].id);
     if (!c || p->plan->values.data[v].home != LOOP_MEMORY || p->op->vals.data[v].role == VAL_SCALAR) return;
     c->consumed = true;
-    simt_cache wanted = word(c);
+    simt_cache wanted = hint_of(c);
     for (uint32_t i = 0; i < h->kernel->hints.len; i++) {
         if (h->kernel->hints.data[i].val != v) continue;
         if (h->kernel->hints.data[i].cache == wanted) return;

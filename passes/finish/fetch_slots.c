@@ -186,7 +186,7 @@ static bool fetch_of(slot_rows *x) {
     for (tensor_val v = 0; v < p->op->nparams; v++) {
         schedule_cell *keep = schedule_find(p->s, x->st->id, SCHEDULE_KEEP, p->op->vals.data[v].id);
         reading r = {.p = p, .v = v, .source = x->source, .rows = x->to};
-        if (!keep || strcmp(schedule_value_of(keep, NULL)->text, "shared")) continue;
+        if (!keep || plan_kept_place(keep) != KEPT_SHARED) continue;
         plan_loads(p, x->st, meet, &r);
         if (!r.any) continue;
         keep->consumed = true;
@@ -261,25 +261,26 @@ static bool is_of_rows(const slot_rows *x, const bool *in, tensor_val v) {
 }
 
 // Said of one sum of the walk, or of several: where v is kept.
-static schedule_cell *said_of_sums(const slot_rows *x, const bool *in, tensor_val v, const char *where) {
+static schedule_cell *said_of_sums(const slot_rows *x, const bool *in, tensor_val v,
+                                   kept_place where) {
     schedule_cell *said = NULL;
     for (uint32_t i = 0; i < x->p->op->stages.len; i++) {
         const tensor_stage *st = &x->p->op->stages.data[i];
         schedule_cell *c = in[i] && st->nkeys ? schedule_find(x->p->s, st->id, SCHEDULE_KEEP,
                                                               x->p->op->vals.data[v].id)
                                               : NULL;
-        if (c && !strcmp(schedule_value_of(c, NULL)->text, where)) said = c;
+        if (c && plan_kept_place(c) == where) said = c;
     }
     return said;
 }
 
-static void consume_of_sums(const slot_rows *x, const bool *in, tensor_val v, const char *where) {
+static void consume_of_sums(const slot_rows *x, const bool *in, tensor_val v, kept_place where) {
     for (uint32_t i = 0; i < x->p->op->stages.len; i++) {
         const tensor_stage *st = &x->p->op->stages.data[i];
         schedule_cell *c = in[i] && st->nkeys ? schedule_find(x->p->s, st->id, SCHEDULE_KEEP,
                                                               x->p->op->vals.data[v].id)
                                               : NULL;
-        if (c && !strcmp(schedule_value_of(c, NULL)->text, where)) c->consumed = true;
+        if (c && plan_kept_place(c) == where) c->consumed = true;
     }
 }
 
@@ -287,9 +288,9 @@ static void reread(slot_rows *x, const bool *in) {
     planner *p = x->p;
     VEC(tensor_val) all = {0};
     for (tensor_val v = 0; v < p->op->nparams; v++) {
-        schedule_cell *c = said_of_sums(x, in, v, "global");
+        schedule_cell *c = said_of_sums(x, in, v, KEPT_GLOBAL);
         if (!c) continue;
-        consume_of_sums(x, in, v, "global");
+        consume_of_sums(x, in, v, KEPT_GLOBAL);
         if (p->op->vals.data[v].role == VAL_TENSOR && is_of_rows(x, in, v)) VEC_PUSH(p->arena, &all, v);
         else
             REFUSE(p, E0530, c, "leave it out", "nothing is read of '%s' at the rows of the walk, which alone are read again by each round",
@@ -343,14 +344,14 @@ static bool fetch_own(slot_rows *x, tensor_val v, const schedule_cell *keep, con
 static bool fetch_own_rows(slot_rows *x, const bool *in, tensor_var rows) {
     planner *p = x->p;
     for (tensor_val v = 0; v < p->op->nparams; v++) {
-        schedule_cell *keep = said_of_sums(x, in, v, "shared");
+        schedule_cell *keep = said_of_sums(x, in, v, KEPT_SHARED);
         for (uint32_t i = 0; keep && i < p->op->stages.len; i++) {
             plan_matrix m;
             x->st = &p->op->stages.data[i];
             const tensor_node *load = in[i] ? own_load(x, v, &m) : NULL;
             if (!load) continue;
-            consume_of_sums(x, in, v, "shared");
-            if (said_of_sums(x, in, v, "global"))
+            consume_of_sums(x, in, v, KEPT_SHARED);
+            if (said_of_sums(x, in, v, KEPT_GLOBAL))
                 return REFUSE(p, E0541, keep, "say the same of all sums of the walk, or of one",
                               "another sum of the walk has '%s' read again by each round", p->op->vals.data[v].name);
             if (!fetch_own(x, v, keep, load, &m, rows)) return false;

@@ -37,7 +37,7 @@ static void hear(const planner *p, const schedule_cell *c, uint32_t stage, audie
 }
 
 static bool keeps_registers(const schedule_cell *c) {
-    return c->verb == SCHEDULE_KEEP && !strcmp(schedule_value_of(c, NULL)->text, "registers");
+    return c->verb == SCHEDULE_KEEP && plan_kept_place(c) == KEPT_REGISTERS;
 }
 
 static bool overwritten(const planner *p, const schedule_cell *c) {

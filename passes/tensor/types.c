@@ -156,10 +156,13 @@ static bool parts_apart(const planner *p, const tensor_reducer *r) {
 
 // ---- Stages ----------------------------------------------------------------------------------------------
 static ir_dtype type_of(const schedule_cell *c) {
-    const char *text = c->values[0].text;
-    for (ir_dtype t = 0; ir_dtype_is_float(t); t++)
-        if (!strcmp(ir_dtype_text(t), text)) return t;
-    ICE("there is no float type '%s'", text);
+    switch (c->values[0].word) {
+    case SCHEDULE_TYPE_F64: return DT_F64;
+    case SCHEDULE_TYPE_F32: return DT_F32;
+    case SCHEDULE_TYPE_BF16: return DT_BF16;
+    case SCHEDULE_TYPE_F16: return DT_F16;
+    default: ICE("there is no float type '%s'", c->values[0].text);
+    }
 }
 
 static bool any_float(const planner *p, const tensor_stage *st) {

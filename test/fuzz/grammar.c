@@ -187,7 +187,7 @@ static void op(generator *g) {
 static const struct {
     const char *kind, *text;
 } words[] = {
-#define WORD(kind, text, needs) {#kind, text},
+#define WORD(kind, id, text, needs) {#kind, text},
 #include "schedule.def"
 };
 static const struct {

@@ -1,5 +1,6 @@
-"""Spells ops in several ways, with the indices of each reduction, its conditions and their sides in another order, and indices
-called otherwise, and demands one SIMT text of all spellings. Usage: spelling.py GNNC SEED FOLDER"""
+"""Spells ops in several ways, with the indices of each reduction, its conditions and their sides in another order, and indices,
+parameters, results and stages called otherwise, and demands one SIMT text of all spellings but for those names.
+Usage: spelling.py GNNC SEED FOLDER"""
 import random
 import re
 import subprocess
@@ -45,16 +46,38 @@ def spell(equation, indices, rng):
     return re.sub(r"\b([a-z])\b(?!\[)", lambda m: names.get(m[1], m[1]), equation)
 
 
+def values_of(params, results, equations):
+    """Names of parameters, results and stages."""
+    declared = re.findall(r"(\w+):", params + ", " + results)
+    return sorted(set(declared + [e.split("[")[0] for e in equations]))
+
+
+def call(text, called):
+    """Every value by the name it is called here: names stand before a bracket, a colon, or behind 'by'."""
+    text = re.sub(r"\b(\w+)(?=\[|:)", lambda m: called.get(m[1], m[1]), text)
+    return re.sub(r"\bby (\w+)", lambda m: "by " + called.get(m[1], m[1]), text)
+
+
 def write(out, rng):
-    names = []
+    """Names of ops, and of each what its values are called."""
+    names = {}
     for name, params, results, indices, wrt, equations in OPS:
         for k in range(SPELLINGS):
-            body = "".join("    %s;\n" % spell(e, indices, rng) for e in equations)
-            out.write("op %s_%d(%s) -> (%s) {\n%s}\n" % (name, k, params, results, body))
+            values = values_of(params, results, equations)
+            called = {v: "%s%d" % (rng.choice(["zz", "aa", "mm"]), i) for i, v in enumerate(values)} if k else {}
+            body = "".join("    %s;\n" % call(spell(e, indices, rng), called) for e in equations)
+            out.write("op %s_%d(%s) -> (%s) {\n%s}\n" % (name, k, call(params, called), call(results, called), body))
             if wrt:
-                out.write("grad %s_%d wrt (%s);\n" % (name, k, wrt))
-            names += ["%s_%d%s" % (name, k, s) for s in ([""] + [".grad"] * bool(wrt))]
+                wrts = ", ".join(called.get(v, v) for v in wrt.split(", "))
+                out.write("grad %s_%d wrt (%s);\n" % (name, k, wrts))
+            names.update(("%s_%d%s" % (name, k, s), called) for s in ([""] + [".grad"] * bool(wrt)))
     return names
+
+
+def as_first(text, called):
+    """The text with values called as those of the first spelling."""
+    back = {new: old for old, new in called.items()}
+    return re.sub(r"(zz|aa|mm)\d+", lambda m: back[m[0]], text)
 
 
 def main():
@@ -68,7 +91,7 @@ def main():
     for n in names:
         file = n.replace(".", "_")
         with open("%s/%s.simt" % (folder, file)) as text:
-            texts[n] = re.sub(r"\b%s" % re.sub(r"\d", r"\\d", file), "op", text.read())
+            texts[n] = as_first(re.sub(r"\b%s" % re.sub(r"\d", r"\\d", file), "op", text.read()), names[n])
     differ = [n for n in names if texts[n] != texts[re.sub(r"_\d", "_0", n)]]
     for n in differ:
         print("%s is not compiled as %s is: seed %d, %s" % (n, re.sub(r"_\d", "_0", n), seed, path))
