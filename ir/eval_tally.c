@@ -1,7 +1,7 @@
 // Reductions with bounds that hold for every order of combination. A sum of n terms, in any order, is within
 // (n - 1) u sum|x| of the exact one (Jeannerod and Rump, Improved error bounds for inner products, 2013), and
 // it is exact where every partial sum is a multiple of one power of two and small enough for the significand.
-// Long sums are added up in parts, by threads or in blocks (passes/lower/blocks.c), and a term passes through no
+// Long sums are added up in parts, by threads or in blocks (passes/lower/loops/blocks.c), and a term passes through no
 // more than LONGEST additions; else nothing would be wrong of 2^24 terms.
 #include "eval_tally.h"
 

@@ -478,7 +478,7 @@ static bool is_same_expr(const loop_verifier *v, tensor_expr a, tensor_expr b) {
     return same;
 }
 
-// As lower/fetch.c has it: so, or as b is given.
+// As lower/copies/fetch.c has it: so, or as b is given.
 static bool is_same(const loop_verifier *v, tensor_expr a, tensor_expr b) {
     bool same = is_same_expr(v, a, b);
     for (uint32_t k = 0; !same && k < v->path.len; k++) {

@@ -408,7 +408,7 @@ static bool check_stored(planner *p, const plan_matrix *m, const plan_inside *in
     return true;
 }
 
-// Exponentials in cells are approximate, and so is what is rounded of them (lower/maximum.c).
+// Exponentials in cells are approximate, and so is what is rounded of them (lower/values/exponential.c).
 static void tell_near(planner *p, const uint32_t *stages, uint32_t n, simt_mma kind) {
     if (simt_mma_splits(kind)) return;
     p->plan->near = p->plan->narrow = true;

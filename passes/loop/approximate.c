@@ -1,5 +1,5 @@
 // Exponentials of a kernel by the GPU's own instruction, of which two operations make one where the library's take twelve to
-// eighteen (lower/maximum.c). The check allows for what they are off. Factors by which sums are rescaled are
+// eighteen (lower/values/exponential.c). The check allows for what they are off. Factors by which sums are rescaled are
 // not among them: a sum may have many of these, and so what all of them are off.
 //     approximate;  →  kernel y threads 128 lanes 32 approximate { … }
 #include "base/base.h"

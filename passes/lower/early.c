@@ -2,7 +2,7 @@
 // or, where one of its chain may still write what it reads, ahead of what could see that.
 //     kernel y_cut … early wait first { … }  →  %row = ld i32 %a invariant   grid.wait   %part = ld f32 %b
 
-#include "lower/loops.h"
+#include "lower/lower.h"
 
 const loop_kernel *lw_launch_at(const lowering *l, uint32_t step) {
     bool launch = step < l->plan->steps.len && l->plan->steps.data[step].kind == LOOP_LAUNCH;
@@ -34,13 +34,15 @@ static bool find_states(const kernel *k, const loop_body *body, bool *states) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         any |= find_states(k, &n->body, states) || n->kind == LOOP_STORE_STATE;
-        for (uint32_t s = 0; n->kind == LOOP_STORE_STATE && s < n->nstates; s++) states[tensor_node_at(k->l->op, n->states[s])->imm.i] = true;
+        for (uint32_t s = 0; n->kind == LOOP_STORE_STATE && s < n->nstates; s++)
+            states[tensor_node_at(k->l->op, n->states[s])->imm.i] = true;
     }
     return any;
 }
 
-// Whether what the launch writes of temporaries is the states of parts of rows, which no launch before touches. They are large, and may lie
-// where temporaries of launches lie that still run, if it waits before it writes them: long after it began, as they are the last it does.
+// Whether what the launch writes of temporaries is the states of parts of rows, which no launch before
+// touches. They are large, and may lie where temporaries of launches lie that still run, if it waits before
+// it writes them: long after it began, as they are the last it does.
 static bool leaves_states_alone(const kernel *k, uint32_t step) {
     const tensor_op *op = k->l->op;
     arena *a = k->l->arena;
@@ -61,7 +63,8 @@ static bool leaves_states_alone(const kernel *k, uint32_t step) {
 }
 
 void lw_find_left(kernel *k, uint32_t step) {
-    k->waits_to_write = k->plan->start == LOOP_START_WAIT_LAST && k->l->o->machine->gpu && leaves_states_alone(k, step);
+    k->waits_to_write = k->plan->start == LOOP_START_WAIT_LAST && k->l->o->machine->gpu &&
+                        leaves_states_alone(k, step);
 }
 
 void lw_begin_early(kernel *k, simt_builder *b, uint32_t step) {

@@ -3,119 +3,8 @@
 //     for v in 0 .. size(V) [group 4, block] { for f in 0 .. size(F) [lane 32, block] { … } }
 //  →  blocks = ceil(V / 4) * ceil(F / 32); v's block = ctaid / ceil(F / 32), f's = ctaid % ceil(F / 32)
 
-#include "lower/values.h"
-#include "lower/loops.h"
+#include "lower/lower.h"
 #include <string.h>
-
-// ---- Parameters ------------------------------------------------------------------------------------------
-static bool shares(const tensor_op *op, tensor_val a, tensor_val b) {
-    return a == b || op->vals.data[a].inplace == b || op->vals.data[b].inplace == a;
-}
-
-static bool shares_memory(const tensor_op *op, tensor_val v) {
-    for (tensor_val w = 0; w < op->nparams; w++)
-        if (w != v && shares(op, v, w)) return true;
-    return false;
-}
-
-static uint32_t pointer_flags(const kernel *k, tensor_val v) {
-    if (k->unsettled && k->unsettled[v]) return 0;
-    if (!k->written[v]) return SIMT_READONLY | SIMT_NOALIAS;
-    return k->read[v] || shares_memory(k->l->op, v)
-               ? 0
-               : SIMT_NOALIAS;   // read: what other threads of the block wrote
-}
-
-static tensor_val val_of_temp(const kernel *k, uint32_t temp) {
-    for (tensor_val v = 0; v < k->l->op->vals.len; v++)
-        if (k->l->temp_of[v] == temp) return v;
-    ICE("'%s': nothing lies in a temporary", k->plan->name);
-}
-
-static simt_value add_param(kernel *k, arg_kind kind, uint32_t index, uint32_t axis) {
-    arena *a = k->l->arena;
-    const tensor_op *op = k->l->op;
-    switch (kind) {
-    case ARG_DATA: return simt_param(k->f, op->vals.data[index].name, SIMT_PTR, pointer_flags(k, index));
-    case ARG_STRIDE:
-        return simt_param(k->f, arena_printf(a, "%s_stride%u", op->vals.data[index].name, axis), SIMT_T(I64),
-                          0);
-    case ARG_VALUE: {
-        ir_dtype t = op->vals.data[index].type;
-        simt_type wide = t == DT_I32            ? SIMT_T(I32)
-                         : t == DT_F64          ? SIMT_T(F64)
-                         : ir_dtype_is_float(t) ? SIMT_T(F32)
-                                                : SIMT_T(I64);
-        return simt_param(k->f, op->vals.data[index].name, wide, 0);
-    }
-    case ARG_SIZE: return simt_param(k->f, arena_printf(a, "size%u", index), SIMT_T(I64), 0);
-    case ARG_PREPARED:
-        return simt_param(k->f, arena_printf(a, "prepared%u", index), SIMT_PTR, SIMT_READONLY | SIMT_NOALIAS);
-    case ARG_TEMP:
-        return simt_param(k->f, arena_printf(a, "stage%u", index), SIMT_PTR,
-                          pointer_flags(k, val_of_temp(k, index)));
-    case ARG_NUMBER: return simt_param(k->f, arena_printf(a, "number%u", index), SIMT_T(I64), 0);
-    case ARG_STEP: return simt_param(k->f, "step", SIMT_T(I64), 0);
-    case ARG_MAGIC: return simt_param(k->f, arena_printf(a, "magic%u", index), SIMT_T(I64), 0);
-    case ARG_SHIFT: return simt_param(k->f, arena_printf(a, "shift%u", index), SIMT_T(I64), 0);
-    case ARG_KIND_COUNT: break;
-    }
-    ICE("'%s': no such argument", k->plan->name);
-}
-
-simt_value lw_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis) {
-    for (uint32_t i = 0; i < k->args.len; i++)
-        if (k->args.data[i].kind == kind && k->args.data[i].index == index && k->args.data[i].axis == axis)
-            return k->values.data[i];
-    simt_value v = add_param(k, kind, index, axis);
-    VEC_PUSH(k->l->arena, &k->args, ((program_arg){kind, index, axis}));
-    VEC_PUSH(k->l->arena, &k->values, v);
-    return v;
-}
-
-simt_value lw_size(kernel *k, simt_builder *b, tensor_space s) {
-    const tensor_space_info *i = &k->l->op->spaces.data[s];
-    if (i->kind == SPACE_CONST) return simt_build_int(b, SIMT_T(I64), i->size);
-    if (s < k->l->p->spaces.len) return lw_arg(k, ARG_SIZE, s, 0);
-    return lw_expr(k, b, i->expr);   // a space of the plan's own
-}
-
-simt_value lw_ix(kernel *k, simt_builder *b, int64_t x) { return simt_build_int(b, k->ix, x); }
-
-simt_value lw_to_ix(kernel *k, simt_builder *b, simt_value x) {
-    return simt_build_cvt(b, (simt_type){k->ix.element, simt_typeof(k->f, x).lanes}, x);
-}
-
-// A statistic is the program's number, which the runtime finds when the plan is made.
-simt_value lw_number(kernel *k, tensor_expr e) {
-    program *p = k->l->p;
-    size_expr x = {0};
-    size_append(k->l->arena, &x, p, k->l->plan->op, e);
-    uint32_t i = 0;
-    while (i < p->numbers.len && !lw_same_size(&p->numbers.data[i], &x)) i++;
-    if (i == p->numbers.len) VEC_PUSH(k->l->arena, &p->numbers, x);
-    return lw_arg(k, ARG_NUMBER, i, 0);
-}
-
-// ---- Sizes -----------------------------------------------------------------------------------------------
-bool lw_constant(const tensor_op *op, tensor_expr e, int64_t *out) {
-    const tensor_node *x = tensor_node_at(op, e);
-    switch ((int)x->op) {
-    case TENSOR_CONST_OP: *out = x->imm.i; return true;
-    case TENSOR_SIZE_OP:
-        *out = op->spaces.data[x->imm.i].size;
-        return op->spaces.data[x->imm.i].kind == SPACE_CONST;
-    case TENSOR_INDEX_OP:
-    case TENSOR_CVT_OP: return lw_constant(op, x->args[0], out);
-    }
-    return false;
-}
-
-uint32_t lw_step(const loop_node *n) {
-    uint32_t step = n->step ? n->step : 1;
-    for (uint32_t i = 0; i < n->ndigits; i++) step *= n->digits[i].extent;
-    return step;
-}
 
 // ---- Blocks ----------------------------------------------------------------------------------------------
 static void find_block_loops(kernel *k, const loop_body *body) {
@@ -207,27 +96,36 @@ typedef struct {
     simt_value is, at;   // is: 0: all are
 } turn;
 
-// One kernel after the other: from: the first block of the kernel at hand; n: how many it has; NULL: all that are left.
+// One kernel after the other: from: the first block of the kernel at hand; n: how many it has; NULL: all that
+// are left.
 static turn in_a_row(simt_builder *b, simt_value block, const simt_value *from, const simt_value *n) {
-    simt_value at = from ? simt_build_binary(b, SIMT_SUB, block, *from) : block, is = from ? simt_build_cmp(b, SIMT_GE, block, *from) : 0,
+    simt_value at = from ? simt_build_binary(b, SIMT_SUB, block, *from) : block,
+               is = from ? simt_build_cmp(b, SIMT_GE, block, *from) : 0,
                less = n ? simt_build_cmp(b, SIMT_LT, at, *n) : 0;
     return (turn){is && less ? simt_build_binary(b, SIMT_AND, is, less) : is ? is : less, at};
 }
 
-// In turns, while each has a block; then one after the other. least: of the numbers of blocks; from: the first of the kernel's left over.
-static turn alternating(simt_builder *b, simt_value block, uint32_t which, uint32_t kernels, simt_value least, simt_value from, simt_value n) {
-    simt_value turns = simt_build_with(b, SIMT_MUL, least, kernels), in = simt_build_cmp(b, SIMT_LT, block, turns),
-               its = simt_build_cmp(b, SIMT_EQ, simt_build_with(b, SIMT_UREM, block, kernels), simt_build_int(b, SIMT_T(I32), which)),
+// In turns, while each has a block; then one after the other. least: of the numbers of blocks; from: the
+// first of the kernel's left over.
+static turn alternating(simt_builder *b, simt_value block, uint32_t which, uint32_t kernels, simt_value least,
+                        simt_value from, simt_value n) {
+    simt_value turns = simt_build_with(b, SIMT_MUL, least, kernels),
+               in = simt_build_cmp(b, SIMT_LT, block, turns),
+               its = simt_build_cmp(b, SIMT_EQ, simt_build_with(b, SIMT_UREM, block, kernels),
+                                    simt_build_int(b, SIMT_T(I32), which)),
                left = simt_build_binary(b, SIMT_SUB, simt_build_binary(b, SIMT_SUB, block, turns), from),
                rest = simt_build_binary(b, SIMT_SUB, n, least),
-               there = simt_build_binary(b, SIMT_AND, simt_build_cmp(b, SIMT_GE, left, simt_build_int(b, SIMT_T(I32), 0)),
+               there = simt_build_binary(b, SIMT_AND,
+                                         simt_build_cmp(b, SIMT_GE, left, simt_build_int(b, SIMT_T(I32), 0)),
                                          simt_build_cmp(b, SIMT_LT, left, rest));
     return (turn){simt_build_select(b, in, its, there),
-                  simt_build_select(b, in, simt_build_with(b, SIMT_UDIV, block, kernels), simt_build_binary(b, SIMT_ADD, left, least))};
+                  simt_build_select(b, in, simt_build_with(b, SIMT_UDIV, block, kernels),
+                                    simt_build_binary(b, SIMT_ADD, left, least))};
 }
 
 // A block goes through the body of one, so all have the same shared memory; each has its own hints.
-static void blocks_of(kernel *k, simt_builder *b, const loop_kernel *plan, turn t, uint32_t shared, uint32_t *most) {
+static void blocks_of(kernel *k, simt_builder *b, const loop_kernel *plan, turn t, uint32_t shared,
+                      uint32_t *most) {
     simt_builder then;
     const loop_kernel *whole = k->plan;
     loop_kernel *own = ARENA_NEW(k->l->arena, loop_kernel);
@@ -267,7 +165,8 @@ static size_expr walk_together(kernel *k, simt_builder *b, uint32_t step) {
     uint32_t kernels = 1, shared = k->f->shared_bytes, most = shared;
     while (lw_together(k->l, step + kernels)) kernels++;
     bool turns = lw_launch_at(k->l, step + 1)->start == LOOP_START_ALTERNATE;
-    simt_value *n = counts_of(k, b, step, kernels, &all), block = simt_build_sreg(b, SREG_CTAID), least = n[0], from = 0;
+    simt_value *n = counts_of(k, b, step, kernels, &all), block = simt_build_sreg(b, SREG_CTAID),
+               least = n[0], from = 0;
     for (uint32_t i = 1; turns && i < kernels; i++) least = simt_build_binary(b, SIMT_MIN, least, n[i]);
     if (turns) from = simt_build_int(b, SIMT_T(I32), 0);
     for (uint32_t i = 0; i < kernels; i++) {
@@ -334,30 +233,6 @@ static void deal_threads(kernel *k, simt_builder *b) {
     }
 }
 
-// ---- What it writes --------------------------------------------------------------------------------------
-static void writes_val(kernel *k, tensor_val v) {
-    for (tensor_val w = 0; w < k->l->op->vals.len; w++)
-        if (shares(k->l->op, v, w)) k->written[w] = true;
-}
-
-static void find_written(kernel *k, const loop_body *body) {
-    const tensor_op *op = k->l->op;
-    for (uint32_t i = 0; i < body->len; i++) {
-        const loop_node *n = body->data[i];
-        find_written(k, &n->body);
-        bool stores = n->kind == LOOP_STORE || n->kind == LOOP_CLEAR || n->kind == LOOP_COMBINE ||
-                      n->kind == LOOP_CARRY;
-        for (uint32_t s = 0; stores && s < n->nstages; s++) {
-            const tensor_stage *st = &op->stages.data[n->stages[s]];
-            for (uint32_t t = 0; t < st->ntargets; t++) writes_val(k, st->targets[t].val);
-        }
-        for (uint32_t s = 0; n->kind != LOOP_CONTRIBUTE && s < n->nstates; s++)
-            writes_val(k, (tensor_val)tensor_node_at(op, n->states[s])->imm.i);
-        for (uint32_t s = 0; n->last && s < n->nstates; s++)
-            writes_val(k, (tensor_val)tensor_node_at(op, n->last[s])->imm.i);
-    }
-}
-
 // ---- The whole -------------------------------------------------------------------------------------------
 static const char *unique_name(lowering *l, const char *wanted) {
     const char *name = wanted;
@@ -385,7 +260,8 @@ static kernel kernel_start(lowering *l, const loop_kernel *plan) {
 // By unique_name.
 static bool is_called(const char *name, const char *wanted) {
     size_t n = strlen(wanted);
-    return !strncmp(name, wanted, n) && (!name[n] || (name[n] == '_' && !name[n + 1 + strspn(name + n + 1, "0123456789")]));
+    return !strncmp(name, wanted, n) &&
+           (!name[n] || (name[n] == '_' && !name[n + 1 + strspn(name + n + 1, "0123456789")]));
 }
 
 // Places tell kernels of two stages apart, which have the same code, and in texts their names do.
@@ -425,7 +301,7 @@ void lw_kernel(lowering *l, uint32_t step) {
     const loop_kernel *plan = whole_launch(l, step);
     kernel k = kernel_start(l, plan);
     if (l->o->machine->gpu) k.f->occupancy = plan->occupancy, k.f->fits = plan->fits;
-    find_written(&k, &plan->body);
+    lw_find_written(&k, &plan->body);
     lw_find_unsettled(&k, step);
     lw_find_left(&k, step);
     lw_find_read(&k, &plan->body);

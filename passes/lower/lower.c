@@ -1,7 +1,7 @@
 // From a loop plan to kernels in simt IR and a version of the program: its steps, and rows of the program's
 // tables for the prepared arrays and temporaries they use; versions share rows by name.
-#include "lower/values.h"
-#include "lower/loops.h"
+
+#include "lower/lower.h"
 #include "base/scalar.h"
 #include <string.h>
 

@@ -3,7 +3,7 @@
 //     dq[v, d] = sum.mma {e} (tf32(ds[e] * c) * k[src[e], d])
 //  →  dq[v, d] = sum.mma.times {e} (tf32(ds[e]) * k[src[e], d])    reducer sum.mma.times { …  finish (left.0 * c) }
 // And those that a schedule has cells multiplied by, so that f16 holds what is small; what is too large for it is infinite, and such sums are
-// found again from numbers as they are (lower/again.c).
+// found again from numbers as they are (lower/loops/again.c).
 //     dq: mma e f16 scale 16  →  … (f16(ds[e] * 16) * k[src[e], d])    finish (left.0 * (c * 0.0625))
 #include "tensor/tensor.h"
 #include "kernels/kernels.h"

@@ -16,7 +16,7 @@ MAY_USE = {
     "runtime": {"runtime"},
     "driver": {"driver", "frontend", "autodiff", "ir", "passes", "codegen", "testing", "runtime"},
 }
-# Rooms of passes/, bottom first: those that each may use beside itself. What stands in none of them may use all.
+# Rooms of passes/, and rooms in them, bottom first: those that each may use beside itself. What stands in none of them may use all.
 ROOMS = {
     "base": set(),
     "facts": set(),
@@ -27,7 +27,13 @@ ROOMS = {
     "finish": {"base", "kernels", "tensor", "axes"},
     "nests": {"base", "kernels", "tensor", "axes", "finish"},
     "loop": {"base", "kernels", "tensor", "axes"},
-    "lower": {"base"},
+    "lower": {"base", "lower/scope", "lower/values", "lower/copies", "lower/matrix", "lower/sums", "lower/loops"},
+    "lower/scope": set(),
+    "lower/values": {"base", "lower/scope"},
+    "lower/copies": {"lower/scope", "lower/values"},
+    "lower/matrix": {"lower/scope", "lower/values", "lower/copies"},
+    "lower/sums": {"lower/scope", "lower/values", "lower/copies", "lower/matrix"},
+    "lower/loops": {"lower/scope", "lower/values", "lower/copies", "lower/matrix", "lower/sums"},
     "default": {"base", "kernels", "tensor", "axes", "loop"},
 }
 PUBLIC = {"passes.h", "plan.h"}   # headers of passes/ that stand in no room, and that each room may use
@@ -46,9 +52,10 @@ def resolve(root, source, name):
 
 
 def room(path):
-    """Of passes/; None: the file stands in none."""
+    """Of passes/, the innermost that the table has; None: the file stands in none."""
     parts = path.split(os.sep)
-    return parts[1] if parts[0] == "passes" and len(parts) > 2 else None
+    inner = "/".join(parts[1:3])
+    return None if parts[0] != "passes" or len(parts) < 3 else inner if inner in ROOMS else parts[1]
 
 
 def against_rooms(source, target):

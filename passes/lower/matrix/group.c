@@ -3,9 +3,6 @@
 //     reduce y by m64k16.f16 (n, q, k) { for k … { contribute y } }
 //  →  if first { barrier; w = ld …; st s + …, w; fence.mma; barrier }  a = ld …  d, … = mma.group s, a, …
 
-#include "lower/values.h"
-#include "lower/copies.h"
-#include "lower/loops.h"
 #include "lower/matrix/matrix.h"
 
 enum { WORD = 4 };
@@ -84,7 +81,8 @@ static void bring_turn(const product *x, simt_builder *b, simt_value turn, tenso
                                        (int64_t)x->p->deep * x->pieces * simt_mma_piece_bytes(x->p->m->kind)),
                to = simt_build_addr(b, lw_shared(k, b, x->at), simt_build_binary(b, SIMT_ADD, first, lane), 1,
                                     0);
-    outside columns = lm_enter_columns(k, b, x->p), depth = lm_enter(k, b, x->p->m->depth, at_turn(x, b, turn));
+    outside columns = lm_enter_columns(k, b, x->p),
+            depth = lm_enter(k, b, x->p->m->depth, at_turn(x, b, turn));
     operands y = lm_operands(k, b, x->r, x->p, 0, SIMT_MMA_B, e);
     for (instance_walk w = lw_walk_begin(k, x->columns); lw_walk_next(&w);)
         for (uint32_t i = 0; i < y.pieces; i++)
@@ -125,12 +123,6 @@ static void bring_once(const product *x, simt_builder *b, tensor_expr e) {
 }
 
 // ---- The product -----------------------------------------------------------------------------------------
-bool lm_is_zero(const simt_func *f, simt_value v) {
-    const simt_instr_info *i = &f->instrs.data[f->values.data[v].def];
-    if (f->values.data[v].def && i->op == SIMT_SPLAT) return lm_is_zero(f, i->args[0]);
-    return f->values.data[v].def && i->op == SIMT_CONST && i->imm.f == 0;
-}
-
 // C of each piece, in the rows at hand.
 static void sums_of(const product *x, simt_builder *b, simt_value *c, bool *zeros) {
     kernel *k = x->k;

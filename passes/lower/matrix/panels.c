@@ -1,11 +1,11 @@
-// Sums by matrix operations of four warps whose second factor a round has fetched, row by row, into panels of shared
-// memory (lower/fetch.c): the operation reads it there, columns or points of the depth a row each.
-//     fetch 3 k[…] panels, x[…] panels { reduce s by m64k16.f16 (v, slot, d) …  reduce y by m64k16.f16 (v, d, slot) … }
+// Sums by matrix operations of four warps whose second factor a round has fetched, row by row, into panels of
+// shared memory (lower/copies/fetch.c): the operation reads it there, columns or points of the depth a row
+// each.
+//     fetch 3 k[…] panels, x[…] panels {
+//       reduce s by m64k16.f16 (v, slot, d) …  reduce y by m64k16.f16 (v, d, slot) … }
 //  →  copy.wait; fence.mma; barrier;  s, … = mma.rows k, q, …  y, … = mma.rows.trans x, s, …, y, …
-// Rows of f32 were taken apart there (lower/matrix/apart.c), and so is here what registers have.
+// Rows of f32 were taken apart there (lower/copies/apart.c), and so is here what registers have.
 
-#include "lower/values.h"
-#include "lower/copies.h"
 #include "lower/matrix/matrix.h"
 
 typedef struct {
@@ -43,7 +43,8 @@ static void set_sums(const product *x, simt_builder *b, simt_instr made) {
     kernel *k = x->k;
     for (instance_walk w = lw_walk_begin(k, x->columns); lw_walk_next(&w);)
         for (uint32_t i = 0; i < x->p->info->held[SIMT_MMA_C]; i++)
-            *lm_slot(k, x->r, x->p, i) = lw_pick(b, simt_result(k->f, made, number(k, x->columns, x->p->info->n)), i);
+            *lm_slot(k, x->r, x->p,
+                     i) = lw_pick(b, simt_result(k->f, made, number(k, x->columns, x->p->info->n)), i);
 }
 
 static simt_op op_of(const product *x) {
@@ -51,7 +52,8 @@ static simt_op op_of(const product *x) {
     return x->own ? SIMT_MMA_ROWS_BOTH : SIMT_MMA_ROWS;
 }
 
-static simt_instr operation(const product *x, simt_builder *b, const simt_value *args, uint32_t nargs, uint32_t pieces) {
+static simt_instr operation(const product *x, simt_builder *b, const simt_value *args, uint32_t nargs,
+                            uint32_t pieces) {
     simt_func *f = x->k->f;
     uint32_t n = pieces * (simt_mma_splits(x->p->m->kind) ? 2 : 1);
     simt_type *types = ARENA_ARRAY(x->k->l->arena, simt_type, n);
@@ -66,9 +68,11 @@ static simt_instr operation(const product *x, simt_builder *b, const simt_value 
 // Of the window's own rows, where those of these four warps begin.
 static simt_value own_plane(const product *x, simt_builder *b, uint32_t plane) {
     kernel *k = x->k;
-    simt_value at = lm_plane(k, b, x->own, plane, 0), four = simt_build_with(b, SIMT_UDIV, k->thread, LOWER_WARP * x->p->info->warps);
+    simt_value at = lm_plane(k, b, x->own, plane, 0),
+               four = simt_build_with(b, SIMT_UDIV, k->thread, LOWER_WARP * x->p->info->warps);
     if (x->own->tile.rows == SIMT_GROUP_ROWS) return at;
-    return simt_build_addr(b, at, four, SIMT_GROUP_ROWS * x->own->tile.columns * (uint32_t)sizeof(uint16_t), 0);
+    return simt_build_addr(b, at, four, SIMT_GROUP_ROWS * x->own->tile.columns * (uint32_t)sizeof(uint16_t),
+                           0);
 }
 
 // Of the rows at hand.
@@ -85,9 +89,11 @@ static void multiply(const product *x, simt_builder *b, const operands *a) {
 }
 
 // ---- Numbers taken apart ---------------------------------------------------------------------------------
-// A's rows are multiplied by a factor each, as those of B are: their product is undone of both where those of B are columns. Where they are
-// points of the depth, what A has there is multiplied by their factors first. So a sum is of one product at a time, and added to what came before.
-enum { HELD = 8, HALVES = 2, ALONG = 8, MOST_STEPS = 64, MOST_PIECES = 8 };   // pieces: of a panel, so that registers are left beside all sums
+// A's rows are multiplied by a factor each, as those of B are: their product is undone of both where those of
+// B are columns. Where they are points of the depth, what A has there is multiplied by their factors first.
+// So a sum is of one product at a time, and added to what came before. pieces: of a panel, so that registers
+// are left beside all sums.
+enum { HELD = 8, HALVES = 2, ALONG = 8, MOST_STEPS = 64, MOST_PIECES = 8 };
 
 typedef struct {
     simt_value near[MOST_STEPS], rest[MOST_STEPS], back[HALVES];   // back: of rows 8 apart
@@ -105,18 +111,21 @@ static void terms_of_a(const product *x, simt_builder *b, const operands *a, uin
         pair[h] = lm_row_factors(x->k, b, x->f, first_of_lane(x, b), step * x->p->info->k + ALONG * h, 2);
     for (uint32_t i = 0; i < HELD; i++) {
         of[i] = lw_pick(b, all, i);
-        if (op_of(x) == SIMT_MMA_ROWS_TRANS) of[i] = simt_build_binary(b, SIMT_MUL, of[i], lw_pick(b, pair[i / 4], i % 2));
+        if (op_of(x) == SIMT_MMA_ROWS_TRANS)
+            of[i] = simt_build_binary(b, SIMT_MUL, of[i], lw_pick(b, pair[i / 4], i % 2));
     }
 }
 
 static void take_a_apart(const product *x, simt_builder *b, const operands *a, parts_of_a *parts) {
     simt_value of[MOST_STEPS][HELD], largest[HALVES] = {0}, by[HELD];
     lm_factor factor[HALVES];
-    if (x->nsteps > MOST_STEPS) ICE("'%s': a product of numbers taken apart has %u steps", x->k->plan->name, (unsigned)x->nsteps);
+    if (x->nsteps > MOST_STEPS)
+        ICE("'%s': a product of numbers taken apart has %u steps", x->k->plan->name, (unsigned)x->nsteps);
     for (instance_walk s = lw_walk_begin(x->k, x->steps); lw_walk_next(&s);) {
         uint32_t step = number(x->k, x->steps, x->p->info->k);
         terms_of_a(x, b, a, step, of[step]);
-        for (uint32_t i = 0; i < HELD; i++) largest[i / 2 % 2] = lm_absolute(b, largest[i / 2 % 2], of[step][i]);
+        for (uint32_t i = 0; i < HELD; i++)
+            largest[i / 2 % 2] = lm_absolute(b, largest[i / 2 % 2], of[step][i]);
     }
     for (uint32_t h = 0; h < HALVES; h++) {
         factor[h] = lm_factor_of(b, lm_largest(b, largest[h], 4));
@@ -129,16 +138,19 @@ static void take_a_apart(const product *x, simt_builder *b, const operands *a, p
 
 static void factors_of_own(const product *x, simt_builder *b, parts_of_a *parts) {
     kernel *k = x->k;
-    simt_value warp = simt_build_with(b, SIMT_UDIV, k->thread, LOWER_WARP), first = simt_build_with(b, SIMT_MUL, warp, x->p->info->m),
+    simt_value warp = simt_build_with(b, SIMT_UDIV, k->thread, LOWER_WARP),
+               first = simt_build_with(b, SIMT_MUL, warp, x->p->info->m),
                row = simt_build_binary(b, SIMT_ADD, first, simt_build_with(b, SIMT_UDIV, k->lane, 4));
     for (uint32_t h = 0; h < HALVES; h++) parts->back[h] = lm_row_factors(k, b, x->own, row, ALONG * h, 1);
 }
 
 // Of so many pieces from the first one.
-static simt_instr multiply_some(const product *x, simt_builder *b, const parts_of_a *a, uint32_t first, uint32_t pieces) {
+static simt_instr multiply_some(const product *x, simt_builder *b, const parts_of_a *a, uint32_t first,
+                                uint32_t pieces) {
     simt_value args[4 + 2 * MOST_STEPS];
     uint32_t n = 0;
-    for (uint32_t plane = 0; plane < 2; plane++) args[n++] = lm_plane(x->k, b, x->f, plane, first / MOST_PIECES * x->f->tile.rows * SIMT_PANEL_ROW);
+    for (uint32_t plane = 0; plane < 2; plane++)
+        args[n++] = lm_plane(x->k, b, x->f, plane, first / MOST_PIECES * x->f->tile.rows * SIMT_PANEL_ROW);
     for (uint32_t plane = 0; plane < 2 && x->own; plane++) args[n++] = own_plane(x, b, plane);
     for (uint32_t s = 0; s < x->nsteps && !x->own; s++) args[n++] = a->near[s];
     for (uint32_t s = 0; s < x->nsteps && !x->own; s++) args[n++] = a->rest[s];
@@ -151,25 +163,32 @@ static void factors_of_columns(const product *x, simt_builder *b, simt_value *pa
         pair[i] = lm_row_factors(x->k, b, x->f, first_of_lane(x, b), i * x->p->info->n, 2);
 }
 
-// Of two factors the smaller one first, so that no sum is infinite on the way to one that is not; the other one is left.
+// Of two factors the smaller one first, so that no sum is infinite on the way to one that is not; the other
+// one is left.
 static simt_value undo_smaller(simt_builder *b, simt_value sum, simt_value factor, simt_value *other) {
     simt_value smaller = simt_build_binary(b, SIMT_MIN, factor, *other);
     *other = simt_build_binary(b, SIMT_MAX, factor, *other);
     return simt_build_binary(b, SIMT_MUL, sum, smaller);
 }
 
-static void add_pieces(const product *x, simt_builder *b, const parts_of_a *a, const simt_value *pair, simt_instr made, uint32_t first,
-                       uint32_t pieces) {
+static void add_pieces(const product *x, simt_builder *b, const parts_of_a *a, const simt_value *pair,
+                       simt_instr made, uint32_t first, uint32_t pieces) {
     kernel *k = x->k;
     for (instance_walk w = lw_walk_begin(k, x->columns); lw_walk_next(&w);) {
         uint32_t piece = number(k, x->columns, x->p->info->n);
         if (piece < first || piece >= first + pieces) continue;
-        simt_value sum = simt_result(k->f, made, piece - first), rests = simt_result(k->f, made, pieces + piece - first),
-                   all = simt_build_fma(b, rests, lw_widen(b, simt_build_float(b, SIMT_T(F32), 1.0 / LM_REST), x->p->info->held[SIMT_MMA_C]), sum);
+        simt_value sum = simt_result(k->f, made, piece - first),
+                   rests = simt_result(k->f, made, pieces + piece - first),
+                   all = simt_build_fma(b, rests,
+                                        lw_widen(b, simt_build_float(b, SIMT_T(F32), 1.0 / LM_REST),
+                                                 x->p->info->held[SIMT_MMA_C]),
+                                        sum);
         for (uint32_t i = 0; i < x->p->info->held[SIMT_MMA_C]; i++) {
             simt_value *slot = lm_slot(k, x->r, x->p, i), of = lw_pick(b, all, i), back = a->back[i / 2];
-            if (op_of(x) != SIMT_MMA_ROWS_TRANS) of = undo_smaller(b, of, lw_pick(b, pair[piece], i % 2), &back);
-            *slot = lm_is_zero(k->f, *slot) ? simt_build_binary(b, SIMT_MUL, of, back) : simt_build_fma(b, of, back, *slot);
+            if (op_of(x) != SIMT_MMA_ROWS_TRANS)
+                of = undo_smaller(b, of, lw_pick(b, pair[piece], i % 2), &back);
+            *slot = lm_is_zero(k->f, *slot) ? simt_build_binary(b, SIMT_MUL, of, back)
+                                            : simt_build_fma(b, of, back, *slot);
         }
     }
 }
@@ -195,18 +214,26 @@ static const fetched_rows *own_rows(const kernel *k, tensor_expr factor) {
     return f && f->rows->own ? f : NULL;
 }
 
-bool lm_panels(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps, axis_set sums) {
+bool lm_panels(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
+               axis_set sums) {
     const tensor_node *body = tensor_node_at(k->l->op, k->l->op->stages.data[r->stage].body[0]),
                       *load = loop_matrix_factor(k->l->op, body->args[1]);
     const fetched_rows *f = load->op == TENSOR_LOAD_OP ? lw_fetched_panels(k, load) : NULL;
-    if (!f && loop_again(r->node)) ICE("'%s': rows of a matrix operation of four warps are not in panels", k->plan->name);
+    if (!f && loop_again(r->node))
+        ICE("'%s': rows of a matrix operation of four warps are not in panels", k->plan->name);
     if (!f) return false;
-    product x = {.k = k, .r = r, .p = p, .f = f, .columns = sums & lw_written_out(k, k->var[p->m->columns].axes), .steps = steps};
+    product x = {.k = k,
+                 .r = r,
+                 .p = p,
+                 .f = f,
+                 .columns = sums & lw_written_out(k, k->var[p->m->columns].axes),
+                 .steps = steps};
     x.npieces = lw_instances(k, x.columns);
     x.nsteps = lw_instances(k, steps);
     x.own = own_rows(k, body->args[0]);
     operands a = {0};
     if (!x.own) a = lm_operands(k, b, r, p, steps, SIMT_MMA_A, body->args[0]);
-    for (instance_walk w = lw_walk_begin(k, sums & ~x.columns); lw_walk_next(&w);) (simt_mma_splits(p->m->kind) ? multiply_apart : multiply)(&x, b, &a);
+    for (instance_walk w = lw_walk_begin(k, sums & ~x.columns); lw_walk_next(&w);)
+        (simt_mma_splits(p->m->kind) ? multiply_apart : multiply)(&x, b, &a);
     return true;
 }

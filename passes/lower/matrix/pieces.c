@@ -1,15 +1,12 @@
 // Operands of matrix operations that lie in shared memory, where a round has fetched them, and are dealt out
 // to lanes as the operation holds them: a piece is four matrices of eight rows, or of columns two, of which
-// two pieces are taken at once. A lane says where a row of eight elements begins; what it gets are pairs along
-// the depth, whichever of the two axes it is that lies side by side.
+// two pieces are taken at once. A lane says where a row of eight elements begins; what it gets are pairs
+// along the depth, whichever of the two axes it is that lies side by side.
 //     x[e, k] for k … [lane 8 unit 4, register 2], e … [register 2, lane 4, register 2] fetch x[e] pitch 72
 //  →  ldmatrix.trans f16x8 shared + bytes of the lane
-// Past an end are zeros, or what nobody asks for: a row of A past the last one reaches that row of the product
-// alone. Rows that lie in memory whole end anywhere in what is between them.
+// Past an end are zeros, or what nobody asks for: a row of A past the last one reaches that row of the
+// product alone. Rows that lie in memory whole end anywhere in what is between them.
 
-#include "lower/values.h"
-#include "lower/copies.h"
-#include "lower/loops.h"
 #include "lower/matrix/matrix.h"
 
 enum { SIDE = 8 };   // of a matrix
@@ -73,7 +70,8 @@ static bool are_parts_even(const kernel *k, const fetched_rows *f, const tensor_
     const tensor_val_info *v = &k->l->op->vals.data[f->rows->val];
     bool even = true;
     for (uint32_t i = f->rows->nindex; i + 1 < load->nargs && i + 1 < v->rank; i++) {
-        const tensor_space_info *s = &k->l->op->spaces.data[v->axes[i]], *last = &k->l->op->spaces.data[v->axes[v->rank - 1]];
+        const tensor_space_info *s = &k->l->op->spaces.data[v->axes[i]],
+                                *last = &k->l->op->spaces.data[v->axes[v->rank - 1]];
         bool one = s->kind == SPACE_CONST && s->size == 1;
         even = even && (one || (last->kind == SPACE_CONST && last->size % SIDE == 0));
     }
@@ -185,8 +183,8 @@ lm_pieces *lm_pieces_of(kernel *k, simt_builder *b, const reduction *r, const pi
     ir_dtype t = type_of((simt_element)p->info->element);
     bool cells = o == SIMT_MMA_A && (r->cells.len || loop_again(r->node));   // those of B are all there
     if (!x->f || cells || t == DT_COUNT || !is_kept(k, e, t) || !x->outer || !is_natural(p, o, x->outer) ||
-        SIDE % (x->f->rows->every ? x->f->rows->every : 1) || x->f->rows->pitch % SIDE || x->f->rows->skew % SIDE ||
-        (!x->f->beside && !are_parts_even(k, x->f, load)) ||
+        SIDE % (x->f->rows->every ? x->f->rows->every : 1) || x->f->rows->pitch % SIDE ||
+        x->f->rows->skew % SIDE || (!x->f->beside && !are_parts_even(k, x->f, load)) ||
         !find_sides(k, load, x))
         return NULL;
     x->type = simt_mma_type(p->m->kind, o);
@@ -225,8 +223,9 @@ simt_value lm_load_pieces(kernel *k, simt_builder *b, const lm_pieces *x) {
                thread = simt_build_binary(b, SIMT_ADD, simt_build_with(b, SIMT_MUL, x->row.at, pitch),
                                           simt_build_with(b, SIMT_MUL, first, bytes));
     if (every)
-        thread = simt_build_binary(b, SIMT_ADD, thread,
-                                   simt_build_with(b, SIMT_MUL, simt_build_with(b, SIMT_UDIV, x->row.at, every), skew));
+        thread = simt_build_binary(
+            b, SIMT_ADD, thread,
+            simt_build_with(b, SIMT_MUL, simt_build_with(b, SIMT_UDIV, x->row.at, every), skew));
     if (!x->f->beside && x->f->rows->nindex + 1 < x->load->nargs)
         to = simt_build_addr(b, to, lw_fetched_part(k, b, x->f, x->load), (uint32_t)bytes, 0);
     // Pieces differ by constants: copies are whole matrices apart.

@@ -1,0 +1,127 @@
+// Bodies: lets, what is given, conditions, and which node is lowered where.
+
+#include "lower/loops/loops.h"
+
+// ---- Lets and conditions ---------------------------------------------------------------------------------
+static void lower_let(kernel *k, simt_builder *b, const loop_node *n) {
+    k->var[n->var] = (binding){.kind = BOUND_LET, .value = n->value};
+    axis_set s = lw_written_out(k, lw_depends(k, n->value));
+    for (instance_walk w = lw_walk_begin(k, s); lw_walk_next(&w);) lw_position(k, b, n->value);
+}
+
+static void if_body(kernel *k, simt_builder *b, const loop_node *n, void *user) {
+    (void)user;
+    lw_body(k, b, &n->body);
+}
+
+// All lanes of a warp go through products together.
+static void cells_body(kernel *k, simt_builder *b, const loop_node *n) {
+    lw_add_cell(k, n->value);
+    lw_body(k, b, &n->body);
+    lw_take_cell(k);
+}
+
+// Whether there is a cell of a window: what its row has, and what is computed of it, is there in any case.
+static bool is_cell(const kernel *k, const loop_node *n) {
+    const tensor_op *op = k->l->op;
+    const tensor_node *c = tensor_node_at(op, n->value),
+                      *x = c->nargs ? tensor_node_at(op, c->args[0]) : NULL;
+    if (x && x->op == TENSOR_CVT_OP) x = tensor_node_at(op, x->args[0]);
+    if (!x || x->op != TENSOR_LOAD_OP || op->vals.data[x->imm.i].role != VAL_PREPARED) return false;
+    for (uint32_t i = 0; i < n->body.len; i++)
+        if (n->body.data[i]->kind != LOOP_CONTRIBUTE) return false;
+    prepared_builder made = op->vals.data[x->imm.i].builder;
+    return (c->op == TENSOR_BIT_OP && made == PREPARED_WINDOW_MASKS) ||
+           (c->op == TENSOR_GE_OP && made == PREPARED_WINDOW_ENTRIES);
+}
+
+static void lower_if(kernel *k, simt_builder *b, const loop_node *n) {
+    if (lw_products(k) || is_cell(k, n)) {
+        cells_body(k, b, n);
+        return;
+    }
+    axis_set copies = lw_written_out(k, lw_depends(k, n->value));
+    for (instance_walk w = lw_walk_begin(k, copies); lw_walk_next(&w);)
+        lw_expr(k, b, n->value);   // of all lanes at once
+    for (instance_walk w = lw_walk_begin(k, lw_depends(k, n->value)); lw_walk_next(&w);)
+        lw_build_if(k, b, lw_expr(k, b, n->value), n, if_body, NULL);
+}
+
+// ---- Bodies ----------------------------------------------------------------------------------------------
+// What a phase makes known stays known after it.
+static void nodes_in(kernel *k, simt_builder *b, const loop_body *body);
+
+// What the body computes does not depend on the loop left out: its mask is off, and loops inside may have the
+// vector. Expressions of the body are forgotten, as they may be of that vector.
+static void lower_without(kernel *k, simt_builder *b, const loop_node *n) {
+    uint32_t vector = k->vector, at = 0;
+    simt_value *mask = NULL;
+    for (uint32_t i = 0; i < k->masks.len; i++)
+        if (k->masks.data[i].node->var == n->var) at = i, mask = k->masks.data[i].of;
+    if (mask) k->masks.data[at].of = NULL;
+    if (vector != LOWER_NO_AXIS && lw_var_depends(k, n->var) & AXIS(vector)) k->vector = LOWER_NO_AXIS;
+    lw_leave_loops(k, &n->body);
+    region_mark m = lw_enter(k);
+    nodes_in(k, b, &n->body);
+    m.registers = k->registers.len;
+    lw_leave(k, m);
+    k->vector = vector;
+    if (mask) k->masks.data[at].of = mask;
+}
+
+void lw_node(kernel *k, simt_builder *b, const loop_node *n) {
+    switch (n->kind) {
+    case LOOP_FOR: lw_for(k, b, n); return;
+    case LOOP_LET: lower_let(k, b, n); return;
+    case LOOP_GIVEN:
+        VEC_PUSH(k->l->arena, &k->given, n);
+        lw_given(k, b, n);
+        return;
+    case LOOP_IF: lower_if(k, b, n); return;
+    case LOOP_PHASE: nodes_in(k, b, &n->body); return;
+    case LOOP_REDUCE: lw_reduce(k, b, n); return;
+    case LOOP_CONTRIBUTE: lw_contribute(k, b, n); return;
+    case LOOP_STORE: lw_store(k, b, n); return;
+    case LOOP_CLEAR: lw_clear(k, b, n); return;
+    case LOOP_COMBINE: lw_combine(k, b, n); return;
+    case LOOP_STORE_STATE: lw_store_state(k, b, n); return;
+    case LOOP_CARRY: lw_carry(k, b, n); return;
+    case LOOP_WITHOUT: lower_without(k, b, n); return;
+    case LOOP_WITHIN: lw_within(k, b, n); return;
+    case LOOP_LEVEL: lw_level(k, b, n); return;
+    case LOOP_AGAIN: return;   // by lw_reduce, when the state is known
+    case LOOP_NODE_COUNT: break;
+    }
+    ICE("'%s': a node that is not lowered", k->plan->name);
+}
+
+static void nodes_in(kernel *k, simt_builder *b, const loop_body *body) {
+    meeting m = lw_meeting(k);
+    bool walk = lw_deals_walk(k);
+    uint32_t given = k->given.len;
+    bool deals = k->dealt && !walk && loop_reduces(body) && lw_deals(k, AXIS(k->dealt->axis)), dealt = false;
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        span outer = b->at;
+        if (n->at.hi) b->at = n->at;
+        if (deals && !dealt && n->kind == LOOP_STORE) dealt = true, lw_deal(k, b);
+        if (walk) lw_deal_for(k, b, body, i);
+        lw_meet(k, b, n, &m);
+        lw_load_ahead(k, b, body, i);
+        lw_node(k, b, n);
+        b->at = outer;
+    }
+    if (dealt || (walk && k->dealt->there)) lw_deal_back(k);
+    k->given.len = given;
+    for (uint32_t i = 0; i < body->len; i++) {
+        if (body->data[i]->kind != LOOP_LET) continue;
+        lw_forget_tiles(k, body->data[i]->var);
+        k->var[body->data[i]->var] = (binding){0};
+    }
+}
+
+void lw_body(kernel *k, simt_builder *b, const loop_body *body) {
+    uint32_t reductions = k->reductions.len;
+    nodes_in(k, b, body);
+    k->reductions.len = reductions;
+}

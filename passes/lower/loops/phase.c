@@ -1,0 +1,122 @@
+// Where threads meet: what the nodes of a kernel read and write, barriers between phases that share memory,
+// and how long a tile stands for what it is one of.
+
+#include "lower/loops/loops.h"
+
+static void find_reads(shared_use *u, tensor_expr e) {
+    if (!e || u->seen[e]) return;
+    u->seen[e] = 1;
+    const loop_plan *plan = u->k->l->plan;
+    const tensor_node *x = tensor_node_at(u->k->l->op, e);
+    for (uint32_t i = 0; i < x->nargs; i++) find_reads(u, x->args[i]);
+    if (x->op != TENSOR_LOAD_OP) return;
+    const loop_value *v = &plan->values.data[x->imm.i];
+    if (v->home == LOOP_INLINE)
+        for (uint32_t i = 0; i < plan->op->stages.data[v->stage].nbody; i++)
+            find_reads(u, plan->op->stages.data[v->stage].body[i]);
+    u->reads[x->imm.i] = true;
+    for (tensor_val w = 0; w < plan->values.len; w++)
+        if (plan->values.data[w].home == LOOP_SHARED && plan->values.data[w].of == (tensor_val)x->imm.i)
+            u->reads[w] = true;
+}
+
+static void find_stage_use(shared_use *u, const loop_node *n, uint32_t stage) {
+    const tensor_stage *st = &u->k->l->op->stages.data[stage];
+    for (uint32_t i = 0; i < st->nbody; i++) find_reads(u, st->body[i]);
+    for (uint32_t i = 0; i < st->nelse; i++) find_reads(u, st->orelse[i]);
+    for (uint32_t i = 0; n->kind == LOOP_STORE && i < st->ntargets; i++) {
+        loop_home home = u->k->l->plan->values.data[st->targets[i].val].home;
+        if (home == LOOP_SHARED || home == LOOP_MEMORY) u->writes[st->targets[i].val] = true;
+    }
+}
+
+static void find_use(shared_use *u, const loop_node *n) {
+    find_reads(u, n->lo);
+    find_reads(u, n->hi);
+    find_reads(u, n->value);
+    find_reads(u, n->key);
+    for (uint32_t i = 0; n->kind == LOOP_CONTRIBUTE && i < n->nstates; i++) find_reads(u, n->states[i]);
+    for (uint32_t i = 0; i < n->nmaxima; i++) find_reads(u, n->maxima[i].slot);
+    if (n->kind == LOOP_CONTRIBUTE || n->kind == LOOP_STORE)
+        for (uint32_t i = 0; i < n->nstages; i++) find_stage_use(u, n, n->stages[i]);
+    for (uint32_t i = 0; i < n->body.len; i++) find_use(u, n->body.data[i]);
+}
+
+static shared_use use_new(const kernel *k) {
+    arena *a = k->l->arena;
+    uint32_t vals = k->l->op->vals.len + 1;
+    return (shared_use){k, ARENA_ARRAY(a, bool, vals), ARENA_ARRAY(a, bool, vals), NULL};
+}
+
+void lw_find_read(kernel *k, const loop_body *body) {
+    shared_use u = use_new(k);
+    u.seen = arena_alloc(k->l->arena, k->l->op->exprs.len + 1);
+    for (uint32_t i = 0; i < body->len; i++) find_use(&u, body->data[i]);
+    k->read = u.reads;
+}
+
+static shared_use use_of(const kernel *k, const loop_node *n) {
+    shared_use u = use_new(k);
+    u.seen = arena_alloc(k->l->arena, k->l->op->exprs.len + 1);
+    find_use(&u, n);
+    return u;
+}
+
+static bool conflicts(const shared_use *before, const shared_use *now) {
+    bool any = false;
+    for (tensor_val v = 0; v < before->k->l->op->vals.len; v++)
+        any |= (now->reads[v] && before->writes[v]) ||
+               (now->writes[v] && (before->reads[v] || before->writes[v]));
+    return any;
+}
+
+static void use_add(shared_use *to, const shared_use *from) {
+    for (tensor_val v = 0; v < to->k->l->op->vals.len; v++) {
+        to->reads[v] |= from->reads[v];
+        to->writes[v] |= from->writes[v];
+    }
+}
+
+// Phases meet where one touches what came before it in the body wrote, or writes what that read; and what
+// follows them does so too. A body that runs again does at its begin.
+
+meeting lw_meeting(const kernel *k) { return (meeting){use_new(k), use_new(k)}; }
+
+void lw_meet(kernel *k, simt_builder *b, const loop_node *n, meeting *m) {
+    if (!lw_threads(k)) return;
+    shared_use now = use_of(k, n);
+    if (conflicts(n->kind == LOOP_PHASE ? &m->all : &m->phases, &now)) {
+        lw_barrier(b);
+        *m = lw_meeting(k);
+    }
+    use_add(&m->all, &now);
+    if (n->kind == LOOP_PHASE) use_add(&m->phases, &now);
+}
+
+static void phases_use(const kernel *k, const loop_body *body, shared_use *all) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        shared_use one = use_of(k, n);
+        if (n->kind == LOOP_PHASE) use_add(all, &one);
+        else phases_use(k, &n->body, all);
+    }
+}
+
+void lw_meet_again(const kernel *k, simt_builder *b, const loop_body *body) {
+    shared_use all = use_new(k);
+    if (!lw_threads(k)) return;
+    phases_use(k, body, &all);
+    if (conflicts(&all, &all)) lw_barrier(b);
+}
+
+void lw_forget_tiles(kernel *k, tensor_var v) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < k->tiles.len; i++) {
+        const loop_value *w = &k->l->plan->values.data[k->tiles.data[i]];
+        bool stays = true;
+        for (uint32_t x = 0; x < k->l->op->vals.data[k->tiles.data[i]].rank; x++)
+            if (w->origin[x] && lw_mentions(k->l, w->origin[x], v)) stays = false;
+        if (stays) k->tiles.data[kept++] = k->tiles.data[i];
+    }
+    k->tiles.len = kept;
+}

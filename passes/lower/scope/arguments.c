@@ -1,0 +1,111 @@
+// The arguments of a kernel, which become its parameters as they are met, and what the kernel writes of them.
+
+#include "lower/scope/scope.h"
+
+// ---- What it writes --------------------------------------------------------------------------------------
+static bool shares(const tensor_op *op, tensor_val a, tensor_val b) {
+    return a == b || op->vals.data[a].inplace == b || op->vals.data[b].inplace == a;
+}
+
+static bool shares_memory(const tensor_op *op, tensor_val v) {
+    for (tensor_val w = 0; w < op->nparams; w++)
+        if (w != v && shares(op, v, w)) return true;
+    return false;
+}
+
+static void writes_val(kernel *k, tensor_val v) {
+    for (tensor_val w = 0; w < k->l->op->vals.len; w++)
+        if (shares(k->l->op, v, w)) k->written[w] = true;
+}
+
+void lw_find_written(kernel *k, const loop_body *body) {
+    const tensor_op *op = k->l->op;
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        lw_find_written(k, &n->body);
+        bool stores = n->kind == LOOP_STORE || n->kind == LOOP_CLEAR || n->kind == LOOP_COMBINE ||
+                      n->kind == LOOP_CARRY;
+        for (uint32_t s = 0; stores && s < n->nstages; s++) {
+            const tensor_stage *st = &op->stages.data[n->stages[s]];
+            for (uint32_t t = 0; t < st->ntargets; t++) writes_val(k, st->targets[t].val);
+        }
+        for (uint32_t s = 0; n->kind != LOOP_CONTRIBUTE && s < n->nstates; s++)
+            writes_val(k, (tensor_val)tensor_node_at(op, n->states[s])->imm.i);
+        for (uint32_t s = 0; n->last && s < n->nstates; s++)
+            writes_val(k, (tensor_val)tensor_node_at(op, n->last[s])->imm.i);
+    }
+}
+
+// ---- Parameters ------------------------------------------------------------------------------------------
+static uint32_t pointer_flags(const kernel *k, tensor_val v) {
+    if (k->unsettled && k->unsettled[v]) return 0;
+    if (!k->written[v]) return SIMT_READONLY | SIMT_NOALIAS;
+    return k->read[v] || shares_memory(k->l->op, v)
+               ? 0
+               : SIMT_NOALIAS;   // read: what other threads of the block wrote
+}
+
+static tensor_val val_of_temp(const kernel *k, uint32_t temp) {
+    for (tensor_val v = 0; v < k->l->op->vals.len; v++)
+        if (k->l->temp_of[v] == temp) return v;
+    ICE("'%s': nothing lies in a temporary", k->plan->name);
+}
+
+static simt_value add_param(kernel *k, arg_kind kind, uint32_t index, uint32_t axis) {
+    arena *a = k->l->arena;
+    const tensor_op *op = k->l->op;
+    switch (kind) {
+    case ARG_DATA: return simt_param(k->f, op->vals.data[index].name, SIMT_PTR, pointer_flags(k, index));
+    case ARG_STRIDE:
+        return simt_param(k->f, arena_printf(a, "%s_stride%u", op->vals.data[index].name, axis), SIMT_T(I64),
+                          0);
+    case ARG_VALUE: {
+        ir_dtype t = op->vals.data[index].type;
+        simt_type wide = t == DT_I32            ? SIMT_T(I32)
+                         : t == DT_F64          ? SIMT_T(F64)
+                         : ir_dtype_is_float(t) ? SIMT_T(F32)
+                                                : SIMT_T(I64);
+        return simt_param(k->f, op->vals.data[index].name, wide, 0);
+    }
+    case ARG_SIZE: return simt_param(k->f, arena_printf(a, "size%u", index), SIMT_T(I64), 0);
+    case ARG_PREPARED:
+        return simt_param(k->f, arena_printf(a, "prepared%u", index), SIMT_PTR, SIMT_READONLY | SIMT_NOALIAS);
+    case ARG_TEMP:
+        return simt_param(k->f, arena_printf(a, "stage%u", index), SIMT_PTR,
+                          pointer_flags(k, val_of_temp(k, index)));
+    case ARG_NUMBER: return simt_param(k->f, arena_printf(a, "number%u", index), SIMT_T(I64), 0);
+    case ARG_STEP: return simt_param(k->f, "step", SIMT_T(I64), 0);
+    case ARG_MAGIC: return simt_param(k->f, arena_printf(a, "magic%u", index), SIMT_T(I64), 0);
+    case ARG_SHIFT: return simt_param(k->f, arena_printf(a, "shift%u", index), SIMT_T(I64), 0);
+    case ARG_KIND_COUNT: break;
+    }
+    ICE("'%s': no such argument", k->plan->name);
+}
+
+simt_value lw_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis) {
+    for (uint32_t i = 0; i < k->args.len; i++)
+        if (k->args.data[i].kind == kind && k->args.data[i].index == index && k->args.data[i].axis == axis)
+            return k->values.data[i];
+    simt_value v = add_param(k, kind, index, axis);
+    VEC_PUSH(k->l->arena, &k->args, ((program_arg){kind, index, axis}));
+    VEC_PUSH(k->l->arena, &k->values, v);
+    return v;
+}
+
+// A statistic is the program's number, which the runtime finds when the plan is made.
+simt_value lw_number(kernel *k, tensor_expr e) {
+    program *p = k->l->p;
+    size_expr x = {0};
+    size_append(k->l->arena, &x, p, k->l->plan->op, e);
+    uint32_t i = 0;
+    while (i < p->numbers.len && !lw_same_size(&p->numbers.data[i], &x)) i++;
+    if (i == p->numbers.len) VEC_PUSH(k->l->arena, &p->numbers, x);
+    return lw_arg(k, ARG_NUMBER, i, 0);
+}
+
+// ---- Positions as numbers --------------------------------------------------------------------------------
+simt_value lw_ix(kernel *k, simt_builder *b, int64_t x) { return simt_build_int(b, k->ix, x); }
+
+simt_value lw_to_ix(kernel *k, simt_builder *b, simt_value x) {
+    return simt_build_cvt(b, (simt_type){k->ix.element, simt_typeof(k->f, x).lanes}, x);
+}

@@ -1,0 +1,187 @@
+// Which digits the loops in scope have, and walks over the instances of those that are written out.
+//
+// Axes are numbered so that a later one is faster: outer loops come first, in a loop the rest comes first,
+// and its innermost digit last. Loops that are never in scope together share numbers, but for those inside
+// one reduction: its states are indexed by all of them.
+
+#include "lower/scope/scope.h"
+
+// ---- Numbers ---------------------------------------------------------------------------------------------
+static bool rest_written_out(const loop_node *n) {
+    return n->rest == LOOP_UNROLL_PLACE || (n->rest == LOOP_SERIAL_PLACE && n->unroll > 1);
+}
+
+static uint32_t number_loop(kernel *k, const loop_node *n, uint32_t next) {
+    uint32_t end = next + n->ndigits + rest_written_out(n);
+    if (end > LOWER_MAX_AXES) ICE("'%s': its loops have too many digits", k->plan->name);
+    VEC_PUSH(k->l->arena, &k->loops, ((loop_axes){.node = n, .first = next}));
+    return end;
+}
+
+static uint32_t number_in(kernel *k, const loop_body *body, uint32_t next, bool reducing) {
+    uint32_t most = next;
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        uint32_t at = reducing ? most : next;
+        if (n->kind == LOOP_FOR) at = number_loop(k, n, at);
+        uint32_t end = number_in(k, &n->body, at,
+                                 reducing || n->kind == LOOP_REDUCE || n->kind == LOOP_CARRY);
+        if (end > most) most = end;
+    }
+    return most;
+}
+
+void lw_number_axes(kernel *k) { number_in(k, &k->plan->body, 0, false); }
+
+loop_axes *lw_axes_of(kernel *k, const loop_node *n) {
+    for (uint32_t i = 0; i < k->loops.len; i++)
+        if (k->loops.data[i].node == n) return &k->loops.data[i];
+    ICE("a loop of '%s' is not numbered", k->plan->name);
+}
+
+uint32_t lw_axis(kernel *k, const loop_node *n, uint32_t digit) {
+    return lw_axes_of(k, n)->first + rest_written_out(n) + n->ndigits - 1 - digit;
+}
+
+// ---- Scope -----------------------------------------------------------------------------------------------
+static bool vector_extent(uint32_t n) { return n == 2 || n == 4 || n == 8 || n == 16; }
+
+static axis_set enter_digit(kernel *k, uint32_t axis, const loop_digit *d, uint32_t weight) {
+    loop_place place = d->place;
+    if (place == LOOP_VECTOR_PLACE) {   // a second one, or one of another width, is written out
+        if (k->vector == LOWER_NO_AXIS && vector_extent(d->extent)) k->vector = axis;
+        else place = LOOP_REGISTER_PLACE;
+    }
+    k->axis[axis] = (lower_axis){place, d->extent, d->unit, weight};
+    k->at[axis] = -1;
+    return AXIS(axis);
+}
+
+static axis_set loop_set(const loop_axes *a) {
+    axis_set s = 0;
+    for (uint32_t i = 0; i < a->node->ndigits + rest_written_out(a->node); i++) s |= AXIS(a->first + i);
+    return s;
+}
+
+axis_set lw_axes_enter(kernel *k, const loop_node *n) {
+    loop_axes *a = lw_axes_of(k, n);
+    if (a->entered) return loop_set(a);
+    a->entered = true;
+    uint32_t weight = 1, rest = rest_written_out(n);
+    for (uint32_t i = 0; i < n->ndigits; i++) {
+        enter_digit(k, a->first + rest + n->ndigits - 1 - i, &n->digits[i], weight);
+        weight *= n->digits[i].extent;
+    }
+    if (rest) {
+        uint32_t extent = n->unroll;
+        int64_t lo, hi;
+        if (n->rest == LOOP_UNROLL_PLACE) {
+            if (!lw_constant(k->l->op, n->lo, &lo) || !lw_constant(k->l->op, n->hi, &hi))
+                ICE("'%s': a loop of unknown extent is to be written out", k->plan->name);
+            extent = hi > lo ? (uint32_t)((hi - lo + weight - 1) / weight) : 0;
+        }
+        enter_digit(k, a->first, &(loop_digit){LOOP_UNROLL_PLACE, extent, 1}, weight);
+    }
+    return loop_set(a);
+}
+
+void lw_axes_leave(kernel *k, const loop_node *n) {
+    loop_axes *a = lw_axes_of(k, n);
+    a->entered = false;
+    if (k->vector != LOWER_NO_AXIS && loop_set(a) & AXIS(k->vector)) k->vector = LOWER_NO_AXIS;
+}
+
+axis_set lw_enter_loops(kernel *k, const loop_body *body) {
+    axis_set s = 0;
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        if (n->kind == LOOP_FOR) s |= lw_axes_enter(k, n);
+        s |= lw_enter_loops(k, &n->body);
+    }
+    return s;
+}
+
+void lw_leave_loops(kernel *k, const loop_body *body) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        if (body->data[i]->kind == LOOP_FOR) lw_axes_leave(k, body->data[i]);
+        lw_leave_loops(k, &body->data[i]->body);
+    }
+}
+
+// ---- Sets ------------------------------------------------------------------------------------------------
+axis_set lw_written_out(const kernel *k, axis_set s) {
+    axis_set out = 0;
+    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
+        if (s & AXIS(i) && (k->axis[i].place == LOOP_REGISTER_PLACE || k->axis[i].place == LOOP_UNROLL_PLACE))
+            out |= AXIS(i);
+    return out;
+}
+
+uint32_t lw_stride(const kernel *k, const lower_axis *a) {
+    return a->place == LOOP_GROUP_PLACE ? a->unit * k->plan->lanes : a->unit;
+}
+
+axis_set lw_placed(const kernel *k, axis_set s, loop_place p) {
+    axis_set out = 0;
+    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
+        if (s & AXIS(i) && k->axis[i].place == p) out |= AXIS(i);
+    return out;
+}
+
+axis_set lw_threads_in(const kernel *k, axis_set s) {
+    return lw_placed(k, s, LOOP_LANE_PLACE) | lw_placed(k, s, LOOP_GROUP_PLACE);
+}
+
+axis_set lw_vector_of(const kernel *k, axis_set s) {
+    return k->vector == LOWER_NO_AXIS ? 0 : s & AXIS(k->vector);
+}
+
+// ---- Vectors ---------------------------------------------------------------------------------------------
+static bool has_vector(const kernel *k, axis_set s) {
+    return k->vector != LOWER_NO_AXIS && s & AXIS(k->vector);
+}
+
+bool lw_vector_free(const kernel *k, axis_set s) { return has_vector(k, s) && k->at[k->vector] < 0; }
+uint32_t lw_lanes(const kernel *k) { return k->axis[k->vector].extent; }
+
+// ---- Instances -------------------------------------------------------------------------------------------
+uint32_t lw_instances(const kernel *k, axis_set s) {
+    uint32_t n = has_vector(k, s) ? 1 + lw_lanes(k) : 1;
+    axis_set copies = lw_written_out(k, s);
+    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
+        if (copies & AXIS(i)) n *= k->axis[i].extent ? k->axis[i].extent : 1;
+    return n;
+}
+
+uint32_t lw_instance(const kernel *k, axis_set s) {
+    uint32_t n = 0;
+    axis_set copies = lw_written_out(k, s);
+    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
+        if (copies & AXIS(i)) n = n * k->axis[i].extent + (uint32_t)(k->at[i] < 0 ? 0 : k->at[i]);
+    return has_vector(k, s) ? n * (1 + lw_lanes(k)) + (uint32_t)(k->at[k->vector] + 1) : n;
+}
+
+instance_walk lw_walk_begin(kernel *k, axis_set s) {
+    instance_walk w = {.k = k};
+    axis_set walked = lw_written_out(k, s) | (lw_vector_free(k, s) ? AXIS(k->vector) : 0);
+    for (uint8_t i = 0; i < LOWER_MAX_AXES; i++)
+        if (walked & AXIS(i) && k->at[i] < 0) w.axis[w.n++] = i;
+    return w;
+}
+
+bool lw_walk_next(instance_walk *w) {
+    kernel *k = w->k;
+    if (!w->begun) {
+        w->begun = true;
+        bool some = true;
+        for (uint32_t i = 0; i < w->n; i++) some &= k->axis[w->axis[i]].extent > 0;
+        for (uint32_t i = 0; i < w->n && some; i++) k->at[w->axis[i]] = 0;
+        return some;
+    }
+    for (uint32_t i = w->n; i-- > 0;) {
+        if (++k->at[w->axis[i]] < (int32_t)k->axis[w->axis[i]].extent) return true;
+        k->at[w->axis[i]] = 0;
+    }
+    for (uint32_t i = 0; i < w->n; i++) k->at[w->axis[i]] = -1;
+    return false;
+}

@@ -1,0 +1,101 @@
+// What a value depends on, and what is known of it: an expression's value at each instance, and what a thread
+// keeps in registers of arrays. What is found out in a region of code is forgotten at its end.
+
+#include "lower/scope/scope.h"
+
+// ---- What a value depends on -----------------------------------------------------------------------------
+static void memo_log(kernel *k, tensor_expr e, uint32_t slot) {
+    VEC_PUSH(k->l->arena, &k->log, ((memo_entry){e, slot}));
+}
+
+axis_set lw_var_depends(kernel *k, tensor_var v) {
+    return k->var[v].kind == BOUND_LET ? lw_depends(k, k->var[v].value) : k->var[v].axes;
+}
+
+static axis_set find_axes(kernel *k, const tensor_node *x) {
+    axis_set s = 0;
+    tensor_var row;
+    if (x->op == TENSOR_VAR_OP) return lw_var_depends(k, (tensor_var)x->imm.i);
+    if (lw_row(k, x, &row)) return lw_var_depends(k, row);
+    const loop_node *loop = x->op == TENSOR_QUOT_OP ? lw_loop_divided(k, x) : NULL;
+    if (loop) return lw_depends(k, loop->lo) | lw_depends(k, loop->hi);
+    for (uint32_t i = 0; i < x->nargs; i++) s |= lw_depends(k, x->args[i]);
+    return s | lw_running_axes(k, x);
+}
+
+bool lw_know(kernel *k, tensor_expr e, axis_set s) {
+    memo_cell *c = &k->memo[e];
+    if (c->known) return false;
+    *c = (memo_cell){true, s, ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, s))};
+    memo_log(k, e, UINT32_MAX);
+    return true;
+}
+
+simt_value lw_remember(kernel *k, tensor_expr e, simt_value v) {
+    const memo_cell *c = &k->memo[e];
+    uint32_t slot = lw_instance(k, c->axes);
+    c->of[slot] = v;
+    memo_log(k, e, slot);
+    return v;
+}
+
+simt_value lw_remembered(const kernel *k, tensor_expr e) {
+    return k->memo[e].of[lw_instance(k, k->memo[e].axes)];
+}
+
+axis_set lw_depends(kernel *k, tensor_expr e) {
+    if (k->memo[e].known) return k->memo[e].axes;
+    axis_set s = find_axes(k, tensor_node_at(k->l->op, e));
+    lw_know(k, e, s);
+    return s;
+}
+
+static bool mentions_in(lowering *l, tensor_expr e, tensor_var v) {
+    const tensor_node *x = tensor_node_at(l->op, e);
+    if (l->visited[e] == l->visits) return false;
+    l->visited[e] = l->visits;
+    if (x->op == TENSOR_VAR_OP && (tensor_var)x->imm.i == v) return true;
+    for (uint32_t i = 0; i < x->nargs; i++)
+        if (mentions_in(l, x->args[i], v)) return true;
+    return false;
+}
+
+bool lw_mentions(lowering *l, tensor_expr e, tensor_var v) {
+    l->visits++;
+    return mentions_in(l, e, v);
+}
+
+bool lw_is_known(const kernel *k, tensor_expr e) {
+    const memo_cell *c = &k->memo[e];
+    return c->known && c->of[lw_instance(k, c->axes)];
+}
+
+// ---- Registers -------------------------------------------------------------------------------------------
+static bool same_place(const register_value *r, tensor_val v, const position *index, uint32_t rank) {
+    bool same = r->val == v;
+    for (uint32_t i = 0; same && i < rank; i++)
+        same = r->index[i].at == index[i].at && r->index[i].shape == index[i].shape;
+    return same;
+}
+
+simt_value lw_known(const kernel *k, tensor_val v, const position *index, uint32_t rank, uint32_t from) {
+    for (uint32_t i = k->registers.len; i-- > from;)
+        if (same_place(&k->registers.data[i], v, index, rank)) return k->registers.data[i].value;
+    return 0;
+}
+
+// ---- Regions ---------------------------------------------------------------------------------------------
+region_mark lw_enter(const kernel *k) { return (region_mark){k->log.len, k->registers.len}; }
+
+void lw_forget(kernel *k, uint32_t log) {
+    while (k->log.len > log) {
+        memo_entry e = k->log.data[--k->log.len];
+        if (e.slot == UINT32_MAX) k->memo[e.expr] = (memo_cell){0};
+        else if (k->memo[e.expr].of) k->memo[e.expr].of[e.slot] = 0;
+    }
+}
+
+void lw_leave(kernel *k, region_mark m) {
+    lw_forget(k, m.log);
+    k->registers.len = m.registers;
+}

@@ -1,0 +1,87 @@
+// What the plan says of a loop's rounds: constant bounds, how many positions a round covers, whether one may
+// pass the end, and which quotients all positions of a round share.
+
+#include "lower/scope/scope.h"
+
+// ---- Constants -------------------------------------------------------------------------------------------
+bool lw_constant(const tensor_op *op, tensor_expr e, int64_t *out) {
+    const tensor_node *x = tensor_node_at(op, e);
+    switch ((int)x->op) {
+    case TENSOR_CONST_OP: *out = x->imm.i; return true;
+    case TENSOR_SIZE_OP:
+        *out = op->spaces.data[x->imm.i].size;
+        return op->spaces.data[x->imm.i].kind == SPACE_CONST;
+    case TENSOR_INDEX_OP:
+    case TENSOR_CVT_OP: return lw_constant(op, x->args[0], out);
+    }
+    return false;
+}
+
+bool lw_multiple_of(const kernel *k, tensor_expr e, int64_t by) {
+    const tensor_op *op = k->l->op;
+    const tensor_node *n = tensor_node_at(op, e);
+    int64_t c;
+    return lw_constant(op, e, &c) ? c % by == 0 : n->op == TENSOR_MUL_OP && lw_multiple_of(k, n->args[1], by);
+}
+
+// ---- Rounds ----------------------------------------------------------------------------------------------
+uint32_t lw_step(const loop_node *n) {
+    uint32_t step = n->step ? n->step : 1;
+    for (uint32_t i = 0; i < n->ndigits; i++) step *= n->digits[i].extent;
+    return step;
+}
+
+bool lw_has_one_round(const kernel *k, const loop_node *n) {
+    int64_t lo, hi;
+    return lw_constant(k->l->op, n->lo, &lo) && lw_constant(k->l->op, n->hi, &hi) && lo < hi &&
+           hi - lo <= lw_step(n);
+}
+
+// From n x to n (x + 1): of n positions.
+bool lw_spans(const kernel *k, const loop_node *n, uint32_t points) {
+    const tensor_op *op = k->l->op;
+    const tensor_node *lo = tensor_node_at(op, n->lo), *hi = tensor_node_at(op, n->hi);
+    int64_t by = 0, one = 0;
+    if (lo->op != TENSOR_MUL_OP || hi->op != TENSOR_MUL_OP || lo->args[1] != hi->args[1]) return false;
+    const tensor_node *next = tensor_node_at(op, hi->args[0]);
+    return lw_constant(op, lo->args[1], &by) && by == points && next->op == TENSOR_ADD_OP &&
+           next->args[0] == lo->args[0] && lw_constant(op, next->args[1], &one) && one == 1;
+}
+
+// Whether no round of the loop can pass the end. What runs along a vector ends at a multiple of it.
+bool lw_ends_exactly(const kernel *k, const loop_node *n, uint32_t step) {
+    int64_t lo, hi;
+    if (n->step > 1) return true;   // a block is at one position
+    bool rest = n->rest != LOOP_WHOLE_PLACE;
+    bool vector = n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE;
+    if (lw_constant(k->l->op, n->lo, &lo) && lw_constant(k->l->op, n->hi, &hi))
+        return hi > lo && (rest ? (hi - lo) % step == 0 : hi - lo == step);
+    if (!rest && lw_spans(k, n, step)) return true;
+    if (rest && n->pad && n->pad % step == 0) return true;
+    if (rest && lw_multiple_of(k, n->lo, step) && lw_multiple_of(k, n->hi, step)) return true;
+    return rest && (step == 1 || (vector && step == n->digits[0].extent));
+}
+
+// ---- Quotients -------------------------------------------------------------------------------------------
+static bool is_index_of(const kernel *k, tensor_expr e, const loop_node *n) {
+    const tensor_node *x = tensor_node_at(k->l->op, e);
+    if (x->op == TENSOR_CVT_OP) x = tensor_node_at(k->l->op, x->args[0]);
+    return x->op == TENSOR_VAR_OP && (tensor_var)x->imm.i == n->var;
+}
+
+// Rounds begin at multiples of a round, of which the divisor is one: all positions of one have one quotient.
+bool lw_divides_loop(const kernel *k, const tensor_node *quotient, const loop_node *n) {
+    int64_t c, round = loop_digits_product(n);
+    bool plain = n->rest == LOOP_SERIAL_PLACE && n->unroll <= 1 && !n->dealt && n->step <= 1 && !n->pad &&
+                 round == loop_fetch_rows(n);
+    return plain && is_index_of(k, quotient->args[0], n) && lw_constant(k->l->op, quotient->args[1], &c) &&
+           c > 0 && c % round == 0 && lw_multiple_of(k, n->lo, round);
+}
+
+// Of the loop around whose index is divided so; NULL: there is none.
+const loop_node *lw_loop_divided(const kernel *k, const tensor_node *n) {
+    for (uint32_t i = k->masks.len; i-- > 0;)
+        if (!k->masks.data[i].of && lw_divides_loop(k, n, k->masks.data[i].node))
+            return k->masks.data[i].node;
+    return NULL;
+}

@@ -1,0 +1,71 @@
+// The states of reductions that are in scope: which are open, the cells of those by matrix operations, and
+// maxima that read as the largest number so far.
+
+#include "lower/scope/scope.h"
+
+// ---- Open reductions -------------------------------------------------------------------------------------
+reduction *lw_reduction(kernel *k, uint32_t stage) {
+    for (uint32_t i = k->reductions.len; i-- > 0;)
+        if (k->reductions.data[i]->stage == stage) return k->reductions.data[i];
+    ICE("'%s': no state of %s is known here", k->plan->name, k->l->op->stages.data[stage].name);
+}
+
+tensor_expr lw_lifted(const kernel *k, const reduction *r, uint32_t i) {
+    tensor_expr e = k->l->op->stages.data[r->stage].body[i];
+    return r->level ? tensor_node_at(k->l->op, e)->args[1] : e;
+}
+
+static const loop_node *innermost(const kernel *k) {
+    uint32_t i = k->reductions.len;
+    while (i > 0 && !k->reductions.data[i - 1]->open) i--;
+    return i ? k->reductions.data[i - 1]->node : NULL;
+}
+
+const loop_node *lw_products(const kernel *k) {
+    const loop_node *n = innermost(k);
+    return n && n->matrix ? n : NULL;
+}
+
+void lw_add_cell(kernel *k, tensor_expr condition) {
+    const loop_node *n = innermost(k);
+    for (uint32_t i = 0; i < k->reductions.len; i++)
+        if (k->reductions.data[i]->node == n) VEC_PUSH(k->l->arena, &k->reductions.data[i]->cells, condition);
+}
+
+void lw_take_cell(kernel *k) {
+    const loop_node *n = innermost(k);
+    for (uint32_t i = 0; i < k->reductions.len; i++)
+        if (k->reductions.data[i]->node == n) k->reductions.data[i]->cells.len--;
+}
+
+// ---- Maxima found on the run -----------------------------------------------------------------------------
+tensor_val lw_target_of(const kernel *k, uint32_t stage) {
+    return k->l->op->stages.data[stage].targets[0].val;
+}
+
+bool lw_is_online(const loop_node *n, uint32_t stage) {   // on the run
+    for (uint32_t i = 0; i < n->nmaxima; i++)
+        if (n->maxima[i].stage == stage) return true;
+    return false;
+}
+
+static reduction *running(const kernel *k, const tensor_node *load) {
+    for (uint32_t i = k->reductions.len; load->op == TENSOR_LOAD_OP && i-- > 0;) {
+        reduction *r = k->reductions.data[i];
+        if (lw_is_online(r->node, r->stage) && lw_target_of(k, r->stage) == (tensor_val)load->imm.i) return r;
+    }
+    return NULL;
+}
+
+axis_set lw_running_axes(const kernel *k, const tensor_node *load) {
+    const reduction *r = running(k, load);
+    return r ? r->copies | (r->types[0].lanes > 1 ? AXIS(k->vector) : 0) : 0;
+}
+
+simt_value lw_running(kernel *k, simt_builder *b, const tensor_node *load) {
+    const reduction *r = running(k, load);
+    if (!r) return 0;
+    simt_value x = r->slot[lw_instance(k, r->copies) * r->n];
+    bool lane = r->types[0].lanes > 1 && k->at[k->vector] >= 0;
+    return lane ? lw_pick(b, x, (uint32_t)k->at[k->vector]) : x;
+}

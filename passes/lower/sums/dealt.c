@@ -1,0 +1,59 @@
+// Steps of a loop that are dealt to lanes: the butterfly that combines the lanes sends, at its first levels,
+// half of the states one way and half the other, so that each level halves them; its pairs and their order
+// are those of one state a time, and so are the bits.
+
+#include "lower/sums/sums.h"
+
+static const lower_axis *reducing_axis(const kernel *k, axis_set bound) {
+    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
+        if (bound & AXIS(i) && k->axis[i].place == LOOP_LANE_PLACE && k->axis[i].extent > 1)
+            return &k->axis[i];
+    ICE("'%s': steps are dealt, and no lanes reduce", k->plan->name);
+}
+
+static uint32_t power_from(uint32_t n) {
+    uint32_t p = 1;
+    while (p < n) p *= 2;
+    return p;
+}
+
+bool lw_deals(const kernel *k, axis_set left) {
+    return k->dealt && left & AXIS(k->dealt->axis) && k->at[k->dealt->axis] < 0;
+}
+
+// What lanes whose bit is set keep and the others send, and the other way round.
+static void exchange(kernel *k, simt_builder *b, const reduction *r, simt_value **pair, simt_value upper,
+                     uint32_t mask, simt_value **out) {
+    simt_value *own = ARENA_ARRAY(k->l->arena, simt_value, r->n),
+               *sent = ARENA_ARRAY(k->l->arena, simt_value, r->n);
+    for (uint32_t c = 0; c < r->n; c++) {
+        own[c] = simt_build_select(b, upper, pair[1][c], pair[0][c]);
+        sent[c] = simt_build_select(b, upper, pair[0][c], pair[1][c]);
+    }
+    *out = lw_fold_pairs(k, b, r, own, sent, simt_build_int(b, SIMT_T(I32), mask));
+}
+
+simt_value *lw_fold_dealt(kernel *k, simt_builder *b, const reduction *r, simt_value **part) {
+    const lower_axis *lanes = reducing_axis(k, r->bound);
+    uint32_t some = k->axis[k->dealt->axis].extent, n = power_from(some), m = lw_stride(k, lanes);
+    k->dealt->unit = lanes->unit;
+    for (uint32_t i = some; i < n; i++) part[i] = part[some - 1];   // of no position: any
+    for (; n > 1; n /= 2, m *= 2) {
+        simt_value bit = simt_build_binary(b, SIMT_AND, k->thread, simt_build_int(b, SIMT_T(I32), m));
+        simt_value upper = simt_build_cmp(b, SIMT_NE, bit, simt_build_int(b, SIMT_T(I32), 0));
+        for (uint32_t i = 0; i < n / 2; i++) exchange(k, b, r, part + 2 * (size_t)i, upper, m, &part[i]);
+    }
+    for (; m < lw_stride(k, lanes) * lanes->extent; m *= 2)
+        part[0] = lw_fold_pairs(k, b, r, part[0], part[0], simt_build_int(b, SIMT_T(I32), m));
+    return part[0];
+}
+
+uint32_t lw_dealt_parts(const kernel *k) { return power_from(k->axis[k->dealt->axis].extent); }
+bool lw_deals_walk(const kernel *k) { return k->dealt && k->dealt->node->deal_to.extent; }
+
+simt_value *lw_fold_steps(kernel *k, simt_builder *b, const reduction *r, simt_value *x,
+                          const loop_digit *lanes) {
+    for (uint32_t m = lanes->unit; m < lanes->unit * lanes->extent; m *= 2)
+        x = lw_fold_pairs(k, b, r, x, x, simt_build_int(b, SIMT_T(I32), m));
+    return x;
+}

@@ -1,0 +1,209 @@
+// Maxima found on the run: while one is, it reads as the largest so far, and sums that take differences from
+// it are taken times exp(m - m') when m' is larger. Where threads or copies have maxima of their own, so do
+// their sums, until all take that of all. States that were stored have that of their part.
+
+#include "lower/sums/sums.h"
+
+// ---- Which -----------------------------------------------------------------------------------------------
+// The load of a maximum in what a sum adds; 0: it needs none.
+static tensor_expr load_of(const kernel *k, uint32_t sum, uint32_t maximum) {
+    const tensor_stage *st = &k->l->op->stages.data[sum];
+    return loop_load_of(k->l->arena, k->l->op, st->body[0], lw_target_of(k, maximum));
+}
+
+static bool is_behind_by_plan(const loop_node *n, uint32_t stage) {
+    for (uint32_t i = 0; i < n->nmaxima; i++)
+        if (n->maxima[i].stage == stage) return n->maxima[i].behind;
+    return false;
+}
+
+// ---- Factors ---------------------------------------------------------------------------------------------
+// exp(from - to), to being no less; 1 where they are the same, be they infinite.
+static simt_value factor(kernel *k, simt_builder *b, simt_value from, simt_value to) {
+    simt_value below = lw_two(b, SIMT_SUB, from, to);
+    simt_type t = simt_typeof(k->f, below);
+    const char *name = t.element == SIMT_F32 ? "exp_nonpositive" : "exp";
+    simt_value same = simt_build_cmp(b, SIMT_EQ, lw_widen(b, from, t.lanes), lw_widen(b, to, t.lanes));
+    return lw_choose(b, same, simt_build_float(b, t, 1), lw_maths(k, b, name, &below, 1));
+}
+
+// Terms of which a choice leaves out what would make NaN of them stay what they are where that is the
+// maximum: what is computed from their sum knows of it.
+static simt_value but_nan(simt_builder *b, simt_value factor, simt_value to) {
+    simt_type t = simt_typeof(b->func, factor);
+    to = lw_widen(b, to, t.lanes);
+    return lw_choose(b, simt_build_cmp(b, SIMT_EQ, to, to), factor, simt_build_float(b, t, 1));
+}
+
+static bool may_leave_out(const kernel *k, const reduction *sum, uint32_t maximum) {
+    const tensor_stage *st = &k->l->op->stages.data[sum->stage];
+    return !loop_always_rescales(k->l->arena, k->l->op, st->body[0], lw_target_of(k, maximum));
+}
+
+static simt_value times(kernel *k, simt_builder *b, const reduction *sum, simt_value x, simt_value by) {
+    simt_type t = simt_typeof(k->f, by);
+    t.element = sum->types[0].element;
+    return lw_two(b, SIMT_MUL, x, simt_build_cvt(b, t, by));
+}
+
+// What the maximum's copy was at each instance becomes what it is.
+typedef struct {
+    const reduction *maximum;
+    const simt_value *before;
+    axis_set copies;      // those that `before` is indexed by
+    simt_value *factors;   // likewise; 0: not made
+} change;
+
+static simt_value factor_here(kernel *k, simt_builder *b, change *c) {
+    uint32_t was = lw_instance(k, c->copies), is = lw_instance(k, c->maximum->copies);
+    simt_value from = c->before[was * c->maximum->n], to = c->maximum->slot[is * c->maximum->n];
+    if (from == to) return 0;
+    if (!c->factors[was]) c->factors[was] = factor(k, b, from, to);
+    return c->factors[was];
+}
+
+static void rescale(kernel *k, simt_builder *b, reduction *sum, change *c) {
+    axis_set all = lw_written_out(k, sum->copies | c->copies);
+    if (lw_written_out(k, c->copies) & ~sum->copies)
+        ICE("'%s': %s has copies that %s has not", k->plan->name,
+            k->l->op->stages.data[c->maximum->stage].name, k->l->op->stages.data[sum->stage].name);
+    bool leaves_out = may_leave_out(k, sum, c->maximum->stage);
+    for (instance_walk w = lw_walk_begin(k, all); lw_walk_next(&w);) {
+        simt_value by = factor_here(k, b, c), *x = &sum->slot[lw_instance(k, sum->copies) * sum->n],
+                   to = c->maximum->slot[lw_instance(k, c->maximum->copies) * c->maximum->n];
+        if (by) *x = times(k, b, sum, *x, leaves_out ? but_nan(b, by, to) : by);
+    }
+}
+
+static void rescale_all(kernel *k, simt_builder *b, change *c) {
+    for (uint32_t i = 0; i < k->reductions.len; i++) {
+        reduction *sum = k->reductions.data[i];
+        if (sum->node == c->maximum->node && sum != c->maximum && load_of(k, sum->stage, c->maximum->stage))
+            rescale(k, b, sum, c);
+    }
+}
+
+// ---- When it grows ---------------------------------------------------------------------------------------
+static simt_value *copied(kernel *k, const simt_value *x, uint32_t n) {
+    simt_value *out = ARENA_ARRAY(k->l->arena, simt_value, n + 1);
+    for (uint32_t i = 0; i < n; i++) out[i] = x[i];
+    return out;
+}
+
+static change change_of(kernel *k, const reduction *r) {
+    uint32_t n = lw_instances(k, r->copies);
+    return (change){r, copied(k, r->slot, n * r->n), r->copies, ARENA_ARRAY(k->l->arena, simt_value, n + 1)};
+}
+
+// ---- At a distance ---------------------------------------------------------------------------------------
+// Sums of rows of products are many numbers, and in most rounds some row meets a larger one: they stay
+// differences from a maximum of before, of exponentials up to e^8, until a row has met one that is larger by
+// more, or the walk ends (as FlashAttention-4 does). Until then no lane asks the others what they have met.
+// Other walks do so where the plan says it, and exponentials are the machine's, which may be of more than 0.
+enum { DISTANCE = 8 };
+
+// Of nothing but numbers and sizes.
+static bool is_number(const kernel *k, tensor_expr e) {
+    const tensor_node *x = tensor_node_at(k->l->op, e);
+    bool number = x->nargs || x->op == TENSOR_CONST_OP || x->op == TENSOR_SIZE_OP;
+    for (uint32_t i = 0; i < x->nargs && number; i++) number = is_number(k, x->args[i]);
+    return number && x->op != TENSOR_LOAD_OP;
+}
+
+// The largest of c x is c times the largest x: of a constant c, met without it.
+static void leave_out_scale(kernel *k, simt_builder *b, reduction *r) {
+    const tensor_node *x = tensor_node_at(k->l->op, lw_lifted(k, r, 0));
+    double positive;
+    for (uint32_t i = 0; i < 2 && x->op == TENSOR_MUL_OP && !r->scale; i++) {
+        simt_value c = is_number(k, x->args[i]) ? lw_expr(k, b, x->args[i]) : 0;
+        if (c && lw_is_positive(b, c, &positive)) r->scale = c, r->scaled = x->args[1 - i];
+    }
+}
+
+void lw_follow(kernel *k, simt_builder *b, reduction *r) {
+    bool one = r->n == 1 && r->types[0].element == SIMT_F32,
+         walk = one && !r->node->matrix && lw_is_approximate(k) && is_behind_by_plan(r->node, r->stage);
+    if (!walk && (!r->round || !one || r->types[0].lanes > 1)) return;
+    r->most = copied(k, r->slot, lw_instances(k, r->copies));
+    if (!walk) leave_out_scale(k, b, r);
+}
+
+static simt_value scaled(simt_builder *b, const reduction *r, simt_value x) {
+    return r->scale ? simt_build_binary(b, SIMT_MUL, x, r->scale) : x;
+}
+
+static void catch_up(kernel *k, simt_builder *b, reduction *r) {
+    for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
+        uint32_t i = lw_instance(k, r->copies);
+        r->most[i] = lw_fold_threads(k, b, r, r->round, &r->most[i])[0];
+        r->slot[i] = scaled(b, r, r->most[i]);
+    }
+}
+
+static void catch_up_all(kernel *k, simt_builder *b, const loop_node *n, void *user) {
+    reduction *r = user;
+    change c = change_of(k, r);
+    (void)n;
+    catch_up(k, b, r);
+    rescale_all(k, b, &c);
+}
+
+// Where there are matrix operations for some lane of the warp, as all of them take part in those.
+static simt_value is_behind(kernel *k, simt_builder *b, const reduction *r) {
+    simt_type f32 = r->types[0], t = SIMT_T(PRED);
+    simt_value behind = 0;
+    for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
+        uint32_t i = lw_instance(k, r->copies);
+        simt_value to = simt_build_binary(b, SIMT_ADD, r->slot[i], simt_build_float(b, f32, DISTANCE)),
+                   more = simt_build_cmp(b, SIMT_LT, to, scaled(b, r, r->most[i]));
+        for (uint32_t l = 0; l < f32.lanes; l++) {
+            simt_value one = lw_pick(b, more, l);
+            behind = behind ? simt_build_binary(b, SIMT_OR, behind, one) : one;
+        }
+    }
+    return r->round ? simt_result(k->f, simt_build_op(b, SIMT_VOTE_ANY, &behind, 1, &t, 1), 0) : behind;
+}
+
+static void grow_at_distance(kernel *k, simt_builder *b, reduction *r, lw_contribution *contribute,
+                             const loop_node *n) {
+    simt_value *followed = r->slot;
+    r->slot = r->most;
+    contribute(k, b, r, n);
+    r->slot = followed;
+    lw_build_if(k, b, is_behind(k, b, r), r->node, catch_up_all, r);
+}
+
+// ---- All -------------------------------------------------------------------------------------------------
+void lw_grow(kernel *k, simt_builder *b, reduction *r, lw_contribution *contribute, const loop_node *n) {
+    if (!lw_is_online(r->node, r->stage)) {
+        contribute(k, b, r, n);
+        return;
+    }
+    if (r->most) {
+        grow_at_distance(k, b, r, contribute, n);
+        return;
+    }
+    change c = change_of(k, r);
+    contribute(k, b, r, n);
+    rescale_all(k, b, &c);
+}
+
+void lw_close_maxima(kernel *k, simt_builder *b, const loop_node *n) {
+    for (uint32_t i = 0; i < n->nmaxima; i++) {
+        reduction *r = lw_reduction(k, n->maxima[i].stage);
+        change c = change_of(k, r);
+        if (r->most) catch_up(k, b, r);
+        lw_close(k, b, r);
+        rescale_all(k, b, &c);
+    }
+}
+
+// ---- States of parts -------------------------------------------------------------------------------------
+simt_value lw_relative(kernel *k, simt_builder *b, const reduction *r, const loop_node *n, simt_value state) {
+    for (uint32_t i = 0; i < n->nmaxima; i++) {
+        simt_value was = lw_expr(k, b, n->maxima[i].slot),
+                   is = lw_expr(k, b, load_of(k, r->stage, n->maxima[i].stage)), by = factor(k, b, was, is);
+        state = times(k, b, r, state, may_leave_out(k, r, n->maxima[i].stage) ? but_nan(b, by, is) : by);
+    }
+    return state;
+}

@@ -1,0 +1,121 @@
+// Reductions opened: the states that a reduction has in registers, one an instance of the left variables'
+// digits and of the loops inside, and what they begin with.
+
+#include "lower/sums/sums.h"
+
+// ---- What is inside --------------------------------------------------------------------------------------
+// Whether an expression of the loops inside, whose variables are not bound yet, differs between lanes of the
+// vector.
+static bool varies(kernel *k, tensor_expr e) {
+    for (tensor_var v = 0; v < k->l->op->vars.len; v++)
+        if (k->var[v].kind != BOUND_NOT && lw_vector_free(k, lw_var_depends(k, v)) && lw_mentions(k->l, e, v))
+            return true;
+    return false;
+}
+
+// Whether some lanes contribute where others do not: a condition, or rows of different lengths.
+static bool tests_inside(kernel *k, const loop_body *body) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        if (n->kind == LOOP_IF || tests_inside(k, &n->body)) return true;
+        if (n->kind == LOOP_FOR && n->pad && n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE)
+            return true;
+        if (n->kind == LOOP_FOR && (varies(k, n->lo) || varies(k, n->hi))) return true;
+        if (n->kind == LOOP_LET && varies(k, n->value)) return true;
+    }
+    return false;
+}
+
+// Whether parts may be of nothing for some lanes alone: what chooses the terms differs between them.
+static bool parts_differ(kernel *k, const tensor_stage *st, const loop_body *body) {
+    bool differ = false;
+    for (uint32_t i = 0; i < st->nfilters; i++) differ |= varies(k, st->filters[i]);
+    for (uint32_t i = 0; i < st->nkeys; i++)
+        differ |= varies(k, st->keys[i].lhs) || varies(k, st->keys[i].rhs);
+    if (!differ) return false;
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        if (parts_differ(k, st, &n->body) || (n->kind == LOOP_CONTRIBUTE && n->valid && varies(k, n->valid)))
+            return true;
+    }
+    return false;
+}
+
+// The digits of loops around a contribution to the stage.
+static bool bound_digits(kernel *k, const loop_body *body, uint32_t stage, axis_set *out) {
+    bool any = false;
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        if (n->kind == LOOP_CONTRIBUTE && n->stages[0] == stage) any = true;
+        if (!bound_digits(k, &n->body, stage, out)) continue;
+        if (n->kind == LOOP_FOR) *out |= lw_axes_enter(k, n);
+        any = true;
+    }
+    return any;
+}
+
+static bool rounds_inside(const kernel *k, const loop_body *body) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        bool rounds = n->kind == LOOP_FOR && !lw_has_one_round(k, n);
+        for (uint32_t d = 0; n->kind == LOOP_FOR && d < n->ndigits; d++)
+            rounds |= n->digits[d].place == LOOP_SERIAL_PLACE && n->digits[d].extent > 1;
+        if (rounds || rounds_inside(k, &n->body)) return true;
+    }
+    return false;
+}
+
+// What goes round has a state for each lane of the vector, so that no contribution waits for the one before.
+// What does not would combine these states in as many operations as it makes contributions.
+//     s8 = fma(x8, y8, 0), s = s8[0] + … + s8[7]  →  s = fma(x8[7], y8[7], … fma(x8[0], y8[0], 0))
+static bool is_chained(const kernel *k, const loop_node *n, const reduction *r) {
+    return lw_vector_of(k, r->bound) && !n->matrix && !rounds_inside(k, &n->body);
+}
+
+// ---- Opening ---------------------------------------------------------------------------------------------
+static reduction *reduction_new(kernel *k, const loop_node *n, uint32_t stage) {
+    arena *a = k->l->arena;
+    const tensor_stage *st = &k->l->op->stages.data[stage];
+    reduction *r = ARENA_NEW(a, reduction);
+    *r = (reduction){.node = n, .stage = stage, .open = true, .masks = k->masks.len};
+    r->r = &k->l->op->reducers.data[st->reducer];
+    for (uint32_t i = 0; i < st->nleft; i++) r->left |= lw_var_depends(k, st->left[i]);
+    bound_digits(k, &n->body, stage, &r->bound);
+    r->copies = lw_written_out(k, r->left);
+    r->product = loop_multiplies(k->l->op, n, stage);
+    if (r->product)
+        r->bound &= ~lw_depth_axes(k, n);   // the operation adds them up, and pieces one after the other
+    else if (!n->matrix) r->copies |= lw_placed(k, r->bound, LOOP_REGISTER_PLACE);
+    else if (lw_is_online(n, stage)) r->round = r->bound, r->bound = 0;
+    // As it is there.
+    r->some = st->nelse || lw_may_be_empty(k, r) || (n->kind == LOOP_AGAIN && lw_reduction(k, stage)->some);
+    r->n = r->r->nstate + r->some;
+    r->chained = is_chained(k, n, r);
+    axis_set vector = lw_vector_of(k, r->chained ? r->left : r->left | r->bound);
+    uint8_t lanes = vector && k->at[k->vector] < 0 ? (uint8_t)lw_lanes(k) : 1;
+    r->types = ARENA_ARRAY(a, simt_type, r->n);
+    for (uint32_t i = 0; i < r->r->nstate; i++)
+        r->types[i] = (simt_type){lw_value_element(k, r->r->state_types[i].type), lanes};
+    if (r->some)
+        r->types[r->r->nstate] = (simt_type){
+            SIMT_PRED, tests_inside(k, &n->body) || parts_differ(k, st, &n->body) ? lanes : 1};
+    return r;
+}
+
+void lw_start_states(kernel *k, simt_builder *b, reduction *r) {
+    uint32_t count = lw_instances(k, r->copies);
+    simt_value *first = ARENA_ARRAY(k->l->arena, simt_value, r->n);
+    lw_reducer(k, b, r->r->identity, r->r->nstate, NULL, NULL, NULL, first);
+    if (r->some) first[r->r->nstate] = simt_build_pred(b, false);
+    r->slot = ARENA_ARRAY(k->l->arena, simt_value, count * r->n);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t c = 0; c < r->n; c++) r->slot[i * r->n + c] = lw_widen(b, first[c], r->types[c].lanes);
+}
+
+reduction *lw_open(kernel *k, simt_builder *b, const loop_node *n, uint32_t stage) {
+    reduction *r = reduction_new(k, n, stage);
+    lw_start_states(k, b, r);
+    lw_follow(k, b, r);
+    VEC_PUSH(k->l->arena, &k->reductions, r);
+    return r;
+}

@@ -1,0 +1,100 @@
+// Positions divided by sizes, without dividing: a multiplication by what the runtime worked out for the size
+// (Granlund and Montgomery 1994; program.h).
+//     quot(cvt(i64, p), size(H))  →  mulhi(2 p, magic) >> shift, 0 where H is 0
+// And by numbers that rounds of a loop begin at multiples of: once for all positions of a round.
+
+#include "lower/values/values.h"
+#include "base/scalar.h"
+
+// Never negative where it is used; in narrow mode below 2^31.
+static bool natural(const kernel *k, tensor_expr e) {
+    const tensor_node *x = tensor_node_at(k->l->op, e);
+    if (x->op == TENSOR_VAR_OP) return true;
+    if (x->op == TENSOR_INDEX_OP || x->op == TENSOR_CVT_OP) return natural(k, x->args[0]);
+    if (x->op != TENSOR_QUOT_OP && x->op != TENSOR_MOD_OP) return false;
+    return natural(k, x->args[0]) && tensor_node_at(k->l->op, x->args[1])->op == TENSOR_SIZE_OP;
+}
+
+static simt_value of_type(simt_builder *b, simt_type t, simt_value x) {
+    return lw_widen(b, simt_build_cvt(b, (simt_type){t.element, 1}, x), t.lanes);
+}
+
+// Of the 64-bit magic m, ceil(m / 2^32) is the one for 32 bits: both are a floor and one more, or 0.
+static simt_value magic_of(kernel *k, simt_builder *b, tensor_space s, simt_type t) {
+    simt_value m = lw_arg(k, ARG_MAGIC, s, 0);
+    simt_type i64 = SIMT_T(I64);
+    if (t.element == SIMT_I64) return lw_widen(b, m, t.lanes);
+    m = simt_build_binary(b, SIMT_ADD, m, simt_build_int(b, i64, UINT32_MAX));
+    m = simt_build_binary(b, SIMT_LSHR, m, simt_build_int(b, i64, 32));
+    return of_type(b, t, m);
+}
+
+static simt_value quotient(kernel *k, simt_builder *b, tensor_space s, simt_type t, simt_value x) {
+    const tensor_space_info *i = &k->l->op->spaces.data[s];
+    if (i->kind == SPACE_CONST) return simt_build_binary(b, SIMT_UDIV, x, simt_build_int(b, t, i->size));
+    simt_value twice = simt_build_binary(b, SIMT_SHL, x, simt_build_int(b, t, 1));
+    simt_value up = simt_build_binary(b, SIMT_MULHI, twice, magic_of(k, b, s, t));
+    return simt_build_binary(b, SIMT_LSHR, up, of_type(b, t, lw_arg(k, ARG_SHIFT, s, 0)));
+}
+
+static simt_value remainder_of(kernel *k, simt_builder *b, tensor_space s, simt_type t, simt_value x,
+                               simt_value q) {
+    const tensor_space_info *i = &k->l->op->spaces.data[s];
+    simt_value size = of_type(b, t, lw_size(k, b, s));
+    simt_value r = simt_build_binary(b, SIMT_SUB, x, simt_build_binary(b, SIMT_MUL, q, size));
+    if (i->kind == SPACE_CONST) return r;
+    simt_value zero = simt_build_int(b, t, 0);
+    return simt_build_select(b, simt_build_cmp(b, SIMT_EQ, size, zero), zero, r);
+}
+
+// ---- Of a round ------------------------------------------------------------------------------------------
+// Of a round that is as long as the divisor: how far a position is from where the round begins. Constants
+// come last.
+static simt_value since_round(kernel *k, simt_builder *b, const loop_node *loop) {
+    int64_t constant;
+    simt_value at = scalar_without_constant(b, lw_var_position(k, b, loop->var).at, &constant),
+               since = simt_build_binary(b, SIMT_SUB, at, k->var[loop->var].base);
+    return simt_build_cvt(b, SIMT_T(I64), simt_build_with(b, SIMT_ADD, since, constant));
+}
+
+static simt_value divide_round(kernel *k, simt_builder *b, const tensor_node *n, const loop_node *loop) {
+    simt_type i64 = SIMT_T(I64);
+    int64_t c = 1;
+    lw_constant(k->l->op, n->args[1], &c);
+    bool one = lw_var_position(k, b, loop->var).shape == POSITION_ONE;
+    if (n->op == TENSOR_MOD_OP && c == loop_digits_product(loop) && one) return since_round(k, b, loop);
+    simt_value q = simt_build_with(b, SIMT_UDIV, k->var[loop->var].base, c);
+    if (n->op == TENSOR_QUOT_OP) return simt_build_cvt(b, i64, q);
+    simt_value x = lw_expr(k, b, n->args[0]),
+               down = simt_build_cvt(b, i64, simt_build_with(b, SIMT_MUL, q, c));
+    return simt_build_binary(b, SIMT_SUB, x, lw_widen(b, down, simt_typeof(k->f, x).lanes));
+}
+
+// A position that is given is never negative.
+static simt_value divide_given(kernel *k, simt_builder *b, const tensor_node *n) {
+    const tensor_node *x = tensor_node_at(k->l->op, n->args[0]);
+    int64_t c;
+    if (x->op == TENSOR_CVT_OP) x = tensor_node_at(k->l->op, x->args[0]);
+    if (n->op != TENSOR_QUOT_OP || x->op != TENSOR_VAR_OP || k->var[x->imm.i].kind != BOUND_GIVEN) return 0;
+    if (!lw_constant(k->l->op, n->args[1], &c) || c < 1) return 0;
+    return simt_build_cvt(b, SIMT_T(I64), simt_build_with(b, SIMT_UDIV, k->var[x->imm.i].given.at, c));
+}
+
+// ---- All -------------------------------------------------------------------------------------------------
+simt_value lw_divide(kernel *k, simt_builder *b, const tensor_node *n) {
+    const loop_node *loop = lw_loop_divided(k, n);
+    if (loop) return divide_round(k, b, n, loop);
+    simt_value given = divide_given(k, b, n);
+    if (given) return given;
+    const tensor_node *by = tensor_node_at(k->l->op, n->args[1]);
+    tensor_space s = (tensor_space)by->imm.i;
+    if (by->op != TENSOR_SIZE_OP || !natural(k, n->args[0])) return 0;
+    const tensor_space_info *i = &k->l->op->spaces.data[s];
+    bool fits = i->size > 0 && (!k->l->o->narrow || i->size < INT64_C(1) << 31);
+    if (i->kind == SPACE_CONST ? !fits : s >= k->l->p->spaces.len) return 0;
+    simt_value x = lw_expr(k, b, n->args[0]);
+    simt_type t = {k->ix.element, simt_typeof(k->f, x).lanes}, wide = {SIMT_I64, t.lanes};
+    x = simt_build_cvt(b, t, x);
+    simt_value q = quotient(k, b, s, t, x);
+    return simt_build_cvt(b, wide, n->op == TENSOR_QUOT_OP ? q : remainder_of(k, b, s, t, x, q));
+}

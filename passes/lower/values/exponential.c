@@ -1,0 +1,140 @@
+// Exponentials: of differences from a maximum (values/below.c), in cells of windows, and by the machine's
+// approximation.
+//     m == -inf ? 0 : exp(s[e] - m)  →  exp(s[e] - (m == -inf ? 0 : m)), of which all but s[e] is the row's
+
+#include "lower/values/values.h"
+#include <math.h>
+
+// ---- What is chosen 0 ------------------------------------------------------------------------------------
+// In cells of windows, whose sums are found again edge by edge where they are not finite.
+static bool in_fast_cell(const kernel *k) {
+    const loop_node *products = lw_products(k);
+    return k->cell && products && loop_again(products);
+}
+
+// Of less than every score inf is subtracted, once a row: then no cell has to choose.
+static simt_value but_none(kernel *k, simt_builder *b, tensor_expr e, simt_value most) {
+    simt_type t = simt_typeof(b->func, most);
+    if (k->l->bare[e] || !in_fast_cell(k) || t.element != SIMT_F32 || t.lanes != 1) return most;
+    simt_value none = simt_build_cmp(b, SIMT_EQ, most, simt_build_float(b, t, (double)-INFINITY));
+    return simt_build_select(b, none, simt_build_float(b, t, (double)INFINITY), most);
+}
+
+simt_value lw_chosen_below(kernel *k, simt_builder *b, tensor_expr choice) {
+    const tensor_node *x = tensor_node_at(k->l->op, choice);
+    tensor_expr most;
+    bool spares = in_fast_cell(k) && x->type.type == DT_F32 && lw_is_chosen(k->l->op, x, &most) &&
+                  lw_is_zero_with(k->l, x->args[2], most, 0);
+    return spares ? lw_expr(k, b, x->args[2]) : 0;
+}
+
+// ---- What is made of it ----------------------------------------------------------------------------------
+bool lw_is_narrow(const kernel *k) {
+    const loop_node *products = lw_products(k);
+    bool cells = products ? !simt_mma_splits(products->matrix->kind) : k->cell && k->l->plan->narrow;
+    return cells || lw_is_approximate(k);
+}
+
+bool lw_is_approximate(const kernel *k) { return k->plan->approximate && k->l->o->machine->gpu; }
+
+// 2^(x log2 e) by the machine's approximation: two operations for the twelve to eighteen of the library's,
+// which were most of what cells of windows cost. Of the product the rounding alone makes an error of |x|
+// 2^-24, so results that 16 bits have are within 2^-19; those below the normal range may be 0.
+static simt_value log2e(simt_builder *b, simt_value like, double times) {
+    return simt_build_float(b, simt_typeof(b->func, like), times * 0x1.71547652b82fep+0);
+}
+
+static simt_value exp_narrow(simt_builder *b, simt_value x) {
+    return simt_build_unary(b, SIMT_EXP2A, simt_build_binary(b, SIMT_MUL, x, log2e(b, x, 1)));
+}
+
+bool lw_is_positive(const simt_builder *b, simt_value x, double *of) {
+    simt_instr def = b->func->values.data[x].def;
+    const simt_instr_info *i = def ? &b->func->instrs.data[def] : NULL;
+    bool constant = i && i->op == SIMT_CONST && simt_typeof(b->func, x).element == SIMT_F32;
+    *of = constant ? i->imm.f : 0;
+    return *of > 0 && isfinite(*of);
+}
+
+// The factor beside a positive constant; x and 1: there is none.
+static simt_value without_scale(const simt_builder *b, simt_value x, double *scale) {
+    simt_instr def = b->func->values.data[x].def;
+    const simt_instr_info *i = def ? &b->func->instrs.data[def] : NULL;
+    for (uint32_t k = 0; i && i->op == SIMT_MUL && k < 2; k++)
+        if (lw_is_positive(b, i->args[k], scale)) return i->args[1 - k];
+    *scale = 1;
+    return x;
+}
+
+// Of a cell without an entry -inf, whose exponential is 0: what is made of it need not be chosen then.
+static simt_value in_cell(kernel *k, simt_builder *b, tensor_expr e, simt_value x) {
+    if (!k->cell || k->cell_axes & ~lw_depends(k, e)) return x;
+    simt_type t = simt_typeof(k->f, x);
+    return simt_build_select(b, lw_widen(b, k->cell, t.lanes), x, simt_build_float(b, t, (double)-INFINITY));
+}
+
+static bool is_plain(const kernel *k, simt_value x) {
+    simt_type t = simt_typeof(k->f, x);
+    return t.element == SIMT_F32 && t.lanes == 1;
+}
+
+// Of c x - y, of which y is the row's: rounded once, as c x itself was. power: it is so many times that, by
+// powers of two.
+static simt_value exp_narrow_below(kernel *k, simt_builder *b, tensor_expr e, simt_value x, simt_value y,
+                                   int power) {
+    double scale;
+    x = in_cell(k, b, e, without_scale(b, x, &scale));
+    simt_value by = log2e(b, y, -1), more = power ? simt_build_float(b, simt_typeof(b->func, y), power) : 0,
+               less = power ? simt_build_fma(b, y, by, more) : simt_build_binary(b, SIMT_MUL, y, by);
+    return simt_build_unary(b, SIMT_EXP2A, simt_build_fma(b, x, log2e(b, x, scale), less));
+}
+
+// Outside of cells, whose sums are found again where they are not finite, the difference comes first: of
+// equal numbers it is 0, however large they are.
+static simt_value exp_of_difference(kernel *k, simt_builder *b, tensor_expr e, simt_value x, simt_value y,
+                                    bool nonpositive) {
+    if (k->cell && lw_is_narrow(k) && is_plain(k, x) && is_plain(k, y))
+        return exp_narrow_below(k, b, e, x, y, 0);
+    x = in_cell(k, b, e, x);
+    simt_value below = lw_two(b, SIMT_SUB, x, y);
+    bool f32 = simt_typeof(k->f, below).element == SIMT_F32;
+    if (f32 && lw_is_narrow(k)) return exp_narrow(b, below);
+    return lw_maths(k, b, f32 && nonpositive ? "exp_nonpositive" : "exp", &below, 1);
+}
+
+simt_value lw_exp_below(kernel *k, simt_builder *b, tensor_expr choice) {
+    const tensor_node *c = tensor_node_at(k->l->op, choice), *x = lw_below(k->l, c);
+    if (!x) return 0;
+    simt_value none = lw_expr(k, b, c->args[0]), zero = lw_expr(k, b, c->args[1]);
+    simt_value most = lw_choose(b, none, zero, lw_expr(k, b, x->args[1]));
+    return exp_of_difference(k, b, choice, lw_expr(k, b, x->args[0]), most, true);
+}
+
+simt_value lw_exp_times(kernel *k, simt_builder *b, const tensor_node *product) {
+    const tensor_node *e = tensor_node_at(k->l->op, product->args[0]),
+                      *by = tensor_node_at(k->l->op, product->args[1]);
+    int power;
+    if (e->op != TENSOR_EXP_OP || by->op != TENSOR_CONST_OP || by->imm.f <= 1 ||
+        frexp(by->imm.f, &power) != 0.5 || !lw_is_narrow(k))
+        return 0;
+    const tensor_node *of = tensor_node_at(k->l->op, e->args[0]);
+    if (of->op != TENSOR_SUB_OP) return 0;
+    simt_value x = lw_expr(k, b, of->args[0]),
+               y = but_none(k, b, product->args[0], lw_expr(k, b, of->args[1]));
+    return k->cell && is_plain(k, x) && is_plain(k, y)
+               ? exp_narrow_below(k, b, product->args[0], x, y, power - 1)
+               : 0;
+}
+
+simt_value lw_exp(kernel *k, simt_builder *b, tensor_expr e) {
+    tensor_expr of = tensor_node_at(k->l->op, e)->args[0];
+    const tensor_node *x = tensor_node_at(k->l->op, of);
+    bool nonpositive = k->l->nonpositive[e];
+    if (x->op == TENSOR_SUB_OP && (lw_is_narrow(k) || (!k->l->bare[e] && in_fast_cell(k))))
+        return exp_of_difference(k, b, e, lw_expr(k, b, x->args[0]),
+                                 but_none(k, b, e, lw_expr(k, b, x->args[1])), nonpositive);
+    simt_value v = in_cell(k, b, e, lw_expr(k, b, of));
+    bool f32 = simt_typeof(k->f, v).element == SIMT_F32;
+    if (f32 && lw_is_narrow(k)) return exp_narrow(b, v);
+    return lw_maths(k, b, f32 && nonpositive ? "exp_nonpositive" : "exp", &v, 1);
+}

@@ -1,0 +1,341 @@
+// Scalar expressions of tensor IR at one instance, for all lanes of the vector at once or for the one that is
+// fixed. A choice becomes a select, or a branch where the arm not taken could read at no index; where lanes
+// would take different branches, each is computed by itself. Scalars meet vectors by being splat.
+
+#include "lower/values/values.h"
+#include "base/scalar.h"
+#include <math.h>
+
+// ---- What must not be evaluated where its condition fails ------------------------------------------------
+static bool unguarded(kernel *k, tensor_expr e) {
+    lowering *l = k->l;
+    if (!(l->none_facts[e] & READS_AT_NONE) || lw_is_known(k, e) || l->visited[e] == l->visits) return false;
+    l->visited[e] = l->visits;
+    const tensor_node *n = tensor_node_at(l->op, e);
+    for (uint32_t i = 0; i < n->nargs; i++) {
+        if (n->op == TENSOR_LOAD_OP && l->none_facts[n->args[i]] & MAYBE_NONE) return true;
+        if (unguarded(k, n->args[i])) return true;
+    }
+    return false;
+}
+
+bool lw_needs_guard(kernel *k, tensor_expr e) {
+    k->l->visits++;
+    return unguarded(k, e);
+}
+
+// ---- Choices ---------------------------------------------------------------------------------------------
+// Each lane by itself, as a vector again.
+static simt_value by_lanes(kernel *k, simt_builder *b, tensor_expr e) {
+    simt_value x[16];
+    uint32_t n = lw_lanes(k);
+    for (uint32_t i = 0; i < n; i++) {
+        k->at[k->vector] = (int32_t)i;
+        x[i] = lw_expr(k, b, e);
+    }
+    k->at[k->vector] = -1;
+    return lw_gather(b, x, n);
+}
+
+static simt_element element_of(kernel *k, tensor_expr e) {
+    return lw_value_element(k, tensor_typeof(k->l->op, e).type);
+}
+
+static simt_value lower_arm(kernel *k, simt_builder *b, tensor_expr e, uint32_t lanes) {
+    region_mark m = lw_enter(k);
+    simt_value v = lw_widen(b, lw_expr(k, b, e), lanes);
+    lw_leave(k, m);
+    return v;
+}
+
+static simt_value lower_branch(kernel *k, simt_builder *b, simt_value c, tensor_expr x, tensor_expr y) {
+    uint32_t lanes = lw_vector_free(k, lw_depends(k, x) | lw_depends(k, y)) ? lw_lanes(k) : 1;
+    simt_type t = {element_of(k, x), (uint8_t)lanes};
+    simt_builder then, other;
+    simt_instr i = simt_build_if(b, c, &t, 1, &then, &other);
+    simt_value v = lower_arm(k, &then, x, lanes);
+    simt_build_yield(&then, &v, 1);
+    v = lower_arm(k, &other, y, lanes);
+    simt_build_yield(&other, &v, 1);
+    return simt_result(k->f, i, 0);
+}
+
+static simt_value lower_select(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {
+    bool guard = lw_needs_guard(k, n->args[1]) || lw_needs_guard(k, n->args[2]);
+    simt_value below = guard ? 0 : lw_exp_below(k, b, e);
+    if (!below && !guard) below = lw_chosen_below(k, b, e);
+    if (below) return below;
+    simt_value c = lw_expr(k, b, n->args[0]);   // for all lanes: each then takes its own
+    if (guard && lw_lanes_of(b, c) > 1) return by_lanes(k, b, e);
+    if (guard) return lower_branch(k, b, c, n->args[1], n->args[2]);
+    simt_value x = lw_expr(k, b, n->args[1]), y = lw_expr(k, b, n->args[2]);
+    return lw_choose(b, c, x, y);
+}
+
+static simt_value lower_logic(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n, bool is_and) {
+    bool guard = lw_needs_guard(k, n->args[1]);
+    simt_value x = lw_expr(k, b, n->args[0]);
+    if (guard && lw_vector_free(k, lw_depends(k, e))) return by_lanes(k, b, e);
+    if (!guard) return lw_two(b, is_and ? SIMT_AND : SIMT_OR, x, lw_expr(k, b, n->args[1]));
+    simt_type t = SIMT_T(PRED);
+    simt_builder then, other;
+    simt_instr i = simt_build_if(b, x, &t, 1, &then, &other);
+    simt_builder *rest = is_and ? &then : &other, *known = is_and ? &other : &then;
+    simt_value v = lower_arm(k, rest, n->args[1], 1);
+    simt_build_yield(rest, &v, 1);
+    v = simt_build_pred(known, !is_and);
+    simt_build_yield(known, &v, 1);
+    return simt_result(k->f, i, 0);
+}
+
+simt_value lw_else(kernel *k, simt_builder *b, simt_value some, simt_value x, tensor_expr orelse) {
+    uint32_t lanes = simt_typeof(k->f, x).lanes;
+    if (simt_typeof(k->f, some).lanes > 1 || !lw_needs_guard(k, orelse)) {
+        simt_value y = lw_widen(b, lw_expr(k, b, orelse), lanes);
+        lanes = simt_typeof(k->f, y).lanes;
+        return simt_build_select(b, some, lw_widen(b, x, lanes), y);
+    }
+    simt_type t = {simt_typeof(k->f, x).element, (uint8_t)lanes};
+    simt_builder then, other;
+    simt_instr i = simt_build_if(b, some, &t, 1, &then, &other);
+    simt_build_yield(&then, &x, 1);
+    region_mark m = lw_enter(k);
+    simt_value y = lw_widen(&other, lw_expr(k, &other, orelse), lanes);
+    simt_build_yield(&other, &y, 1);
+    lw_leave(k, m);
+    return simt_result(k->f, i, 0);
+}
+
+// ---- Operators -------------------------------------------------------------------------------------------
+static simt_value lower_var(kernel *k, simt_builder *b, const tensor_node *n) {
+    return lw_spread(k, b, lw_var_position(k, b, (tensor_var)n->imm.i));
+}
+
+static simt_value lower_const(kernel *k, simt_builder *b, const tensor_node *n) {
+    simt_type t = {lw_value_element(k, n->type.type), 1};
+    if (ir_dtype_is_float(n->type.type)) return simt_build_float(b, t, n->imm.f);
+    return n->type.type == DT_BOOL ? simt_build_pred(b, n->imm.i != 0) : simt_build_int(b, t, n->imm.i);
+}
+
+static simt_value lower_floored(kernel *k, simt_builder *b, const tensor_node *n) {
+    simt_value v = lw_divide(k, b, n);
+    if (v) return v;
+    simt_value x = lw_expr(k, b, n->args[0]), y = lw_expr(k, b, n->args[1]);
+    lw_match(b, &x, &y);
+    return n->op == TENSOR_MOD_OP ? scalar_mod(b, x, y) : scalar_quot(b, x, y);
+}
+
+static simt_value lower_rand(kernel *k, simt_builder *b, const tensor_node *n) {
+    simt_value h = scalar_hash(b, 0, lw_expr(k, b, n->args[0]));
+    for (uint32_t i = 1; i < n->nargs; i++) {
+        simt_value x = lw_expr(k, b, n->args[i]);
+        lw_match(b, &h, &x);
+        h = scalar_hash(b, h, x);
+    }
+    return scalar_uniform(b, h);
+}
+
+// A cell that is so many times what it was (tensor/outside.c).
+static bool is_scaled(const kernel *k, tensor_expr e) {
+    const tensor_node *x = tensor_node_at(k->l->op, e);
+    if (x->op == TENSOR_SELECT_OP) return is_scaled(k, x->args[2]);
+    if (x->op == TENSOR_ADD_OP || x->op == TENSOR_SUB_OP) return is_scaled(k, x->args[0]);
+    if (x->op != TENSOR_MUL_OP) return false;
+    const tensor_node *by = tensor_node_at(k->l->op, x->args[1]);
+    int power;
+    bool here = by->op == TENSOR_CONST_OP && by->imm.f > 1 && frexp(by->imm.f, &power) == 0.5;
+    return here || is_scaled(k, x->args[0]) || is_scaled(k, x->args[1]);
+}
+
+static simt_value lower_round(kernel *k, simt_builder *b, const tensor_node *n) {
+    if (k->again && (ir_dtype)n->imm.i == DT_F16 && is_scaled(k, n->args[0]))
+        return lw_expr(k, b, n->args[0]);
+    simt_value x = lw_convert(b, lw_memory_element(k, (ir_dtype)n->imm.i), lw_expr(k, b, n->args[0]));
+    return lw_convert(b, lw_value_element(k, n->type.type), x);
+}
+
+static simt_value lower_maths(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {
+    simt_value args[2] = {0, 0};
+    if (n->op == TENSOR_EXP_OP) return lw_exp(k, b, e);
+    for (uint32_t i = 0; i < n->nargs; i++) args[i] = lw_expr(k, b, n->args[i]);
+    const char *name = tensor_op_table((tensor_opcode)n->op)->text;
+    return lw_maths(k, b, name, args, n->nargs);
+}
+
+static simt_value lower_compare(kernel *k, simt_builder *b, const tensor_node *n, simt_predicate p) {
+    simt_value x = lw_expr(k, b, n->args[0]), y = lw_expr(k, b, n->args[1]);
+    if (tensor_typeof(k->l->op, n->args[0]).type == DT_BOOL) {   // conditions compare as 0 and 1
+        x = lw_convert(b, SIMT_I32, x);
+        y = lw_convert(b, SIMT_I32, y);
+    }
+    lw_match(b, &x, &y);
+    return simt_build_cmp(b, p, x, y);
+}
+
+static simt_value lower_two(kernel *k, simt_builder *b, const tensor_node *n, simt_op op) {
+    simt_value x = lw_expr(k, b, n->args[0]), y = lw_expr(k, b, n->args[1]);
+    return lw_two(b, op, x, y);
+}
+
+static simt_value lower_product(kernel *k, simt_builder *b, const tensor_node *n) {
+    simt_value exponential = lw_exp_times(k, b, n);
+    return exponential ? exponential : lower_two(k, b, n, SIMT_MUL);
+}
+
+static const simt_instr_info *made_by(const simt_builder *b, simt_value v, simt_op op) {
+    simt_instr i = b->func->values.data[v].def;
+    return i && b->func->instrs.data[i].op == op ? &b->func->instrs.data[i] : NULL;
+}
+
+// The factors of a product, or of a lane of one; false: it is none.
+static bool factors_of(simt_builder *b, simt_value v, simt_value *x, simt_value *y) {
+    const simt_instr_info *lane = made_by(b, v, SIMT_EXTRACT),
+                          *product = made_by(b, lane ? lane->args[0] : v, SIMT_MUL);
+    uint32_t at = lane ? (uint32_t)lane->imm.i : 0;
+    if (!product) return false;
+    *x = product->args[0], *y = product->args[1];
+    if (lane) *x = lw_pick(b, *x, at), *y = lw_pick(b, *y, at);
+    return true;
+}
+
+// A product that a reduction adds is rounded with the sum, in one operation: half the arithmetic of a dot
+// product. Elsewhere only where little is kept of it, and in 16 bits, where a product that is rounded by
+// itself loses most of what a sum of it could keep.
+static simt_value lower_add(kernel *k, simt_builder *b, const tensor_node *n) {
+    simt_value x = lw_expr(k, b, n->args[0]), y = lw_expr(k, b, n->args[1]), p, q;
+    lw_match(b, &x, &y);
+    bool fused = tensor_type_is_narrow(n->type) ||
+                 ((k->right || lw_is_narrow(k)) && tensor_type_is_float(n->type));
+    return fused && factors_of(b, y, &p, &q) ? simt_build_fma(b, p, q, x)
+                                             : simt_build_binary(b, SIMT_ADD, x, y);
+}
+
+// What was widened to be narrowed again is what it was.
+static simt_value lower_cvt(kernel *k, simt_builder *b, const tensor_node *n) {
+    simt_value x = lw_expr(k, b, n->args[0]);
+    const simt_instr_info *widened = tensor_type_is_narrow(n->type) ? made_by(b, x, SIMT_CVT) : NULL;
+    simt_element to = lw_value_element(k, n->type.type);
+    if (widened && simt_typeof(b->func, widened->args[0]).element == to) return widened->args[0];
+    return lw_convert(b, to, x);
+}
+
+static simt_value lower_one(kernel *k, simt_builder *b, const tensor_node *n, simt_op op) {
+    return simt_build_unary(b, op, lw_expr(k, b, n->args[0]));
+}
+
+static simt_value lower_node(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {
+    switch ((tensor_opcode)n->op) {
+    case TENSOR_CONST_OP: return lower_const(k, b, n);
+    case TENSOR_NONE_OP: return lw_ix(k, b, -1);
+    case TENSOR_VAR_OP: return lower_var(k, b, n);
+    case TENSOR_SIZE_OP: return lw_size(k, b, (tensor_space)n->imm.i);
+    case TENSOR_ARG_OP: return k->arg[n->imm.i];
+    case TENSOR_LEFT_OP: return k->left[n->imm.i];
+    case TENSOR_RIGHT_OP: return k->right[n->imm.i];
+    case TENSOR_LOAD_OP: return lw_load(k, b, e, n);
+    case TENSOR_INDEX_OP: return lw_to_ix(k, b, lw_expr(k, b, n->args[0]));
+    case TENSOR_PARTS_OP:   // whoever has it multiplied by parts takes it apart
+    case TENSOR_STOP_OP: return lw_expr(k, b, n->args[0]);
+    case TENSOR_ADD_OP: return lower_add(k, b, n);
+    case TENSOR_SUB_OP: return lower_two(k, b, n, SIMT_SUB);
+    case TENSOR_MUL_OP: return lower_product(k, b, n);
+    case TENSOR_DIV_OP: return lower_two(k, b, n, SIMT_DIV);
+    case TENSOR_MOD_OP:
+    case TENSOR_QUOT_OP: return lower_floored(k, b, n);
+    case TENSOR_BIT_OP: return scalar_bit(b, lw_expr(k, b, n->args[0]), lw_expr(k, b, n->args[1]));
+    case TENSOR_MIN_OP: return lower_two(k, b, n, SIMT_MIN);
+    case TENSOR_MAX_OP: return lower_two(k, b, n, SIMT_MAX);
+    case TENSOR_NEG_OP: return lower_one(k, b, n, SIMT_NEG);
+    case TENSOR_EQ_OP: return lower_compare(k, b, n, SIMT_EQ);
+    case TENSOR_NE_OP: return lower_compare(k, b, n, SIMT_NE);
+    case TENSOR_LT_OP: return lower_compare(k, b, n, SIMT_LT);
+    case TENSOR_LE_OP: return lower_compare(k, b, n, SIMT_LE);
+    case TENSOR_GT_OP: return lower_compare(k, b, n, SIMT_GT);
+    case TENSOR_GE_OP: return lower_compare(k, b, n, SIMT_GE);
+    case TENSOR_AND_OP: return lower_logic(k, b, e, n, true);
+    case TENSOR_OR_OP: return lower_logic(k, b, e, n, false);
+    case TENSOR_NOT_OP: return lower_one(k, b, n, SIMT_NOT);
+    case TENSOR_SELECT_OP: return lower_select(k, b, e, n);
+    case TENSOR_CVT_OP: return lower_cvt(k, b, n);
+    case TENSOR_ROUND_OP: return lower_round(k, b, n);
+    case TENSOR_TF32_OP: return lower_one(k, b, n, SIMT_CVT_TF32);
+    case TENSOR_SQRT_OP: return lower_one(k, b, n, SIMT_SQRT);
+    case TENSOR_FLOOR_OP: return lower_one(k, b, n, SIMT_FLOOR);
+    case TENSOR_CEIL_OP: return lower_one(k, b, n, SIMT_CEIL);
+    case TENSOR_EXP_OP:
+    case TENSOR_LOG_OP:
+    case TENSOR_POW_OP:
+    case TENSOR_TANH_OP:
+    case TENSOR_SIN_OP:
+    case TENSOR_COS_OP:
+    case TENSOR_ERF_OP:
+    case TENSOR_EXPM1_OP:
+    case TENSOR_LOG1P_OP: return lower_maths(k, b, e, n);
+    case TENSOR_RAND_OP: return lower_rand(k, b, n);
+    case TENSOR_PREIMAGE_OP:
+    case TENSOR_AT_LEAST_OP:
+    case TENSOR_CUT_PARTS_OP: return lw_number(k, e);
+    case TENSOR_SYMMETRIC_OP:
+    case TENSOR_OP_COUNT: break;
+    }
+    ICE("'%s' stands outside a precondition", tensor_op_table((tensor_opcode)n->op)->text);
+}
+
+simt_value lw_expr(kernel *k, simt_builder *b, tensor_expr e) {
+    axis_set axes = lw_depends(k, e);
+    simt_value *of = k->memo[e].of, v = of[lw_instance(k, axes)];
+    if (v) return v;
+    bool laned = k->vector != LOWER_NO_AXIS && axes & AXIS(k->vector) && k->at[k->vector] >= 0;
+    simt_value all = laned ? of[lw_instance(k, axes) - (uint32_t)(k->at[k->vector] + 1)] : 0;
+    if (all) return lw_remember(k, e, lw_pick(b, all, (uint32_t)k->at[k->vector]));
+    const tensor_node *n = tensor_node_at(k->l->op, e);
+    span outer = b->at;
+    if (n->at.hi) b->at = n->at;
+    v = lower_node(k, b, e, n);
+    b->at = outer;
+    return lw_remember(k, e, v);
+}
+
+void lw_reducer(kernel *k, simt_builder *b, const tensor_expr *e, uint32_t n, const simt_value *arg,
+                const simt_value *left, const simt_value *right, simt_value *out) {
+    memo_cell *memo = k->memo;
+    uint32_t log = k->log.len;
+    const simt_value *outer[3] = {k->arg, k->left, k->right};
+    k->memo = k->spare ? k->spare : ARENA_ARRAY(k->l->arena, memo_cell, k->l->op->exprs.len + 1);
+    k->spare = NULL;
+    k->arg = arg;
+    k->left = left;
+    k->right = right;
+    for (uint32_t i = 0; i < n; i++) out[i] = lw_expr(k, b, e[i]);
+    lw_forget(k, log);
+    k->spare = k->memo;
+    k->memo = memo;
+    k->arg = outer[0], k->left = outer[1], k->right = outer[2];
+}
+
+// ---- Sizes and cells -------------------------------------------------------------------------------------
+simt_value lw_size(kernel *k, simt_builder *b, tensor_space s) {
+    const tensor_space_info *i = &k->l->op->spaces.data[s];
+    if (i->kind == SPACE_CONST) return simt_build_int(b, SIMT_T(I64), i->size);
+    if (s < k->l->p->spaces.len) return lw_arg(k, ARG_SIZE, s, 0);
+    return lw_expr(k, b, i->expr);   // a space of the plan's own
+}
+
+// Known for as many instances as the value differs in.
+void lw_given(kernel *k, simt_builder *b, const loop_node *n) {
+    axis_set s = lw_written_out(k, lw_depends(k, n->value));
+    if (!lw_know(k, n->key, lw_depends(k, n->value))) return;
+    for (instance_walk w = lw_walk_begin(k, s); lw_walk_next(&w);)
+        lw_remember(k, n->key, lw_expr(k, b, n->value));
+}
+
+simt_value lw_enter_cell(kernel *k, simt_builder *b, const reduction *r) {
+    simt_value c = 0;
+    axis_set axes = 0;
+    for (uint32_t i = 0; i < r->cells.len; i++) {
+        c = lw_both(b, c, lw_expr(k, b, r->cells.data[i]));
+        axes |= lw_depends(k, r->cells.data[i]);
+    }
+    k->cell = c, k->cell_axes = axes;
+    return c;
+}

@@ -1,0 +1,137 @@
+// What a round has fetched (lower/copies/fetch.c) is read from shared memory where an expression loads it.
+//     fetch 3 x[e] pitch 136 { … x[e, f] … }  →  ld.shared buffer + row * 136 + f
+
+#include "lower/values/values.h"
+
+uint32_t lw_fetched_element_bytes(const kernel *k, const loop_fetch *f) {
+    return simt_element_bits(lw_memory_element(k, k->l->op->vals.data[f->val].type)) / 8;
+}
+
+// Bytes from the first row to another, without the pitch of `plus` rows more.
+simt_value lw_rows_apart(simt_builder *b, const loop_fetch *f, simt_value row, int64_t plus, uint32_t bytes) {
+    simt_value at = simt_build_with(b, SIMT_MUL, row, (int64_t)f->pitch * bytes);
+    if (!f->every) return at;
+    simt_value skewed = simt_build_with(b, SIMT_UDIV, simt_build_with(b, SIMT_ADD, row, plus), f->every);
+    return simt_build_binary(b, SIMT_ADD, at, simt_build_with(b, SIMT_MUL, skewed, (int64_t)f->skew * bytes));
+}
+
+// What lets say apart, they are the same index.
+static bool same_expr(const kernel *k, tensor_expr a, tensor_expr b) {
+    if (a == b) return true;
+    const tensor_node *x = tensor_node_at(k->l->op, a), *y = tensor_node_at(k->l->op, b);
+    for (int side = 0; side < 2; side++) {
+        const tensor_node *n = side ? y : x;
+        const binding *v = n->op == TENSOR_VAR_OP ? &k->var[n->imm.i] : NULL;
+        if (v && v->kind == BOUND_LET) return side ? same_expr(k, a, v->value) : same_expr(k, v->value, b);
+    }
+    bool same = x->op == y->op && x->imm.i == y->imm.i && x->nargs == y->nargs &&
+                (x->op == TENSOR_VAR_OP || x->op == TENSOR_LOAD_OP);
+    for (uint32_t i = 0; same && i < x->nargs; i++) same = same_expr(k, x->args[i], y->args[i]);
+    return same;
+}
+
+// As far as lets and what is given say.
+static bool same_row(const kernel *k, tensor_expr a, tensor_expr b) {
+    if (same_expr(k, a, b)) return true;
+    for (uint32_t i = k->given.len; i-- > 0;) {
+        const loop_node *n = k->given.data[i];
+        if (same_expr(k, n->key, b) && same_expr(k, a, n->value)) return true;
+    }
+    return false;
+}
+
+static const fetched_rows *fetched(const kernel *k, const tensor_node *load, bool panels) {
+    for (uint32_t i = k->fetched.len; i-- > 0;) {
+        const fetched_rows *f = &k->fetched.data[i];
+        bool same = f->rows->val == (tensor_val)load->imm.i && f->rows->panels == panels;
+        for (uint32_t x = 0; same && x < f->rows->nindex; x++)
+            same = same_row(k, f->rows->index[x], load->args[x]);
+        if (same) return f;
+    }
+    return NULL;
+}
+
+const fetched_rows *lw_fetched(const kernel *k, const tensor_node *load) { return fetched(k, load, false); }
+const fetched_rows *lw_fetched_panels(const kernel *k, const tensor_node *load) {
+    return fetched(k, load, true);
+}
+
+bool lw_is_fetched(const kernel *k, tensor_expr e, uint32_t from) {
+    const tensor_node *n = loop_matrix_factor(k->l->op, e);
+    const fetched_rows *f = n->op == TENSOR_LOAD_OP ? lw_fetched(k, n) : NULL;
+    for (uint32_t i = from; f && i < k->masks.len; i++)
+        if (k->masks.data[i].of && k->masks.data[i].node != f->node) return false;
+    return f != NULL;
+}
+
+// Positions from the first of the round, of the thread's digits, and what its copies add.
+static simt_value in_round(kernel *k, simt_builder *b, const fetched_rows *f, int64_t *plus) {
+    const binding *v = &k->var[f->node->var];
+    *plus = 0;
+    if (v->columns)
+        return simt_build_cvt(
+            b, SIMT_T(I32), simt_build_binary(b, SIMT_SUB, lw_var_position(k, b, f->node->var).at, v->base));
+    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
+        if (v->own & AXIS(i)) *plus += (int64_t)k->at[i] * k->axis[i].weight;
+    return simt_build_cvt(b, SIMT_T(I32), lw_thread_position(k, b, f->node, lw_ix(k, b, 0)));
+}
+
+// Of the loop beside, the positions that the block has at once.
+static simt_value in_tile(kernel *k, simt_builder *b, const fetched_rows *f) {
+    simt_value at = lw_var_position(k, b, f->beside->var).at;
+    return simt_build_cvt(b, SIMT_T(I32), simt_build_binary(b, SIMT_SUB, at, k->var[f->beside->var].base));
+}
+
+// What a lane's columns begin at a multiple of: rows and buffers are pitches apart. Lanes read 16 bytes at
+// once, so no more is asked for.
+static uint32_t column_align(const fetched_rows *f, uint32_t lanes, uint32_t bytes) {
+    uint32_t align = bytes * lanes;
+    while (align > 16 || f->rows->pitch * bytes % align) align /= 2;
+    return align;
+}
+
+static simt_value load_tile(kernel *k, simt_builder *b, const fetched_rows *f, uint32_t lanes) {
+    uint32_t bytes = lw_fetched_element_bytes(k, f->rows);
+    int64_t plus, more = 0;
+    simt_value round = in_round(k, b, f, &plus), beside = in_tile(k, b, f);
+    simt_value row = f->tile.along ? beside : round, column = f->tile.along ? round : beside;
+    more = plus * (f->tile.along ? 1 : f->rows->pitch) * bytes;
+    simt_value to = simt_build_addr(b, lw_shared(k, b, f->at), f->buffer, 1, 0);
+    to = simt_build_addr(b, to, lw_rows_apart(b, f->rows, row, f->tile.along ? 0 : plus, bytes), 1, 0);
+    to = simt_build_addr(b, to, column, bytes, more);
+    return lw_load_shared(k, b, f->rows->val, to, lanes, column_align(f, lanes, bytes));
+}
+
+simt_value lw_fetched_part(kernel *k, simt_builder *b, const fetched_rows *f, const tensor_node *load) {
+    const tensor_val_info *val = &k->l->op->vals.data[f->rows->val];
+    simt_value part = lw_ix(k, b, 0);
+    int64_t size = 1;
+    for (uint32_t i = load->nargs - 1; i-- > f->rows->nindex;) {
+        size *= k->l->op->spaces.data[val->axes[i + 1]].size;
+        part = simt_build_binary(b, SIMT_ADD, part,
+                                 simt_build_with(b, SIMT_MUL, lw_position(k, b, load->args[i]).at, size));
+    }
+    return part;
+}
+
+simt_value lw_load_fetched(kernel *k, simt_builder *b, const fetched_rows *f, const tensor_node *load,
+                           position last, uint32_t lanes) {
+    if (f->beside) return load_tile(k, b, f, lanes);
+    uint32_t bytes = lw_fetched_element_bytes(k, f->rows);
+    int64_t plus;
+    simt_value row = in_round(k, b, f, &plus),
+               to = simt_build_addr(b, lw_shared(k, b, f->at), f->buffer, 1, 0);
+    to = simt_build_addr(b, to, lw_rows_apart(b, f->rows, row, plus, bytes), 1,
+                         plus * f->rows->pitch * bytes);
+    if (f->rows->nindex + 1 < load->nargs)
+        to = simt_build_addr(b, to, lw_fetched_part(k, b, f, load), bytes, 0);
+    if (last.shape == POSITION_ANY) {
+        simt_value x[16];
+        for (uint32_t i = 0; i < lanes; i++)
+            x[i] = lw_load_shared(k, b, f->rows->val,
+                                  simt_build_addr(b, to, lw_pick(b, last.at, i), bytes, 0), 1, bytes);
+        return lw_gather(b, x, lanes);
+    }
+    return lw_load_shared(k, b, f->rows->val, simt_build_addr(b, to, last.at, bytes, 0), lanes,
+                          last.shape == POSITION_SHIFTED ? bytes : column_align(f, lanes, bytes));
+}
