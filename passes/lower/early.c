@@ -20,11 +20,11 @@ void lw_find_unsettled(kernel *k, uint32_t step) {
     if (k->plan->start != LOOP_START_WAIT_FIRST || !k->l->o->machine->gpu) return;
     arena *a = k->l->arena;
     loop_uses own = loop_uses_of(a, k->l->plan, k->plan);
-    k->unsettled = ARENA_ARRAY(a, bool, k->l->op->vals.len + 1);
+    k->access.unsettled = ARENA_ARRAY(a, bool, k->l->op->vals.len + 1);
     for (uint32_t i = step; i-- > 0 && lw_launch_at(k->l, i);) {
         loop_uses before = loop_uses_of(a, k->l->plan, lw_launch_at(k->l, i));
         for (tensor_val v = 0; v < k->l->op->vals.len; v++)
-            k->unsettled[v] |= before.writes[v] || (before.reads[v] && own.writes[v]);
+            k->access.unsettled[v] |= before.writes[v] || (before.reads[v] && own.writes[v]);
         if (lw_launch_at(k->l, i)->start == LOOP_START_IN_TURN) return;
     }
 }
@@ -63,7 +63,7 @@ static bool leaves_states_alone(const kernel *k, uint32_t step) {
 }
 
 void lw_find_left(kernel *k, uint32_t step) {
-    k->waits_to_write = k->plan->start == LOOP_START_WAIT_LAST && k->l->o->machine->gpu &&
+    k->access.waits_to_write = k->plan->start == LOOP_START_WAIT_LAST && k->l->o->machine->gpu &&
                         leaves_states_alone(k, step);
 }
 
@@ -96,7 +96,7 @@ static bool may_precede(const simt_func *f, const simt_instr_info *i) {
 void lw_wait_late(kernel *k) {
     enum { BODY = 1 };
     simt_region_info *body = &k->f->regions.data[BODY];
-    if (!k->unsettled) return;
+    if (!k->access.unsettled) return;
     uint32_t at = 0;
     while (k->f->instrs.data[body->instrs.data[at]].op != SIMT_GRID_WAIT) at++;
     simt_instr wait = body->instrs.data[at];

@@ -8,15 +8,15 @@
 
 // ---- Blocks ----------------------------------------------------------------------------------------------
 static void find_block_loops(kernel *k, const loop_body *body) {
-    uint32_t before = k->block_loops.len, holders = 0;
+    uint32_t before = k->grid.loops.len, holders = 0;
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        uint32_t had = k->block_loops.len;
-        if (n->kind == LOOP_FOR && n->rest == LOOP_BLOCK_PLACE) VEC_PUSH(k->l->arena, &k->block_loops, n);
+        uint32_t had = k->grid.loops.len;
+        if (n->kind == LOOP_FOR && n->rest == LOOP_BLOCK_PLACE) VEC_PUSH(k->l->arena, &k->grid.loops, n);
         find_block_loops(k, &n->body);
-        holders += k->block_loops.len > had;
+        holders += k->grid.loops.len > had;
     }
-    if (holders > 1 && k->block_loops.len > before)
+    if (holders > 1 && k->grid.loops.len > before)
         ICE("'%s': two loops side by side are dealt to blocks", k->plan->name);
 }
 
@@ -37,9 +37,9 @@ static size_expr block_count(lowering *l, const loop_node *n) {
 
 static size_expr grid_size(kernel *k) {
     size_expr s = {0};
-    if (!k->block_loops.len) VEC_PUSH(k->l->arena, &s, ((size_token){SZ_CONST, 1, 0}));
-    for (uint32_t i = 0; i < k->block_loops.len; i++) {
-        size_expr one = block_count(k->l, k->block_loops.data[i]);
+    if (!k->grid.loops.len) VEC_PUSH(k->l->arena, &s, ((size_token){SZ_CONST, 1, 0}));
+    for (uint32_t i = 0; i < k->grid.loops.len; i++) {
+        size_expr one = block_count(k->l, k->grid.loops.data[i]);
         for (uint32_t t = 0; t < one.len; t++) VEC_PUSH(k->l->arena, &s, one.data[t]);
         if (i) VEC_PUSH(k->l->arena, &s, ((size_token){SZ_MUL, 0, 0}));
     }
@@ -58,21 +58,21 @@ static simt_value count_of_blocks(kernel *k, simt_builder *b, const loop_node *n
 }
 
 static void deal_blocks(kernel *k, simt_builder *b, simt_value rest) {
-    k->block_at = ARENA_ARRAY(k->l->arena, simt_value, k->block_loops.len + 1);
-    if (!k->block_loops.len) return;
-    for (uint32_t i = k->block_loops.len; i-- > 1;) {
-        simt_value count = count_of_blocks(k, b, k->block_loops.data[i]);
+    k->grid.at = ARENA_ARRAY(k->l->arena, simt_value, k->grid.loops.len + 1);
+    if (!k->grid.loops.len) return;
+    for (uint32_t i = k->grid.loops.len; i-- > 1;) {
+        simt_value count = count_of_blocks(k, b, k->grid.loops.data[i]);
         simt_value outer = simt_build_binary(b, SIMT_UDIV, rest, count);
-        k->block_at[i] = simt_build_binary(b, SIMT_SUB, rest, simt_build_binary(b, SIMT_MUL, outer, count));
+        k->grid.at[i] = simt_build_binary(b, SIMT_SUB, rest, simt_build_binary(b, SIMT_MUL, outer, count));
         rest = outer;
     }
-    k->block_at[0] = rest;
+    k->grid.at[0] = rest;
 }
 
 static simt_value count_of_shares(kernel *k, simt_builder *b) {
     simt_value n = simt_build_int(b, SIMT_T(I32), 1);
-    for (uint32_t i = 0; i < k->block_loops.len; i++)
-        n = simt_build_binary(b, SIMT_MUL, n, count_of_blocks(k, b, k->block_loops.data[i]));
+    for (uint32_t i = 0; i < k->grid.loops.len; i++)
+        n = simt_build_binary(b, SIMT_MUL, n, count_of_blocks(k, b, k->grid.loops.data[i]));
     return n;
 }
 
@@ -133,14 +133,14 @@ static void blocks_of(kernel *k, simt_builder *b, const loop_kernel *plan, turn 
     own->hints = plan->hints;
     k->plan = own;
     k->f->shared_bytes = shared;
-    k->scratch_bytes = 0;
-    k->fetched_at.len = 0;
-    memset(k->shared_at, 0, (k->l->op->vals.len + 1) * sizeof *k->shared_at);
+    k->shared.scratch_bytes = 0;
+    k->shared.fetched.len = 0;
+    memset(k->shared.at, 0, (k->l->op->vals.len + 1) * sizeof *k->shared.at);
     simt_build_if(b, t.is, NULL, 0, &then, NULL);
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     deal_blocks(k, &then, t.at);
     lw_body(k, &then, &plan->body);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     simt_build_yield(&then, NULL, 0);
     k->plan = whole;
     if (k->f->shared_bytes > *most) *most = k->f->shared_bytes;
@@ -150,7 +150,7 @@ static void blocks_of(kernel *k, simt_builder *b, const loop_kernel *plan, turn 
 static simt_value *counts_of(kernel *k, simt_builder *b, uint32_t step, uint32_t kernels, size_expr *all) {
     simt_value *n = ARENA_ARRAY(k->l->arena, simt_value, kernels);
     for (uint32_t i = 0; i < kernels; i++) {
-        k->block_loops.len = 0;
+        k->grid.loops.len = 0;
         find_block_loops(k, &lw_launch_at(k->l, step + i)->body);
         size_expr own = grid_size(k);
         for (uint32_t t = 0; t < own.len; t++) VEC_PUSH(k->l->arena, all, own.data[t]);
@@ -173,7 +173,7 @@ static size_expr walk_together(kernel *k, simt_builder *b, uint32_t step) {
         const loop_kernel *plan = lw_launch_at(k->l, step + i);
         turn t = turns ? alternating(b, block, i, kernels, least, from, n[i])
                        : in_a_row(b, block, i ? &from : NULL, i + 1 < kernels ? &n[i] : NULL);
-        k->block_loops.len = 0;
+        k->grid.loops.len = 0;
         find_block_loops(k, &plan->body);
         blocks_of(k, b, plan, t, shared, &most);
         simt_value past = turns ? simt_build_binary(b, SIMT_SUB, n[i], least) : n[i];
@@ -191,11 +191,11 @@ static void walk_shares(kernel *k, simt_builder *b) {
     simt_builder in = simt_build_for(b, simt_build_sreg(b, SREG_CTAID), count_of_shares(k, b),
                                      simt_build_sreg(b, SREG_NCTAID), NULL, 0, &loop);
     k->f->instrs.data[loop].aux = SIMT_LOOP_ROLLED;
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     lw_meet_again(k, &in, &k->plan->body);
     deal_blocks(k, &in, simt_for_index(k->f, loop));
     lw_body(k, &in, &k->plan->body);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     simt_build_yield(&in, NULL, 0);
 }
 
@@ -220,16 +220,16 @@ static void deal_threads(kernel *k, simt_builder *b) {
     if (!lw_threads(k)) return;
     simt_type i32 = SIMT_T(I32);
     uint32_t lanes = k->plan->lanes, shift = 0;
-    k->thread = simt_build_sreg(b, SREG_TID);
-    if (lanes == 1) k->group = k->thread;
-    else if (lanes >= k->plan->threads) k->lane = k->thread;
+    k->thread.number = simt_build_sreg(b, SREG_TID);
+    if (lanes == 1) k->thread.group = k->thread.number;
+    else if (lanes >= k->plan->threads) k->thread.lane = k->thread.number;
     else if (power_of_two(lanes)) {
         while (1u << shift < lanes) shift++;
-        k->lane = simt_build_binary(b, SIMT_AND, k->thread, simt_build_int(b, i32, lanes - 1));
-        k->group = simt_build_binary(b, SIMT_LSHR, k->thread, simt_build_int(b, i32, shift));
+        k->thread.lane = simt_build_binary(b, SIMT_AND, k->thread.number, simt_build_int(b, i32, lanes - 1));
+        k->thread.group = simt_build_binary(b, SIMT_LSHR, k->thread.number, simt_build_int(b, i32, shift));
     } else {
-        k->lane = simt_build_binary(b, SIMT_UREM, k->thread, simt_build_int(b, i32, lanes));
-        k->group = simt_build_binary(b, SIMT_UDIV, k->thread, simt_build_int(b, i32, lanes));
+        k->thread.lane = simt_build_binary(b, SIMT_UREM, k->thread.number, simt_build_int(b, i32, lanes));
+        k->thread.group = simt_build_binary(b, SIMT_UDIV, k->thread.number, simt_build_int(b, i32, lanes));
     }
 }
 
@@ -247,13 +247,13 @@ static kernel kernel_start(lowering *l, const loop_kernel *plan) {
         .l = l, .plan = plan, .f = simt_kernel_new(l->p->module, unique_name(l, plan->name), plan->threads)};
     k.f->at = plan->at;
     k.ix = l->o->narrow ? SIMT_T(I32) : SIMT_T(I64);
-    k.vector = LOWER_NO_AXIS;
-    k.written = ARENA_ARRAY(a, bool, l->op->vals.len + 1);
-    k.held = ARENA_ARRAY(a, bool, l->op->vals.len + 1);
-    k.shared_at = ARENA_ARRAY(a, uint32_t, l->op->vals.len + 1);
-    k.var = ARENA_ARRAY(a, binding, l->op->vars.len + 1);
-    k.memo = ARENA_ARRAY(a, memo_cell, l->op->exprs.len + 1);
-    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++) k.at[i] = -1;
+    k.digits.vector = LOWER_NO_AXIS;
+    k.access.written = ARENA_ARRAY(a, bool, l->op->vals.len + 1);
+    k.access.held = ARENA_ARRAY(a, bool, l->op->vals.len + 1);
+    k.shared.at = ARENA_ARRAY(a, uint32_t, l->op->vals.len + 1);
+    k.scope.var = ARENA_ARRAY(a, binding, l->op->vars.len + 1);
+    k.known.memo = ARENA_ARRAY(a, memo_cell, l->op->exprs.len + 1);
+    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++) k.digits.at[i] = -1;
     return k;
 }
 
@@ -321,8 +321,8 @@ void lw_kernel(lowering *l, uint32_t step) {
                       .count = grid,
                       .early = plan->start && l->o->machine->gpu,
                       .waits_first = plan->start == LOOP_START_WAIT_FIRST && l->o->machine->gpu,
-                      .waits_to_write = k.waits_to_write,
-                      .nargs = k.args.len,
-                      .args = k.args.data};
+                      .waits_to_write = k.access.waits_to_write,
+                      .nargs = k.args.list.len,
+                      .args = k.args.list.data};
     VEC_PUSH(l->arena, &l->v->steps, s);
 }

@@ -118,13 +118,13 @@ static void load_row(const taking *t, simt_builder *b, taken_row *row) {
     }
     for (uint32_t i = 0; i < 2 * t->each; i++) types[i] = (simt_type){SIMT_F32, FOUR};
     simt_instr loaded = simt_build_if(b, row->there, types, 2 * t->each, &then, &otherwise);
-    region_mark m = lw_enter(t->k);
+    region_mark m = lw_enter(&t->k->known);
     load_all(t, &then, row);
     simt_build_yield(&then, row->of, 2 * t->each);
     for (uint32_t i = 0; i < 2 * t->each; i++)
         zeros[i] = lw_widen(&otherwise, simt_build_float(&otherwise, SIMT_T(F32), 0), FOUR);
     simt_build_yield(&otherwise, zeros, 2 * t->each);
-    lw_leave(t->k, m);
+    lw_leave(&t->k->known, m);
     for (uint32_t i = 0; i < 2 * t->each; i++) row->of[i] = simt_result(t->k->f, loaded, i);
 }
 
@@ -158,9 +158,9 @@ static void store_row(const taking *t, simt_builder *b, const taken_row *row) {
         return;
     }
     simt_build_if(b, row->there, NULL, 0, &then, NULL);
-    region_mark m = lw_enter(t->k);
+    region_mark m = lw_enter(&t->k->known);
     store_all(t, &then, row);
-    lw_leave(t->k, m);
+    lw_leave(&t->k->known, m);
     simt_build_yield(&then, NULL, 0);
 }
 
@@ -169,8 +169,8 @@ void lw_take_rows_apart(kernel *k, simt_builder *b, const fetched_rows *f) {
     taking t = {.k = k, .f = f, .each = f->tile.columns / EIGHT / LANES};
     if (!t.each || t.each > MOST_EIGHTS)
         ICE("'%s': rows of %u numbers are taken apart", k->plan->name, (unsigned)f->tile.columns);
-    t.lane = simt_build_with(b, SIMT_UREM, k->thread, LANES);
-    t.first = simt_build_with(b, SIMT_UDIV, k->thread, LANES);
+    t.lane = simt_build_with(b, SIMT_UREM, k->thread.number, LANES);
+    t.first = simt_build_with(b, SIMT_UDIV, k->thread.number, LANES);
     taken_row all[AT_ONCE];
     const uint32_t at_once = t.each < AT_ONCE ? AT_ONCE / t.each : 1;
     for (uint32_t more = 0; more < rows;) {

@@ -83,9 +83,9 @@ typedef struct filling {
 } filling;
 
 static simt_value index_at(kernel *k, simt_builder *b, const filling *x, simt_value at) {
-    lw_journey from = lw_go_to(k, x->row.var, at);
+    lw_rebinding from = lw_rebind(k, x->row.var, at);
     simt_value index = lw_position(k, b, x->to->rows->index[x->to->tile.row_axis]).at;
-    lw_come_back(k, &from);
+    lw_restore(k, &from);
     return index;
 }
 
@@ -181,9 +181,9 @@ static void copy_by_some(kernel *k, simt_builder *b, const filling *x, uint32_t 
     simt_value mine =
         some ? simt_build_cmp(b, SIMT_LT, simt_build_with(b, SIMT_ADD, x->number, first), i32(b, copies)) : 0;
     if (some) simt_build_if(b, mine, NULL, 0, &then, NULL);
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     copy_number(k, some ? &then : b, x, first, known);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     if (some) simt_build_yield(&then, NULL, 0);
 }
 
@@ -205,12 +205,13 @@ static simt_value *same_index(kernel *k, simt_builder *b, const fetched_rows *f)
 static filling filling_of(kernel *k, simt_builder *b, const loop_node *n, const fetched_rows *f,
                           simt_value base, simt_value hi, simt_value slot) {
     side round = {n->var, base, hi}, beside = {0};
-    if (f->beside) beside = (side){f->beside->var, k->var[f->beside->var].base, k->var[f->beside->var].end};
+    if (f->beside)
+        beside = (side){f->beside->var, k->scope.var[f->beside->var].base, k->scope.var[f->beside->var].end};
     bool own = f->rows->own;
     filling x = {.to = f,
                  .row = own || f->tile.along ? beside : round,
                  .column = own ? (side){0} : f->tile.along ? round : beside,
-                 .number = k->thread,
+                 .number = k->thread.number,
                  .threads = k->plan->threads,
                  .rows = f->tile.rows,
                  .buffer = simt_build_with(b, SIMT_MUL, slot, buffer_bytes(k, f)),
@@ -219,8 +220,8 @@ static filling filling_of(kernel *k, simt_builder *b, const loop_node *n, const 
     if (by_warps(k, n)) {
         x.rows /= x.threads / LOWER_WARP;
         x.threads = LOWER_WARP;
-        x.number = k->lane;
-        x.first = simt_build_with(b, SIMT_MUL, k->group, x.rows);
+        x.number = k->thread.lane;
+        x.first = simt_build_with(b, SIMT_MUL, k->thread.group, x.rows);
     }
     return x;
 }
@@ -232,7 +233,7 @@ static filling filling_of(kernel *k, simt_builder *b, const loop_node *n, const 
 static bool reads_early(const kernel *k, const loop_node *n, uint32_t first) {
     bool early = n->buffers > 1 || has_parts(k, n);
     for (uint32_t i = 0; i < each_round(n); i++) {
-        const fetched_rows *f = &k->fetched.data[first + i];
+        const fetched_rows *f = &k->rounds.fetched.data[first + i];
         early = early && !f->beside && !is_itself(k, f);
     }
     return early;
@@ -241,7 +242,7 @@ static bool reads_early(const kernel *k, const loop_node *n, uint32_t first) {
 // Rows of the same index, whose copies fall to threads alike: those of the one before.
 static bool shares_indices(const kernel *k, uint32_t first, uint32_t i) {
     if (!i) return false;
-    const fetched_rows *f = &k->fetched.data[first + i], *before = f - 1;
+    const fetched_rows *f = &k->rounds.fetched.data[first + i], *before = f - 1;
     return f->rows->index[0] == before->rows->index[0] && f->tile.rows == before->tile.rows &&
            row_copies(k, f) == row_copies(k, before);
 }
@@ -251,7 +252,7 @@ static void fill(kernel *k, simt_builder *b, const loop_node *n, uint32_t first,
                  simt_value hi, simt_value slot, const simt_value *indices) {
     const simt_value *known = NULL;
     for (uint32_t i = 0; i < each_round(n); i++) {
-        filling x = filling_of(k, b, n, &k->fetched.data[first + i], base, hi, slot);
+        filling x = filling_of(k, b, n, &k->rounds.fetched.data[first + i], base, hi, slot);
         if (indices && !shares_indices(k, first, i)) known = indices, indices += copies_each(&x);
         copy_rows(k, b, &x, known);
     }
@@ -260,7 +261,7 @@ static void fill(kernel *k, simt_builder *b, const loop_node *n, uint32_t first,
 static void take_indices(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, simt_value base,
                          simt_value hi, simt_value slot, const simt_value *indices) {
     for (uint32_t i = 0; i < each_round(n); i++) {
-        fetched_rows *f = &k->fetched.data[first + i];
+        fetched_rows *f = &k->rounds.fetched.data[first + i];
         filling *x = ARENA_NEW(k->l->arena, filling);
         *x = filling_of(k, b, n, f, base, hi, slot);
         f->next = x;
@@ -272,8 +273,8 @@ static void take_indices(kernel *k, simt_builder *b, const loop_node *n, uint32_
 // Past the last round nothing is read, and zeros are written where nobody looks.
 void lw_fetch_end(kernel *k, simt_builder *b, const loop_node *n) {
     bool any = false;
-    for (uint32_t i = k->fetched.len - n->nfetched; i < k->fetched.len; i++) {
-        fetched_rows *f = &k->fetched.data[i];
+    for (uint32_t i = k->rounds.fetched.len - n->nfetched; i < k->rounds.fetched.len; i++) {
+        fetched_rows *f = &k->rounds.fetched.data[i];
         const filling *x = f->next;
         any |= x != NULL;
         for (uint32_t c = 0; x && c < copies_each(x); c++)
@@ -287,9 +288,9 @@ static void fill_round(kernel *k, simt_builder *b, const loop_node *n, uint32_t 
                        simt_value hi, simt_value slot, const simt_value *indices) {
     simt_builder then;
     simt_build_if(b, simt_build_cmp(b, SIMT_LT, base, hi), NULL, 0, &then, NULL);
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     fill(k, &then, n, first, base, hi, slot, indices);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     simt_build_yield(&then, NULL, 0);
     simt_build_op(b, SIMT_COPY_END, NULL, 0, NULL, 0);
 }
@@ -305,35 +306,35 @@ static bool goes_round(const loop_node *n) {
 // The loop may have been gone through before, and some thread still read the last of it.
 static bool comes_again(const kernel *k) {
     bool again = k->plan->persistent > 0;
-    for (uint32_t i = 0; i < k->masks.len; i++) again |= goes_round(k->masks.data[i].node);
+    for (uint32_t i = 0; i < k->scope.masks.len; i++) again |= goes_round(k->scope.masks.data[i].node);
     return again;
 }
 
 static const loop_node *loop_beside(const kernel *k, const loop_fetch *f) {
-    for (uint32_t i = k->masks.len; f->beside != LOOP_NO_BESIDE && i-- > 0;)
-        if (k->masks.data[i].node->var == f->beside) return k->masks.data[i].node;
+    for (uint32_t i = k->scope.masks.len; f->beside != LOOP_NO_BESIDE && i-- > 0;)
+        if (k->scope.masks.data[i].node->var == f->beside) return k->scope.masks.data[i].node;
     return NULL;
 }
 
 // A loop may be met several times, and has the same buffers then; others have buffers of their own, as some
 // thread may still read the last of those.
 static uint32_t room_of(kernel *k, const loop_node *n, const fetched_rows *f) {
-    for (uint32_t i = 0; i < k->fetched_at.len; i++)
-        if (k->fetched_at.data[i].of == f->rows) return k->fetched_at.data[i].at;
+    for (uint32_t i = 0; i < k->shared.fetched.len; i++)
+        if (k->shared.fetched.data[i].of == f->rows) return k->shared.fetched.data[i].at;
     uint32_t bytes = loop_fetch_room(k->l->op, n, f->rows, f->beside);
     fetched_room r = {f->rows, f->rows->panels ? lw_shared_take_at(k, bytes, SIMT_PANEL_ALIGN)
                                                : lw_shared_take(k, bytes)};
-    VEC_PUSH(k->l->arena, &k->fetched_at, r);
+    VEC_PUSH(k->l->arena, &k->shared.fetched, r);
     return r.at;
 }
 
 static uint32_t begin(kernel *k, const loop_node *n) {
-    uint32_t first = k->fetched.len;
+    uint32_t first = k->rounds.fetched.len;
     for (uint32_t i = 0; i < n->nfetched; i++) {
         fetched_rows f = {.node = n, .rows = &n->fetched[i], .beside = loop_beside(k, &n->fetched[i])};
         f.tile = loop_fetch_tile(k->l->op, n, f.rows, f.beside);
         f.at = room_of(k, n, &f);
-        VEC_PUSH(k->l->arena, &k->fetched, f);
+        VEC_PUSH(k->l->arena, &k->rounds.fetched, f);
     }
     return first;
 }
@@ -358,7 +359,7 @@ static void set_buffer(kernel *k, simt_builder *b, const loop_node *n, fetched_r
 static void take_apart(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, bool own) {
     for (uint32_t i = 0; i < n->nfetched; i++)
         if (n->fetched[i].own == own && loop_fetch_parts(k->l->op, &n->fetched[i]))
-            lw_take_rows_apart(k, b, &k->fetched.data[first + i]);
+            lw_take_rows_apart(k, b, &k->rounds.fetched.data[first + i]);
 }
 
 // Once, while rows of rounds are under way: groups of copies.
@@ -366,7 +367,7 @@ static void take_own_apart(kernel *k, simt_builder *b, const loop_node *n, uint3
     if (!lw_fetches_own(n) || !has_parts(k, n)) return;
     wait(k, b, n, groups);
     for (uint32_t i = each_round(n); i < n->nfetched; i++)
-        set_buffer(k, b, n, &k->fetched.data[first + i], i32(b, 0));
+        set_buffer(k, b, n, &k->rounds.fetched.data[first + i], i32(b, 0));
     take_apart(k, b, n, first, true);
 }
 
@@ -425,14 +426,14 @@ static bool comes_late(const kernel *k, const loop_node *n) {
 }
 
 void lw_fetch_next(kernel *k, simt_builder *b, tensor_expr by) {
-    for (uint32_t i = 0; i < k->fetched.len; i++) {
-        fetched_rows *f = &k->fetched.data[i];
+    for (uint32_t i = 0; i < k->rounds.fetched.len; i++) {
+        fetched_rows *f = &k->rounds.fetched.data[i];
         const loop_node *n = f->node;
         if (!f->base || !loads_of(k->l->op, by, f->rows->val)) continue;
         meet(k, b, n);
         fill_round(k, b, n, i, simt_build_with(b, SIMT_ADD, f->base, loop_fetch_rows(n)), f->hi, i32(b, 0),
                    NULL);
-        for (uint32_t j = i; j < i + n->nfetched; j++) k->fetched.data[j].base = 0;
+        for (uint32_t j = i; j < i + n->nfetched; j++) k->rounds.fetched.data[j].base = 0;
     }
 }
 
@@ -441,7 +442,7 @@ void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value b
     uint32_t first = begin(k, n), each = indices ? lw_fetch_index_count(k, n) : 0;
     if (comes_again(k)) meet(k, b, n);
     for (uint32_t i = each_round(n); i < n->nfetched; i++) {   // with the first round's
-        filling x = filling_of(k, b, n, &k->fetched.data[first + i], base, hi, i32(b, 0));
+        filling x = filling_of(k, b, n, &k->rounds.fetched.data[first + i], base, hi, i32(b, 0));
         copy_rows(k, b, &x, NULL);
     }
     // There may be no round.
@@ -451,7 +452,7 @@ void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value b
         fill_round(k, b, n, first, simt_build_with(b, SIMT_ADD, base, (int64_t)i * loop_fetch_rows(n)), hi,
                    i32(b, i), indices ? &indices[i * each] : NULL);
     take_own_apart(k, b, n, first, n->buffers - 1);
-    k->fetched.len = first;
+    k->rounds.fetched.len = first;
 }
 
 // In a ring: the one after it, or before.
@@ -474,9 +475,9 @@ void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value b
     else if (!late) fill_round(k, b, n, first, further, hi, next, indices);
     if (!late && !ahead) wait(k, b, n, 0);
     for (uint32_t i = 0; late && i < n->nfetched; i++)
-        k->fetched.data[first + i].base = base, k->fetched.data[first + i].hi = hi;
+        k->rounds.fetched.data[first + i].base = base, k->rounds.fetched.data[first + i].hi = hi;
     for (uint32_t i = 0; i < n->nfetched; i++)
-        set_buffer(k, b, n, &k->fetched.data[first + i], n->fetched[i].own ? i32(b, 0) : slot);
+        set_buffer(k, b, n, &k->rounds.fetched.data[first + i], n->fetched[i].own ? i32(b, 0) : slot);
     if (!has_parts(k, n)) return;
     take_apart(k, b, n, first, false);
     simt_build_op(b, SIMT_FENCE_MMA, NULL, 0, NULL, 0);
@@ -486,11 +487,11 @@ void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value b
 uint32_t lw_fetch_index_count(kernel *k, const loop_node *n) {
     uint32_t first = begin(k, n), count = 0;
     for (uint32_t i = 0; i < each_round(n) && reads_early(k, n, first); i++) {
-        const fetched_rows *f = &k->fetched.data[first + i];
+        const fetched_rows *f = &k->rounds.fetched.data[first + i];
         if (!shares_indices(k, first, i))
             count += shared_out(f->tile.rows * row_copies(k, f), k->plan->threads);
     }
-    k->fetched.len = first;
+    k->rounds.fetched.len = first;
     return count;
 }
 
@@ -498,14 +499,14 @@ void lw_fetch_indices(kernel *k, simt_builder *b, const loop_node *n, simt_value
                       simt_value *out) {
     uint32_t first = begin(k, n);
     for (uint32_t i = 0; i < each_round(n); i++) {
-        filling x = filling_of(k, b, n, &k->fetched.data[first + i], base, hi, i32(b, 0));
+        filling x = filling_of(k, b, n, &k->rounds.fetched.data[first + i], base, hi, i32(b, 0));
         for (uint32_t c = 0; c < copies_each(&x) && !shares_indices(k, first, i); c++) {
             copy_place place = place_of(b, &x, c * x.threads);
             simt_value there;
             *out++ = index_at(k, b, &x, row_at(k, b, &x, place.row, place.more, &there));
         }
     }
-    k->fetched.len = first;
+    k->rounds.fetched.len = first;
 }
 
 // Copies past the last round are over before whatever comes next fills their buffers.

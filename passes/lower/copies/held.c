@@ -44,14 +44,9 @@ static uint32_t registers_of(const loop_node *n) {
 // The entries at a position of this thread's own.
 static void load_entries(kernel *k, simt_builder *b, const loop_node *n, simt_value at, simt_value *out,
                          uint32_t stride) {
-    memo_cell *memo = k->memo;
-    uint32_t log = k->log.len;
-    k->memo = ARENA_ARRAY(k->l->arena, memo_cell, k->l->op->exprs.len + 1);
-    k->var[n->var] = (binding){.kind = BOUND_GIVEN, .given = lw_at(at)};
+    lw_rebinding outer = lw_rebind(k, n->var, at);
     for (uint32_t i = 0; i < n->nheld; i++) out[i * stride] = lw_expr(k, b, n->held[i]);
-    k->var[n->var] = (binding){0};
-    k->log.len = log;
-    k->memo = memo;
+    lw_restore(k, &outer);
 }
 
 // The most entries that are left to lanes of the warp, which go through the same steps.
@@ -89,7 +84,8 @@ static simt_value entries_left(kernel *k, simt_builder *b, const loop_node *n, c
 void lw_hold(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
     uint32_t registers = registers_of(n), points = apart(n);
     simt_value own = lw_thread_position(k, b, n, r->round.base);
-    simt_value lane = lw_to_ix(k, b, simt_build_binary(b, SIMT_AND, k->thread, i32(b, n->held_by - 1)));
+    simt_value lane = lw_to_ix(k, b,
+                               simt_build_binary(b, SIMT_AND, k->thread.number, i32(b, n->held_by - 1)));
     if (points > 1) lane = simt_build_binary(b, SIMT_MUL, lane, lw_ix(k, b, points));
     simt_value first = simt_build_binary(b, SIMT_ADD, own, lane);
     simt_value last = simt_build_binary(b, SIMT_SUB, r->round.hi, lw_ix(k, b, 1));
@@ -149,11 +145,11 @@ static simt_value moved(simt_builder *b, simt_value x, simt_value lane, uint32_t
 // Each copy of the position takes its entries, which loads in the body then find.
 void lw_take_held(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r) {
     uint32_t registers = registers_of(n);
-    axis_set copies = lw_written_out(k, r->own);
-    for (instance_walk w = lw_walk_begin(k, copies); lw_walk_next(&w);) {
+    axis_set copies = lw_written_out(&k->digits, r->own);
+    for (instance_walk w = lw_walk_begin(&k->digits, copies); lw_walk_next(&w);) {
         uint32_t at = 0;
         for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-            if (copies & AXIS(i)) at += (uint32_t)k->at[i] * k->axis[i].weight / apart(n);
+            if (copies & AXIS(i)) at += (uint32_t)k->digits.at[i] * k->digits.axis[i].weight / apart(n);
         simt_value lane = i32(b, at % n->held_by);
         if (r->entry) lane = simt_build_binary(b, SIMT_ADD, r->entry, lane);
         for (uint32_t i = 0; i < n->nheld; i++) {
@@ -161,8 +157,8 @@ void lw_take_held(kernel *k, simt_builder *b, const loop_node *n, const loop_rou
             register_value v = {.val = (tensor_val)x->imm.i};
             for (uint32_t a = 0; a < x->nargs; a++) v.index[a] = lw_position(k, b, x->args[a]);
             v.value = moved(b, r->held[i * registers + at / n->held_by], lane, n->held_by);
-            k->held[v.val] = true;
-            VEC_PUSH(k->l->arena, &k->registers, v);
+            k->access.held[v.val] = true;
+            VEC_PUSH(k->l->arena, &k->known.registers, v);
         }
     }
 }

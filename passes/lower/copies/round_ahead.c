@@ -54,24 +54,24 @@ static simt_value rounds_on(simt_builder *b, const read_ahead *a, simt_value bas
 static void read(kernel *k, simt_builder *b, const read_ahead *a, simt_value base, simt_value hi,
                  simt_value *out) {
     simt_value last = simt_build_with(b, SIMT_SUB, hi, loop_fetch_rows(a->node));
-    lw_journey from = lw_go_to(k, a->node->var, simt_build_binary(b, SIMT_MIN, base, last));
+    lw_rebinding from = lw_rebind(k, a->node->var, simt_build_binary(b, SIMT_MIN, base, last));
     uint32_t at = 0;
     for (uint32_t i = 0; i < a->loads.len; i++)
-        for (instance_walk w = lw_walk_begin(k, a->axes[i]); lw_walk_next(&w);)
+        for (instance_walk w = lw_walk_begin(&k->digits, a->axes[i]); lw_walk_next(&w);)
             out[at++] = simt_build_cvt(b, k->ix, lw_expr(k, b, a->loads.data[i]));
-    lw_come_back(k, &from);
+    lw_restore(k, &from);
     lw_fetch_indices(k, b, a->node, rounds_on(b, a, base, a->node->buffers - 1), hi, &out[at]);
     for (uint32_t i = 0; i < a->n; i++) lw_pin(k, out[i]);
 }
 
 static void measure(kernel *k, read_ahead *a, simt_value base) {
-    lw_journey from = lw_go_to(k, a->node->var, base);
+    lw_rebinding from = lw_rebind(k, a->node->var, base);
     a->axes = ARENA_ARRAY(k->l->arena, axis_set, a->loads.len + 1);
     for (uint32_t i = 0; i < a->loads.len; i++) {
-        a->axes[i] = lw_written_out(k, lw_depends(k, a->loads.data[i]));
-        a->n += lw_instances(k, a->axes[i]);
+        a->axes[i] = lw_written_out(&k->digits, lw_depends(k, a->loads.data[i]));
+        a->n += lw_instances(&k->digits, a->axes[i]);
     }
-    lw_come_back(k, &from);
+    lw_restore(k, &from);
     a->n += a->indices;
 }
 
@@ -125,7 +125,7 @@ const simt_value *lw_read_next(kernel *k, simt_builder *b, read_ahead *a, simt_v
     read(k, b, a, rounds_on(b, a, base, 1), hi, a->next);
     for (uint32_t i = 0; i < a->loads.len; i++) {
         lw_know(k, a->loads.data[i], a->axes[i]);
-        for (instance_walk w = lw_walk_begin(k, a->axes[i]); lw_walk_next(&w);)
+        for (instance_walk w = lw_walk_begin(&k->digits, a->axes[i]); lw_walk_next(&w);)
             lw_remember(k, a->loads.data[i], a->now[at++]);
     }
     return &a->now[at];
@@ -154,7 +154,7 @@ static bool joins_groups(const loop_body *body) {
 }
 
 simt_value lw_round_has_cells(kernel *k, simt_builder *b, const loop_node *n) {
-    const read_ahead *a = k->ahead;
+    const read_ahead *a = k->rounds.ahead;
     const loop_node *last = n->body.len ? n->body.data[n->body.len - 1] : NULL;
     simt_value some = 0;
     for (uint32_t i = 0; i < n->nfetched; i++)

@@ -4,13 +4,15 @@
 #include <math.h>
 
 typedef VEC(reduction *) reduction_list;
-static uint32_t states_of(const kernel *k, const reduction *r) { return lw_instances(k, r->copies) * r->n; }
+static uint32_t states_of(const lower_digits *d, const reduction *r) {
+    return lw_instances(d, r->copies) * r->n;
+}
 
 // That some state of this thread may not be finite: their sum is not.
 static simt_value some_infinite(kernel *k, simt_builder *b, const reduction *r) {
     simt_value sum = 0;
-    for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
-        simt_value x = r->slot[lw_instance(k, r->copies) * r->n];
+    for (instance_walk w = lw_walk_begin(&k->digits, r->copies); lw_walk_next(&w);) {
+        simt_value x = r->slot[lw_instance(&k->digits, r->copies) * r->n];
         sum = sum ? simt_build_binary(b, SIMT_ADD, sum, x) : x;
     }
     for (uint32_t lanes = simt_typeof(k->f, sum).lanes / 2u; lanes > 0; lanes /= 2)
@@ -27,9 +29,9 @@ static simt_value either(simt_builder *b, simt_value x, simt_value y) {
 // That some number is none, of what is infinite where nothing was added; 0: they are no numbers of floats.
 static simt_value some_nan(kernel *k, simt_builder *b, const reduction *r) {
     simt_value any = 0;
-    for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);)
+    for (instance_walk w = lw_walk_begin(&k->digits, r->copies); lw_walk_next(&w);)
         for (uint32_t c = 0; c < r->r->nstate; c++) {
-            simt_value x = r->slot[lw_instance(k, r->copies) * r->n + c];
+            simt_value x = r->slot[lw_instance(&k->digits, r->copies) * r->n + c];
             if (!simt_is_float(r->types[c].element)) continue;
             simt_value nan = simt_build_cmp(b, SIMT_NE, x, x);
             for (uint32_t i = 0; i < simt_typeof(k->f, x).lanes; i++)
@@ -50,10 +52,11 @@ static simt_value any_infinite(kernel *k, simt_builder *b, const reduction_list 
 }
 
 static void copy_states(kernel *k, simt_builder *b, const reduction *from, const reduction *like) {
-    for (instance_walk w = lw_walk_begin(k, like->copies); lw_walk_next(&w);)
+    for (instance_walk w = lw_walk_begin(&k->digits, like->copies); lw_walk_next(&w);)
         for (uint32_t c = 0; c < like->n; c++) {
-            simt_value x = from->slot[lw_instance(k, from->copies) * from->n + c];
-            like->slot[lw_instance(k, like->copies) * like->n + c] = lw_widen(b, x, like->types[c].lanes);
+            simt_value x = from->slot[lw_instance(&k->digits, from->copies) * from->n + c];
+            like->slot[lw_instance(&k->digits, like->copies) * like->n + c] = lw_widen(b, x,
+                                                                                       like->types[c].lanes);
         }
 }
 
@@ -68,7 +71,7 @@ static bool is_scaled(const kernel *k, const reduction_list *all) {
 // What one of the loops finds, the next ones read.
 static void reduce_in(kernel *k, simt_builder *b, const reduction_list *all, const loop_node *again,
                       loop_node *n) {
-    const uint32_t outer = k->reductions.len;
+    const uint32_t outer = k->sums.all.len;
     loop_body one = {.data = &n, .len = 1, .cap = 1};
     reduction_list found = {0};
     for (uint32_t i = 0; i < all->len; i++)
@@ -76,22 +79,22 @@ static void reduce_in(kernel *k, simt_builder *b, const reduction_list *all, con
     for (uint32_t i = 0; i < found.len; i++) lw_open(k, b, again, found.data[i]->stage);
     lw_body(k, b, &one);
     for (uint32_t i = 0; i < found.len; i++) {
-        lw_close(k, b, k->reductions.data[outer + i]);
-        copy_states(k, b, k->reductions.data[outer + i], found.data[i]);
+        lw_close(k, b, k->sums.all.data[outer + i]);
+        copy_states(k, b, k->sums.all.data[outer + i], found.data[i]);
     }
-    k->reductions.len = outer;
+    k->sums.all.len = outer;
 }
 
 static void reduce_again(kernel *k, simt_builder *b, const reduction_list *all, const loop_node *again,
                          simt_value *now) {
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     // Of cells without what rounds them: that they are so many times what they were may be why.
-    k->again = is_scaled(k, all);
+    k->sums.again = is_scaled(k, all);
     for (uint32_t i = 0; i < again->body.len; i++) reduce_in(k, b, all, again, again->body.data[i]);
     for (uint32_t i = 0; i < all->len; i++)
-        for (uint32_t s = 0; s < states_of(k, all->data[i]); s++) *now++ = all->data[i]->slot[s];
-    k->again = false;
-    lw_leave(k, m);
+        for (uint32_t s = 0; s < states_of(&k->digits, all->data[i]); s++) *now++ = all->data[i]->slot[s];
+    k->sums.again = false;
+    lw_leave(&k->known, m);
 }
 
 // Products that stand for nothing are 0 times a number of another row, which may be infinite or NaN: a thread
@@ -103,13 +106,13 @@ void lw_again(kernel *k, simt_builder *b, const loop_node *reduce, reduction *co
     for (uint32_t i = 0; i < reduce->nstages; i++) {
         if (!loop_contributes(&loop_again(reduce)->body, of[i]->stage)) continue;
         VEC_PUSH(k->l->arena, &all, of[i]);
-        count += states_of(k, of[i]);
+        count += states_of(&k->digits, of[i]);
     }
     simt_type *types = ARENA_ARRAY(k->l->arena, simt_type, count + 1);
     simt_value *was = ARENA_ARRAY(k->l->arena, simt_value, count + 1),
                *now = ARENA_ARRAY(k->l->arena, simt_value, count + 1);
     for (uint32_t i = 0; i < all.len; i++)
-        for (uint32_t s = 0; s < states_of(k, all.data[i]); s++) was[at++] = all.data[i]->slot[s];
+        for (uint32_t s = 0; s < states_of(&k->digits, all.data[i]); s++) was[at++] = all.data[i]->slot[s];
     for (uint32_t i = 0; i < count; i++) types[i] = simt_typeof(k->f, was[i]);
     simt_builder then, other;
     simt_instr branch = simt_build_if(b, any_infinite(k, b, &all), types, count, &then, &other);
@@ -117,6 +120,6 @@ void lw_again(kernel *k, simt_builder *b, const loop_node *reduce, reduction *co
     simt_build_yield(&then, now, count);
     simt_build_yield(&other, was, count);
     for (uint32_t i = all.len; i-- > 0;)
-        for (uint32_t s = states_of(k, all.data[i]); s-- > 0;)
+        for (uint32_t s = states_of(&k->digits, all.data[i]); s-- > 0;)
             all.data[i]->slot[s] = simt_result(k->f, branch, --at);
 }

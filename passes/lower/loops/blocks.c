@@ -20,7 +20,7 @@ static bool adds_up(const kernel *k, const reduction *r, uint32_t c) {
 
 // Others follow a maximum, or are handed on from run to run.
 static bool is_plain(const reduction *r) {
-    return r->node->kind == LOOP_REDUCE && !r->most && !r->level && !r->walk && !r->scale;
+    return r->node->kind == LOOP_REDUCE && !r->behind.most && !r->level && !r->carry.walk && !r->behind.scale;
 }
 
 slot_list lw_long_sums(kernel *k, const loop_node *n) {
@@ -28,10 +28,10 @@ slot_list lw_long_sums(kernel *k, const loop_node *n) {
     int64_t lo, hi;
     bool known = lw_constant(k->l->op, n->lo, &lo) && lw_constant(k->l->op, n->hi, &hi);
     if (k->l->o->machine->gpu || (known && hi - lo <= INT64_C(1) << BLOCK_BITS)) return out;
-    for (uint32_t i = 0; i < k->reductions.len; i++) {
-        reduction *r = k->reductions.data[i];
+    for (uint32_t i = 0; i < k->sums.all.len; i++) {
+        reduction *r = k->sums.all.data[i];
         if (!r->open || !is_plain(r) || !loop_contributes(&n->body, r->stage)) continue;
-        for (uint32_t s = 0; s < lw_instances(k, r->copies) * r->n; s++)
+        for (uint32_t s = 0; s < lw_instances(&k->digits, r->copies) * r->n; s++)
             if (adds_up(k, r, s % r->n)) VEC_PUSH(k->l->arena, &out, &r->slot[s]);
     }
     return out;
@@ -60,10 +60,10 @@ static void in_blocks(kernel *k, simt_builder *b, const lower_blocks *x, simt_va
                                      lw_slot_values(k, &slots), slots.len, &loop);
     k->f->instrs.data[loop].aux = SIMT_LOOP_ROLLED;
     for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_for_carried(k->f, loop, i);
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     simt_value past = simt_build_binary(&in, SIMT_MUL, simt_for_index(k->f, loop), size);
     one_block(k, &in, x, simt_build_binary(&in, SIMT_ADD, x->lo, past));
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     simt_build_yield(&in, lw_slot_values(k, &slots), slots.len);
     lw_slots_set(k, &slots, loop);
 }
@@ -71,10 +71,10 @@ static void in_blocks(kernel *k, simt_builder *b, const lower_blocks *x, simt_va
 // Either way: slots that the one has changed are the other's again.
 static void branch_of(kernel *k, simt_builder *b, const lower_blocks *x, simt_value span,
                       const slot_list *slots) {
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     if (span) in_blocks(k, b, x, span);
     else x->loop(k, b, x->node, x->lo, x->hi, x->step, x->round);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     simt_build_yield(b, lw_slot_values(k, slots), slots->len);
 }
 

@@ -4,9 +4,9 @@
 
 // ---- Lets and conditions ---------------------------------------------------------------------------------
 static void lower_let(kernel *k, simt_builder *b, const loop_node *n) {
-    k->var[n->var] = (binding){.kind = BOUND_LET, .value = n->value};
-    axis_set s = lw_written_out(k, lw_depends(k, n->value));
-    for (instance_walk w = lw_walk_begin(k, s); lw_walk_next(&w);) lw_position(k, b, n->value);
+    k->scope.var[n->var] = (binding){.kind = BOUND_LET, .value = n->value};
+    axis_set s = lw_written_out(&k->digits, lw_depends(k, n->value));
+    for (instance_walk w = lw_walk_begin(&k->digits, s); lw_walk_next(&w);) lw_position(k, b, n->value);
 }
 
 static void if_body(kernel *k, simt_builder *b, const loop_node *n, void *user) {
@@ -18,7 +18,7 @@ static void if_body(kernel *k, simt_builder *b, const loop_node *n, void *user) 
 static void cells_body(kernel *k, simt_builder *b, const loop_node *n) {
     lw_add_cell(k, n->value);
     lw_body(k, b, &n->body);
-    lw_take_cell(k);
+    lw_take_cell(&k->sums);
 }
 
 // Whether there is a cell of a window: what its row has, and what is computed of it, is there in any case.
@@ -36,14 +36,14 @@ static bool is_cell(const kernel *k, const loop_node *n) {
 }
 
 static void lower_if(kernel *k, simt_builder *b, const loop_node *n) {
-    if (lw_products(k) || is_cell(k, n)) {
+    if (lw_products(&k->sums) || is_cell(k, n)) {
         cells_body(k, b, n);
         return;
     }
-    axis_set copies = lw_written_out(k, lw_depends(k, n->value));
-    for (instance_walk w = lw_walk_begin(k, copies); lw_walk_next(&w);)
+    axis_set copies = lw_written_out(&k->digits, lw_depends(k, n->value));
+    for (instance_walk w = lw_walk_begin(&k->digits, copies); lw_walk_next(&w);)
         lw_expr(k, b, n->value);   // of all lanes at once
-    for (instance_walk w = lw_walk_begin(k, lw_depends(k, n->value)); lw_walk_next(&w);)
+    for (instance_walk w = lw_walk_begin(&k->digits, lw_depends(k, n->value)); lw_walk_next(&w);)
         lw_build_if(k, b, lw_expr(k, b, n->value), n, if_body, NULL);
 }
 
@@ -54,19 +54,19 @@ static void nodes_in(kernel *k, simt_builder *b, const loop_body *body);
 // What the body computes does not depend on the loop left out: its mask is off, and loops inside may have the
 // vector. Expressions of the body are forgotten, as they may be of that vector.
 static void lower_without(kernel *k, simt_builder *b, const loop_node *n) {
-    uint32_t vector = k->vector, at = 0;
+    uint32_t vector = k->digits.vector, at = 0;
     simt_value *mask = NULL;
-    for (uint32_t i = 0; i < k->masks.len; i++)
-        if (k->masks.data[i].node->var == n->var) at = i, mask = k->masks.data[i].of;
-    if (mask) k->masks.data[at].of = NULL;
-    if (vector != LOWER_NO_AXIS && lw_var_depends(k, n->var) & AXIS(vector)) k->vector = LOWER_NO_AXIS;
+    for (uint32_t i = 0; i < k->scope.masks.len; i++)
+        if (k->scope.masks.data[i].node->var == n->var) at = i, mask = k->scope.masks.data[i].of;
+    if (mask) k->scope.masks.data[at].of = NULL;
+    if (vector != LOWER_NO_AXIS && lw_var_depends(k, n->var) & AXIS(vector)) k->digits.vector = LOWER_NO_AXIS;
     lw_leave_loops(k, &n->body);
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     nodes_in(k, b, &n->body);
-    m.registers = k->registers.len;
-    lw_leave(k, m);
-    k->vector = vector;
-    if (mask) k->masks.data[at].of = mask;
+    m.registers = k->known.registers.len;
+    lw_leave(&k->known, m);
+    k->digits.vector = vector;
+    if (mask) k->scope.masks.data[at].of = mask;
 }
 
 void lw_node(kernel *k, simt_builder *b, const loop_node *n) {
@@ -74,7 +74,7 @@ void lw_node(kernel *k, simt_builder *b, const loop_node *n) {
     case LOOP_FOR: lw_for(k, b, n); return;
     case LOOP_LET: lower_let(k, b, n); return;
     case LOOP_GIVEN:
-        VEC_PUSH(k->l->arena, &k->given, n);
+        VEC_PUSH(k->l->arena, &k->scope.given, n);
         lw_given(k, b, n);
         return;
     case LOOP_IF: lower_if(k, b, n); return;
@@ -98,7 +98,7 @@ void lw_node(kernel *k, simt_builder *b, const loop_node *n) {
 static void nodes_in(kernel *k, simt_builder *b, const loop_body *body) {
     meeting m = lw_meeting(k);
     bool walk = lw_deals_walk(k);
-    uint32_t given = k->given.len;
+    uint32_t given = k->scope.given.len;
     bool deals = k->dealt && !walk && loop_reduces(body) && lw_deals(k, AXIS(k->dealt->axis)), dealt = false;
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
@@ -112,16 +112,16 @@ static void nodes_in(kernel *k, simt_builder *b, const loop_body *body) {
         b->at = outer;
     }
     if (dealt || (walk && k->dealt->there)) lw_deal_back(k);
-    k->given.len = given;
+    k->scope.given.len = given;
     for (uint32_t i = 0; i < body->len; i++) {
         if (body->data[i]->kind != LOOP_LET) continue;
         lw_forget_tiles(k, body->data[i]->var);
-        k->var[body->data[i]->var] = (binding){0};
+        k->scope.var[body->data[i]->var] = (binding){0};
     }
 }
 
 void lw_body(kernel *k, simt_builder *b, const loop_body *body) {
-    uint32_t reductions = k->reductions.len;
+    uint32_t reductions = k->sums.all.len;
     nodes_in(k, b, body);
-    k->reductions.len = reductions;
+    k->sums.all.len = reductions;
 }

@@ -13,22 +13,16 @@
 
 // ---- Keys ------------------------------------------------------------------------------------------------
 // The key at another position: the loop's variable is given, and what its body lets be of it.
-
 static simt_value key_at(kernel *k, simt_builder *b, const reduction *r, simt_value at) {
-    const loop_body *body = &r->walk->body;
-    memo_cell *memo = k->memo;
-    uint32_t log = k->log.len;
-    k->memo = ARENA_ARRAY(k->l->arena, memo_cell, k->l->op->exprs.len + 1);
-    k->var[r->walk->var] = (binding){.kind = BOUND_GIVEN, .given = lw_at(at)};
+    const loop_body *body = &r->carry.walk->body;
+    lw_rebinding outer = lw_rebind(k, r->carry.walk->var, at);
     for (uint32_t i = 0; i < body->len; i++)
         if (body->data[i]->kind == LOOP_LET)
-            k->var[body->data[i]->var] = (binding){.kind = BOUND_LET, .value = body->data[i]->value};
+            k->scope.var[body->data[i]->var] = (binding){.kind = BOUND_LET, .value = body->data[i]->value};
     simt_value key = lw_to_ix(k, b, lw_expr(k, b, r->node->key));
     for (uint32_t i = 0; i < body->len; i++)
-        if (body->data[i]->kind == LOOP_LET) k->var[body->data[i]->var] = (binding){0};
-    k->var[r->walk->var] = (binding){0};
-    k->log.len = log;
-    k->memo = memo;
+        if (body->data[i]->kind == LOOP_LET) k->scope.var[body->data[i]->var] = (binding){0};
+    lw_restore(k, &outer);
     return key;
 }
 
@@ -37,19 +31,20 @@ static simt_value key_beyond(kernel *k, simt_builder *b, const reduction *r, sim
                              simt_value at) {
     simt_builder then, other;
     simt_instr i = simt_build_if(b, there, &k->ix, 1, &then, &other);
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     simt_value key = key_at(k, &then, r, at);
     simt_build_yield(&then, &key, 1);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     key = lw_ix(k, &other, -1);
     simt_build_yield(&other, &key, 1);
     return simt_result(k->f, i, 0);
 }
 
 // ---- Runs ------------------------------------------------------------------------------------------------
-static tensor_var carried_var(const kernel *k, const tensor_stage *st) {
+static tensor_var carried_var(const kernel *k, const reduction *r) {
+    const tensor_stage *st = &k->l->op->stages.data[r->stage];
     for (uint32_t i = 0; i < st->nleft; i++)
-        if (k->carried[st->left[i]]) return st->left[i];
+        if (r->carry.key_says[st->left[i]]) return st->left[i];
     ICE("'%s': no variable of %s is carried", k->plan->name, st->name);
 }
 
@@ -66,32 +61,26 @@ static void store_run(kernel *k, simt_builder *b, const reduction *r, run_place 
 
 // Every instance of the state goes where `place` says, where c holds. The key's variable is the run's.
 static void place_run(kernel *k, simt_builder *b, const reduction *r, simt_value c, run_place place) {
-    tensor_var v = carried_var(k, &k->l->op->stages.data[r->stage]);
-    binding outer = k->var[v];
-    memo_cell *memo = k->memo;
-    uint32_t log = k->log.len;
-    k->memo = ARENA_ARRAY(k->l->arena, memo_cell, k->l->op->exprs.len + 1);
-    k->var[v] = (binding){.kind = BOUND_GIVEN, .given = lw_at(r->run[CARRY_KEY])};
-    axis_set who = r->left | lw_depends(k, r->walk->lo) | lw_depends(k, r->walk->hi);
+    lw_rebinding outer = lw_rebind(k, carried_var(k, r), r->carry.run[CARRY_KEY]);
+    axis_set who = r->left | lw_depends(k, r->carry.walk->lo) | lw_depends(k, r->carry.walk->hi);
     c = lw_both(b, c, lw_first_thread(k, b, who));
-    for (instance_walk w = lw_walk_begin(k, lw_written_out(k, r->left)); lw_walk_next(&w);) {
+    for (instance_walk w = lw_walk_begin(&k->digits, lw_written_out(&k->digits, r->left));
+         lw_walk_next(&w);) {
         simt_value here = lw_both(b, c, lw_masks(k, b, 0));
         simt_builder then = *b;
         if (here) simt_build_if(b, here, NULL, 0, &then, NULL);
-        region_mark m = lw_enter(k);
+        region_mark m = lw_enter(&k->known);
         store_run(k, here ? &then : b, r, place);
-        lw_leave(k, m);
+        lw_leave(&k->known, m);
         if (here) simt_build_yield(&then, NULL, 0);
     }
-    k->log.len = log;
-    k->memo = memo;
-    k->var[v] = outer;
+    lw_restore(k, &outer);
 }
 
 static simt_value negation(simt_builder *b, simt_value x) { return simt_build_unary(b, SIMT_NOT, x); }
 
 static void end_run(kernel *k, simt_builder *b, const reduction *r, simt_value goes_on) {
-    simt_value before = r->run[CARRY_BEFORE], whole = negation(b, before);
+    simt_value before = r->carry.run[CARRY_BEFORE], whole = negation(b, before);
     place_run(k, b, r, before, RUN_FIRST);
     if (goes_on) {
         place_run(k, b, r, simt_build_binary(b, SIMT_AND, whole, goes_on), RUN_LAST);
@@ -103,35 +92,36 @@ static void end_run(kernel *k, simt_builder *b, const reduction *r, simt_value g
 // ---- Positions -------------------------------------------------------------------------------------------
 static void arrive(kernel *k, simt_builder *b, reduction *r) {
     simt_value key = lw_to_ix(k, b, lw_expr(k, b, r->node->key)), when = lw_masks(k, b, r->masks);
-    simt_value open = r->run[CARRY_OPEN], same = simt_build_cmp(b, SIMT_EQ, key, r->run[CARRY_KEY]);
+    simt_value open = r->carry.run[CARRY_OPEN],
+               same = simt_build_cmp(b, SIMT_EQ, key, r->carry.run[CARRY_KEY]);
     simt_value ends = lw_both(b, simt_build_binary(b, SIMT_AND, open, negation(b, same)), when);
     simt_builder then;
     simt_build_if(b, ends, NULL, 0, &then, NULL);
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     end_run(k, &then, r, 0);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     simt_build_yield(&then, NULL, 0);
-    uint32_t count = lw_instances(k, r->copies) * r->n;
+    uint32_t count = lw_instances(&k->digits, r->copies) * r->n;
     for (uint32_t i = 0; i < count; i++)
-        r->slot[i] = simt_build_select(b, ends, r->fresh[i % r->n], r->slot[i]);
-    simt_value before = simt_build_select(b, open, r->run[CARRY_BEFORE], r->has_before);
+        r->slot[i] = simt_build_select(b, ends, r->carry.fresh[i % r->n], r->slot[i]);
+    simt_value before = simt_build_select(b, open, r->carry.run[CARRY_BEFORE], r->carry.has_before);
     simt_value next[CARRY_SLOTS] = {key, simt_build_binary(b, SIMT_AND, before, same),
                                     simt_build_pred(b, true)};
     for (int i = 0; i < CARRY_SLOTS; i++)
-        r->run[i] = when ? simt_build_select(b, when, next[i], r->run[i]) : next[i];
+        r->carry.run[i] = when ? simt_build_select(b, when, next[i], r->carry.run[i]) : next[i];
 }
 
 // The positions of a round one after the other: a new key ends the run before anything of it is combined.
 void lw_carry_body(kernel *k, simt_builder *b, reduction *r, axis_set own) {
-    const loop_body *body = &r->walk->body;
+    const loop_body *body = &r->carry.walk->body;
     uint32_t lets = 0;
     while (lets < body->len && body->data[lets]->kind == LOOP_LET) lw_node(k, b, body->data[lets++]);
     lw_load_ahead(k, b, body, lets);
-    for (instance_walk w = lw_walk_begin(k, own); lw_walk_next(&w);) {
+    for (instance_walk w = lw_walk_begin(&k->digits, own); lw_walk_next(&w);) {
         arrive(k, b, r);
         for (uint32_t i = lets; i < body->len; i++) lw_node(k, b, body->data[i]);
     }
-    for (uint32_t i = 0; i < lets; i++) k->var[body->data[i]->var] = (binding){0};
+    for (uint32_t i = 0; i < lets; i++) k->scope.var[body->data[i]->var] = (binding){0};
 }
 
 // ---- The whole -------------------------------------------------------------------------------------------
@@ -144,63 +134,66 @@ static const loop_node *walk_of(const kernel *k, const loop_node *n) {
     return walk;
 }
 
-static void mark_carried(kernel *k, const tensor_stage *st, bool *carried) {
+// Variables of the stage that are bound by nothing around: the key of a run says what they are.
+static bool *said_by_key(const kernel *k, const tensor_stage *st) {
+    bool *said = ARENA_ARRAY(k->l->arena, bool, k->l->op->vars.len + 1);
     for (uint32_t i = 0; i < st->nleft; i++) {
         bool step = st->loop != TENSOR_NO_LOOP && k->l->op->loops.data[st->loop].step == st->left[i];
-        carried[st->left[i]] = k->var[st->left[i]].kind == BOUND_NOT && !step;
+        said[st->left[i]] = k->scope.var[st->left[i]].kind == BOUND_NOT && !step;
     }
+    return said;
 }
 
 static void start_runs(kernel *k, simt_builder *b, reduction *r, simt_value lo, simt_value hi) {
     simt_value some = simt_build_cmp(b, SIMT_LT, lo, hi), zero = lw_ix(k, b, 0);
-    r->fresh = ARENA_ARRAY(k->l->arena, simt_value, r->n);
-    for (uint32_t c = 0; c < r->n; c++) r->fresh[c] = r->slot[c];
-    r->has_before = simt_build_binary(b, SIMT_AND, simt_build_cmp(b, SIMT_GT, lo, zero), some);
-    r->run[CARRY_KEY] = key_beyond(k, b, r, r->has_before,
+    r->carry.fresh = ARENA_ARRAY(k->l->arena, simt_value, r->n);
+    for (uint32_t c = 0; c < r->n; c++) r->carry.fresh[c] = r->slot[c];
+    r->carry.has_before = simt_build_binary(b, SIMT_AND, simt_build_cmp(b, SIMT_GT, lo, zero), some);
+    r->carry.run[CARRY_KEY] = key_beyond(k, b, r, r->carry.has_before,
                                    simt_build_binary(b, SIMT_SUB, lo, lw_ix(k, b, 1)));
-    r->run[CARRY_BEFORE] = r->run[CARRY_OPEN] = simt_build_pred(b, false);
+    r->carry.run[CARRY_BEFORE] = r->carry.run[CARRY_OPEN] = simt_build_pred(b, false);
     if (!r->node->nstates) return;
     place_run(k, b, r, 0, RUN_FIRST);   // the identity, until a run goes there
     place_run(k, b, r, 0, RUN_LAST);
 }
 
 static void end_runs(kernel *k, simt_builder *b, const reduction *r, simt_value hi) {
-    tensor_space space = k->l->op->vars.data[r->walk->var].space;
+    tensor_space space = k->l->op->vars.data[r->carry.walk->var].space;
     simt_builder then;
-    simt_build_if(b, r->run[CARRY_OPEN], NULL, 0, &then, NULL);
-    region_mark m = lw_enter(k);
+    simt_build_if(b, r->carry.run[CARRY_OPEN], NULL, 0, &then, NULL);
+    region_mark m = lw_enter(&k->known);
     simt_value there = simt_build_cmp(&then, SIMT_LT, hi, lw_to_ix(k, &then, lw_size(k, &then, space)));
     simt_value next = key_beyond(k, &then, r, there, hi);
-    simt_value same = simt_build_cmp(&then, SIMT_EQ, next, r->run[CARRY_KEY]);
+    simt_value same = simt_build_cmp(&then, SIMT_EQ, next, r->carry.run[CARRY_KEY]);
     end_run(k, &then, r, simt_build_binary(&then, SIMT_AND, there, same));
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     simt_build_yield(&then, NULL, 0);
 }
 
 void lw_carry(kernel *k, simt_builder *b, const loop_node *n) {
     const tensor_stage *st = &k->l->op->stages.data[n->stages[0]];
-    k->carried = ARENA_ARRAY(k->l->arena, bool, k->l->op->vars.len + 1);
-    mark_carried(k, st, k->carried);
+    bool *said = said_by_key(k, st);
     const loop_node *walk = walk_of(k, n);
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     for (uint32_t i = 0; i + 1 < n->body.len; i++) lw_node(k, b, n->body.data[i]);
     axis_set bounds = lw_depends(k, walk->lo) | lw_depends(k, walk->hi);
-    if (lw_written_out(k, bounds) || lw_vector_free(k, bounds))
+    if (lw_written_out(&k->digits, bounds) || lw_vector_free(&k->digits, bounds))
         ICE("'%s': the range of a carry differs between copies of a thread", k->plan->name);
     lw_enter_loops(k, &n->body);
     reduction *r = lw_open(k, b, n, n->stages[0]);
-    r->walk = walk;
+    r->carry.walk = walk;
+    r->carry.key_says = said;
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (r->bound & AXIS(i) && k->axis[i].place != LOOP_UNROLL_PLACE &&
-            k->axis[i].place != LOOP_SERIAL_PLACE)
+        if (r->bound & AXIS(i) && k->digits.axis[i].place != LOOP_UNROLL_PLACE &&
+            k->digits.axis[i].place != LOOP_SERIAL_PLACE)
             ICE("'%s': what a carry reduces is dealt out", k->plan->name);
     simt_value lo = lw_to_ix(k, b, lw_expr(k, b, walk->lo)), hi = lw_to_ix(k, b, lw_expr(k, b, walk->hi));
     start_runs(k, b, r, lo, hi);
     lw_node(k, b, walk);
     end_runs(k, b, r, hi);
     r->open = false;
-    k->reductions.len--;
-    for (uint32_t i = 0; i + 1 < n->body.len; i++) k->var[n->body.data[i]->var] = (binding){0};
+    k->sums.all.len--;
+    for (uint32_t i = 0; i + 1 < n->body.len; i++) k->scope.var[n->body.data[i]->var] = (binding){0};
     lw_leave_loops(k, &n->body);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
 }

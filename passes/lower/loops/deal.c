@@ -9,71 +9,72 @@ static memo_cell *memo_without(kernel *k, axis_set steps) {
     uint32_t n = k->l->op->exprs.len + 1;
     memo_cell *memo = ARENA_ARRAY(k->l->arena, memo_cell, n);
     for (uint32_t e = 0; e < n; e++)
-        if (k->memo[e].known && !(k->memo[e].axes & steps)) memo[e] = k->memo[e];
+        if (k->known.memo[e].known && !(k->known.memo[e].axes & steps)) memo[e] = k->known.memo[e];
     return memo;
 }
 
 static loop_mask *mask_of(kernel *k, const loop_node *n) {
-    for (uint32_t i = 0; i < k->masks.len; i++)
-        if (k->masks.data[i].node == n) return &k->masks.data[i];
+    for (uint32_t i = 0; i < k->scope.masks.len; i++)
+        if (k->scope.masks.data[i].node == n) return &k->scope.masks.data[i];
     ICE("'%s': a loop in scope has no mask", k->plan->name);
 }
 
 static void deal_again(kernel *k) {
     dealt_steps *d = k->dealt;
     loop_mask *m = mask_of(k, d->node);
-    d->mark = lw_enter(k);
-    d->memo = k->memo;
-    d->bound = k->var[d->node->var];
+    d->mark = lw_enter(&k->known);
+    d->memo = k->known.memo;
+    d->bound = k->scope.var[d->node->var];
     d->mask = *m;
-    k->memo = d->known;
-    k->axis[d->axis] = (lower_axis){LOOP_LANE_PLACE, lw_dealt_parts(k), d->unit, d->written_out.weight};
-    k->var[d->node->var] = d->own;
+    k->known.memo = d->known;
+    k->digits.axis[d->axis] = (lower_axis){LOOP_LANE_PLACE, lw_dealt_parts(k), d->unit,
+                                           d->written_out.weight};
+    k->scope.var[d->node->var] = d->own;
     *m = d->own_mask;
-    for (uint32_t i = 0; i < d->kept.len; i++) VEC_PUSH(k->l->arena, &k->registers, d->kept.data[i]);
+    for (uint32_t i = 0; i < d->kept.len; i++) VEC_PUSH(k->l->arena, &k->known.registers, d->kept.data[i]);
 }
 
 void lw_deal(kernel *k, simt_builder *b) {
     dealt_steps *d = k->dealt;
-    lower_axis *a = &k->axis[d->axis];
+    lower_axis *a = &k->digits.axis[d->axis];
     d->there = true;
     if (d->been) {
         deal_again(k);
         return;
     }
-    d->mark = lw_enter(k);
+    d->mark = lw_enter(&k->known);
     d->written_out = *a;
-    d->memo = k->memo;
-    d->bound = k->var[d->node->var];
-    k->memo = memo_without(k, AXIS(d->axis));
+    d->memo = k->known.memo;
+    d->bound = k->scope.var[d->node->var];
+    k->known.memo = memo_without(k, AXIS(d->axis));
     *a = (lower_axis){LOOP_LANE_PLACE, lw_dealt_parts(k), d->unit, a->weight};
     lw_bind(k, b, d->node, d->round->own, d->round->round);
     loop_mask *m = mask_of(k, d->node);
     d->mask = *m;
-    *m = k->masks.data[--k->masks.len];
+    *m = k->scope.masks.data[--k->scope.masks.len];
 }
 
 // A walk's lanes know the next time what they know now.
 static void keep_known(kernel *k) {
     dealt_steps *d = k->dealt;
     d->been = true;
-    d->known = k->memo;
-    d->own = k->var[d->node->var];
+    d->known = k->known.memo;
+    d->own = k->scope.var[d->node->var];
     d->own_mask = *mask_of(k, d->node);
     d->kept.len = 0;
-    for (uint32_t i = d->mark.registers; i < k->registers.len; i++)
-        VEC_PUSH(k->l->arena, &d->kept, k->registers.data[i]);
-    k->registers.len = d->mark.registers;
-    k->log.len = d->mark.log;
+    for (uint32_t i = d->mark.registers; i < k->known.registers.len; i++)
+        VEC_PUSH(k->l->arena, &d->kept, k->known.registers.data[i]);
+    k->known.registers.len = d->mark.registers;
+    k->known.log.len = d->mark.log;
 }
 
 void lw_deal_back(kernel *k) {
     dealt_steps *d = k->dealt;
     d->there = false;
     if (lw_deals_walk(k)) keep_known(k);
-    else lw_leave(k, d->mark);
-    k->memo = d->memo;
-    k->axis[d->axis] = d->written_out;
-    k->var[d->node->var] = d->bound;
+    else lw_leave(&k->known, d->mark);
+    k->known.memo = d->memo;
+    k->digits.axis[d->axis] = d->written_out;
+    k->scope.var[d->node->var] = d->bound;
     *mask_of(k, d->node) = d->mask;
 }

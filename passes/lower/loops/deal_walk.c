@@ -84,11 +84,12 @@ static void spread_steps(kernel *k, simt_builder *b, tensor_expr e, simt_value o
     dealt_steps *d = k->dealt;
     uint32_t extent = lw_dealt_parts(k);
     simt_type i32 = SIMT_T(I32);
-    simt_value first = simt_build_binary(b, SIMT_AND, k->thread,
+    simt_value first = simt_build_binary(b, SIMT_AND, k->thread.number,
                                          simt_build_int(b, i32, 31 & ~((extent - 1) * d->unit)));
-    for (instance_walk w = lw_walk_begin(k, AXIS(d->axis)); lw_walk_next(&w);) {   // at the copy at hand
-        simt_value lane = simt_build_binary(b, SIMT_ADD, first,
-                                            simt_build_int(b, i32, (uint32_t)k->at[d->axis] * d->unit));
+    // At the copy at hand.
+    for (instance_walk w = lw_walk_begin(&k->digits, AXIS(d->axis)); lw_walk_next(&w);) {
+        simt_value lane = simt_build_binary(
+            b, SIMT_ADD, first, simt_build_int(b, i32, (uint32_t)k->digits.at[d->axis] * d->unit));
         lw_remember(k, e, from_lane(b, own, lane));
     }
 }
@@ -102,14 +103,14 @@ static void share_steps(kernel *k, simt_builder *b, const loop_node *n) {
     if (!s.all.len) return;
     axis_set *copies = ARENA_ARRAY(k->l->arena, axis_set, s.all.len);
     for (uint32_t i = 0; i < s.all.len; i++)
-        copies[i] = lw_written_out(k, lw_depends(k, s.all.data[i])) & ~AXIS(k->dealt->axis);
+        copies[i] = lw_written_out(&k->digits, lw_depends(k, s.all.data[i])) & ~AXIS(k->dealt->axis);
     lw_deal(k, b);
     for (uint32_t i = 0; i < s.all.len; i++)
-        for (instance_walk w = lw_walk_begin(k, copies[i]); lw_walk_next(&w);)
+        for (instance_walk w = lw_walk_begin(&k->digits, copies[i]); lw_walk_next(&w);)
             VEC_PUSH(k->l->arena, &own, lw_expr(k, b, s.all.data[i]));
     lw_deal_back(k);
     for (uint32_t i = 0; i < s.all.len; i++)
-        for (instance_walk w = lw_walk_begin(k, copies[i]); lw_walk_next(&w);)
+        for (instance_walk w = lw_walk_begin(&k->digits, copies[i]); lw_walk_next(&w);)
             spread_steps(k, b, s.all.data[i], own.data[at++]);
 }
 

@@ -26,8 +26,8 @@ static bool lw_meets(const kernel *k, const loop_body *body) {
 
 // ---- Rounds ----------------------------------------------------------------------------------------------
 static reduction *carried_by(const kernel *k, const loop_node *n) {
-    for (uint32_t i = 0; i < k->reductions.len; i++)
-        if (k->reductions.data[i]->walk == n) return k->reductions.data[i];
+    for (uint32_t i = 0; i < k->sums.all.len; i++)
+        if (k->sums.all.data[i]->carry.walk == n) return k->sums.all.data[i];
     return NULL;
 }
 
@@ -41,13 +41,13 @@ static void at_positions(kernel *k, simt_builder *b, const loop_node *n, void *u
 static uint32_t written_out_axis(kernel *k, const loop_node *n) {
     uint32_t first = lw_axes_of(k, n)->first, i = first;
     if (n->rest == LOOP_SERIAL_PLACE && n->unroll > 1) return first;
-    while (k->axis[i].place != LOOP_UNROLL_PLACE) i++;
+    while (k->digits.axis[i].place != LOOP_UNROLL_PLACE) i++;
     return i;
 }
 
 // Lanes that are through take part in shuffles alone, and read nothing again.
 static void positions_body(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
-    uint32_t masks = k->masks.len, rows = k->rows.len, columns = k->columns.len;
+    uint32_t masks = k->scope.masks.len, rows = k->scope.rows.len, columns = k->scope.columns.len;
     dealt_steps *outer = k->dealt, dealt = {.node = n, .round = r};
     if (n->dealt) {
         dealt.axis = written_out_axis(k, n);
@@ -62,11 +62,11 @@ static void positions_body(kernel *k, simt_builder *b, const loop_node *n, loop_
         lw_build_if(k, b, simt_build_cmp(b, SIMT_LT, r->round.base, r->round.hi), n, at_positions, r);
     else at_positions(k, b, n, r);
     k->dealt = outer;
-    k->masks.len = masks;
-    k->rows.len = rows;
-    k->columns.len = columns;
+    k->scope.masks.len = masks;
+    k->scope.rows.len = rows;
+    k->scope.columns.len = columns;
     lw_forget_tiles(k, n->var);
-    k->var[n->var] = (binding){0};
+    k->scope.var[n->var] = (binding){0};
 }
 
 static simt_value *with_held(kernel *k, const slot_list *s, const simt_value *held, uint32_t n) {
@@ -81,7 +81,8 @@ static simt_value serial_steps(kernel *k, simt_builder *b, const loop_node *n, u
                                uint32_t weight, const loop_round *r) {
     if (n->nheld) return lw_held_steps(k, b, n, digit, r);
     simt_value steps = lw_ix(k, b, n->digits[digit].extent);
-    if (!r->round.masked || lw_varies_in_block(k, lw_depends(k, n->lo) | lw_depends(k, n->hi))) return steps;
+    if (!r->round.masked || lw_varies_in_block(&k->digits, lw_depends(k, n->lo) | lw_depends(k, n->hi)))
+        return steps;
     simt_value left = simt_build_binary(b, SIMT_SUB, r->round.hi, r->round.base),
                up = simt_build_binary(b, SIMT_ADD, left, lw_ix(k, b, (int64_t)weight - 1));
     up = simt_build_binary(b, SIMT_MAX, up, lw_ix(k, b, 0));
@@ -124,20 +125,21 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
     for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_for_carried(k->f, loop, i);
     if (turns) r.held = ARENA_ARRAY(k->l->arena, simt_value, turns);
     for (uint32_t i = 0; i < turns; i++) r.held[i] = simt_for_carried(k->f, loop, slots.len + i);
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     lw_meet_again(k, &in, &n->body);
     if (n->nheld) lw_held_step(k, &in, n, d - 1, simt_for_index(k->f, loop), &r);
     r.round.base = simt_build_binary(&in, SIMT_ADD, r.round.base,
                                      lw_times(k, &in, simt_for_index(k->f, loop), weight));
-    uint32_t fetched = k->fetched.len, rounds = k->rounds.len;
-    VEC_PUSH(k->l->arena, &k->rounds, ((counted_round){n, simt_for_index(k->f, loop), lw_ix(k, &in, 0)}));
+    uint32_t fetched = k->rounds.fetched.len, rounds = k->rounds.counted.len;
+    VEC_PUSH(k->l->arena, &k->rounds.counted,
+             ((counted_round){n, simt_for_index(k->f, loop), lw_ix(k, &in, 0)}));
     if (n->nfetched)
         fetch_numbered(k, &in, n, r.round.base, simt_build_cvt(&in, SIMT_T(I32), simt_for_index(k->f, loop)),
                        end);
     serial_digits(k, &in, n, d - 1, r);
-    k->fetched.len = fetched;
-    k->rounds.len = rounds;
-    lw_leave(k, m);
+    k->rounds.fetched.len = fetched;
+    k->rounds.counted.len = rounds;
+    lw_leave(&k->known, m);
     simt_value *next = ARENA_ARRAY(k->l->arena, simt_value, turns + 1);
     if (turns) lw_held_turn(n, d - 1, r.held, next);
     simt_build_yield(&in, with_held(k, &slots, next, turns), count);
@@ -173,7 +175,7 @@ static bool binds(const loop_node *n, tensor_var v) {
 static bool is_bound(const kernel *k, const loop_node *outside, tensor_expr e) {
     const tensor_node *x = tensor_node_at(k->l->op, e);
     if (x->op == TENSOR_VAR_OP)
-        return k->var[x->imm.i].kind != BOUND_NOT && !binds(outside, (tensor_var)x->imm.i);
+        return k->scope.var[x->imm.i].kind != BOUND_NOT && !binds(outside, (tensor_var)x->imm.i);
     for (uint32_t i = 0; i < x->nargs; i++)
         if (!is_bound(k, outside, x->args[i])) return false;
     return true;
@@ -204,10 +206,10 @@ static void lower_one_round(kernel *k, simt_builder *b, const loop_node *n, axis
          covered = lw_spans(k, n, lw_step(n));
     loop_round r = {.own = own, .round = {lo, hi, !lw_ends_exactly(k, n, lw_step(n)), false}};
     if (n->rest == LOOP_BLOCK_PLACE)
-        for (uint32_t i = 0; i < k->block_loops.len; i++)
-            if (k->block_loops.data[i] == n)
-                r.round.base = simt_build_binary(b, SIMT_ADD, lo, lw_times(k, b, k->block_at[i], lw_step(n)));
-    region_mark m = lw_enter(k);
+        for (uint32_t i = 0; i < k->grid.loops.len; i++)
+            if (k->grid.loops.data[i] == n)
+                r.round.base = simt_build_binary(b, SIMT_ADD, lo, lw_times(k, b, k->grid.at[i], lw_step(n)));
+    region_mark m = lw_enter(&k->known);
     if (n->rest == LOOP_BLOCK_PLACE || covered || (known && end > first)) round_body(k, b, n, &r);
     else if (!known) {
         ask_bounds(k, b, n, &n->body);
@@ -215,7 +217,7 @@ static void lower_one_round(kernel *k, simt_builder *b, const loop_node *n, axis
         r.round.maybe_none = together;
         lw_build_if(k, b, some, n, round_body, &r);
     }
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
 }
 
 // Of a round in which no row of the warp has a cell nothing is computed. What rows alone have may be read
@@ -249,26 +251,26 @@ static void rounds_loop(kernel *k, simt_builder *b, const loop_node *n, simt_val
     simt_builder in = simt_build_for(b, lo, hi, lw_ix(k, b, step), init, slots.len, &loop);
     k->f->instrs.data[loop].aux = SIMT_LOOP_ROLLED;   // unrolling is the plan's
     for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_for_carried(k->f, loop, i);
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     r->round.base = simt_for_index(k->f, loop);
     lw_meet_again(k, &in, &n->body);
-    uint32_t fetched = k->fetched.len, rounds = k->rounds.len;
-    VEC_PUSH(k->l->arena, &k->rounds, ((counted_round){n, r->round.base, lo}));
+    uint32_t fetched = k->rounds.fetched.len, rounds = k->rounds.counted.len;
+    VEC_PUSH(k->l->arena, &k->rounds.counted, ((counted_round){n, r->round.base, lo}));
     const simt_value *indices = ahead ? lw_read_next(k, &in, ahead, r->round.base, hi) : NULL;
     if (ahead)
         lw_fetch_round(k, &in, n, r->round.base, slot, lw_buffer_beside(&in, n, slot, false), hi, indices);
     else if (n->nfetched)
         fetch_numbered(k, &in, n, r->round.base, rounds_since(k, &in, lo, r->round.base, step), hi);
     if (ahead) slot = lw_buffer_beside(&in, n, slot, true);
-    const read_ahead *outer = k->ahead;
-    k->ahead = ahead;
+    const read_ahead *outer = k->rounds.ahead;
+    k->rounds.ahead = ahead;
     round_of_cells(k, &in, n, r);
-    k->ahead = outer;
+    k->rounds.ahead = outer;
     if (n->nfetched) lw_fetch_end(k, &in, n);
     if (ahead) lw_read_done(ahead);
-    k->fetched.len = fetched;
-    k->rounds.len = rounds;
-    lw_leave(k, m);
+    k->rounds.fetched.len = fetched;
+    k->rounds.counted.len = rounds;
+    lw_leave(&k->known, m);
     simt_build_yield(&in, lw_slot_values(k, &slots), slots.len);
     lw_slots_set(k, &slots, loop);
     if (ahead || lw_fetches_own(n)) lw_fetch_last(b);
@@ -299,12 +301,12 @@ static void loop_together(kernel *k, simt_builder *b, const loop_node *n, simt_v
     again[0] = again[1 + MORE];
     simt_build_yield(&test, again, count + 1);
     for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_while_carried(k->f, loop, true, SLOTS + i);
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     r->round = (round_of){
         .base = simt_while_carried(k->f, loop, true, AT), .hi = hi, .masked = true, .maybe_none = true};
     lw_meet_again(k, &body, &n->body);
     round_body(k, &body, n, r);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     uint32_t step = lw_step(n) * (n->masked ? n->unroll : 1);
     v[AT] = simt_build_binary(&body, SIMT_ADD, r->round.base, lw_ix(k, &body, step));
     v[MORE] = any_more(k, &body, v[AT], hi);
@@ -349,19 +351,19 @@ static void lower_masked(kernel *k, simt_builder *b, const loop_node *n, simt_va
     lo = full_rounds(k, b, n, lo, hi, r);
     r->round = (round_of){.base = lo, .hi = hi, .masked = true};
     // Of one position: a step less.
-    k->axis[lw_axes_of(k, n)->first].extent = steps_written_out(n, (tile - 1 + step - 1) / step);
+    k->digits.axis[lw_axes_of(k, n)->first].extent = steps_written_out(n, (tile - 1 + step - 1) / step);
     lw_build_if(k, b, simt_build_cmp(b, SIMT_LT, lo, hi), n, lw_last_round, r);
 }
 
 // Of a size: all its steps written out, in one round.
 static void lower_whole(kernel *k, simt_builder *b, const loop_node *n, axis_set own) {
-    lower_axis *steps = &k->axis[lw_axes_of(k, n)->first];
+    lower_axis *steps = &k->digits.axis[lw_axes_of(k, n)->first];
     loop_round r = {.own = own, .round = {.masked = true, .maybe_none = true}};
     bounds_of(k, b, n, &r.round.base, &r.round.hi);
-    region_mark m = lw_enter(k);
-    steps->extent = steps_written_out(n, (k->within + lw_step(n) - 1) / lw_step(n));
+    region_mark m = lw_enter(&k->known);
+    steps->extent = steps_written_out(n, (k->sizes.within + lw_step(n) - 1) / lw_step(n));
     round_body(k, b, n, &r);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     steps->extent = n->unroll;
 }
 
@@ -371,7 +373,7 @@ static void lower_serial(kernel *k, simt_builder *b, const loop_node *n, axis_se
     bounds_of(k, b, n, &lo, &hi);
     loop_round r = {.own = own, .round = {.hi = hi}};
     bool one = lw_has_one_round(k, n) && !n->nfetched;   // which come before the first one
-    lower_axis *steps = n->unroll > 1 ? &k->axis[lw_axes_of(k, n)->first] : NULL;
+    lower_axis *steps = n->unroll > 1 ? &k->digits.axis[lw_axes_of(k, n)->first] : NULL;
     bool rest = steps && !n->masked && !together && !one;   // of less than a full round
     if (rest) lo = full_rounds(k, b, n, lo, hi, &r);
     if (steps && (!n->masked || one)) steps->extent = 1;   // the rest, one at a time
@@ -391,19 +393,19 @@ static void lower_written_out(kernel *k, simt_builder *b, const loop_node *n, ax
     simt_value lo, hi;
     bounds_of(k, b, n, &lo, &hi);
     loop_round r = {.own = own, .round = {lo, hi, !lw_ends_exactly(k, n, lw_step(n)), false}};
-    region_mark m = lw_enter(k);
-    if (k->axis[lw_axes_of(k, n)->first].extent) round_body(k, b, n, &r);
-    lw_leave(k, m);
+    region_mark m = lw_enter(&k->known);
+    if (k->digits.axis[lw_axes_of(k, n)->first].extent) round_body(k, b, n, &r);
+    lw_leave(&k->known, m);
 }
 
 // Steps around that are written out, of a reducer that wants its terms in order: what is inside is gone
 // through for one step after the other.
 static axis_set steps_in_order(kernel *k, const loop_node *n) {
     axis_set s = 0;
-    for (uint32_t i = 0; i < k->reductions.len; i++) {
-        const reduction *r = k->reductions.data[i];
+    for (uint32_t i = 0; i < k->sums.all.len; i++) {
+        const reduction *r = k->sums.all.data[i];
         if (!r->open || r->r->commutative || !loop_contributes(&n->body, r->stage)) continue;
-        for (uint32_t m = r->masks; m < k->masks.len; m++) s |= k->masks.data[m].axes;
+        for (uint32_t m = r->masks; m < k->scope.masks.len; m++) s |= k->scope.masks.data[m].axes;
     }
     return s;
 }
@@ -414,11 +416,11 @@ void lw_for(kernel *k, simt_builder *b, const loop_node *n) {
     bool apart = lw_threads(k) && lw_varies_in_warp(k, bounds),
          together = apart && (n->nheld || n->deal_to.extent || lw_meets(k, &n->body));
     axis_set copies = bounds | steps_in_order(k, n);
-    for (instance_walk w = lw_walk_begin(k, copies); lw_walk_next(&w);) switch (n->rest) {
+    for (instance_walk w = lw_walk_begin(&k->digits, copies); lw_walk_next(&w);) switch (n->rest) {
         case LOOP_BLOCK_PLACE:
         case LOOP_WHOLE_PLACE: lower_one_round(k, b, n, own, together); break;
         case LOOP_SERIAL_PLACE:
-            if (n->within && k->within) lower_whole(k, b, n, own);
+            if (n->within && k->sizes.within) lower_whole(k, b, n, own);
             else lower_serial(k, b, n, own, apart, together);
             break;
         case LOOP_UNROLL_PLACE: lower_written_out(k, b, n, own); break;

@@ -16,6 +16,12 @@ typedef struct lower_blocks {
 } lower_blocks;
 
 typedef struct {
+    const kernel *k;
+    bool *reads, *writes;   // per value
+    uint8_t *seen;
+} shared_use;
+
+typedef struct {
     shared_use phases, all;   // since the last barrier
 } meeting;
 

@@ -7,8 +7,8 @@
 #include "lower/loops/loops.h"
 
 static bool is_padding(const kernel *k) {   // of some loop in scope
-    for (uint32_t i = 0; i < k->masks.len; i++)
-        if (k->var[k->masks.data[i].node->var].pad) return true;
+    for (uint32_t i = 0; i < k->scope.masks.len; i++)
+        if (k->scope.var[k->scope.masks.data[i].node->var].pad) return true;
     return false;
 }
 
@@ -22,7 +22,7 @@ static lower_axis *copies_of(kernel *k, const loop_node *n) {
     lower_axis *held = NULL;
     if (lw_slots(k, &n->body).len) return NULL;
     for (uint32_t d = 0; d < n->ndigits; d++)
-        if (n->digits[d].place == LOOP_REGISTER_PLACE) held = &k->axis[lw_axis(k, n, d)];
+        if (n->digits[d].place == LOOP_REGISTER_PLACE) held = &k->digits.axis[lw_axis(k, n, d)];
     return held;
 }
 
@@ -59,9 +59,9 @@ static void rounds_of_any(kernel *k, simt_builder *b, const loop_node *n, simt_v
 // ---- Of a known size -------------------------------------------------------------------------------------
 // What is known in one round is not what it is in the next.
 static void one_round(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     lw_last_round(k, b, n, r);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
 }
 
 static void known_rest(kernel *k, simt_builder *b, const loop_node *n, int64_t from, uint32_t rest,
@@ -93,7 +93,7 @@ void lw_padded_rounds(kernel *k, simt_builder *b, const loop_node *n, loop_round
         return;
     }
     simt_value size = lw_to_ix(k, b, lw_size(k, b, s));
-    r->round.full = k->even && k->even[s];
+    r->round.full = k->sizes.even && k->sizes.even[s];
     if (r->round.full) lw_serial_loop(k, b, n, lw_ix(k, b, 0), size, n->pad, r);
     else rounds_of_any(k, b, n, size, r);
 }

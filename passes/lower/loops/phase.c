@@ -52,7 +52,7 @@ void lw_find_read(kernel *k, const loop_body *body) {
     shared_use u = use_new(k);
     u.seen = arena_alloc(k->l->arena, k->l->op->exprs.len + 1);
     for (uint32_t i = 0; i < body->len; i++) find_use(&u, body->data[i]);
-    k->read = u.reads;
+    k->access.read = u.reads;
 }
 
 static shared_use use_of(const kernel *k, const loop_node *n) {
@@ -111,12 +111,12 @@ void lw_meet_again(const kernel *k, simt_builder *b, const loop_body *body) {
 
 void lw_forget_tiles(kernel *k, tensor_var v) {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < k->tiles.len; i++) {
-        const loop_value *w = &k->l->plan->values.data[k->tiles.data[i]];
+    for (uint32_t i = 0; i < k->scope.tiles.len; i++) {
+        const loop_value *w = &k->l->plan->values.data[k->scope.tiles.data[i]];
         bool stays = true;
-        for (uint32_t x = 0; x < k->l->op->vals.data[k->tiles.data[i]].rank; x++)
+        for (uint32_t x = 0; x < k->l->op->vals.data[k->scope.tiles.data[i]].rank; x++)
             if (w->origin[x] && lw_mentions(k->l, w->origin[x], v)) stays = false;
-        if (stays) k->tiles.data[kept++] = k->tiles.data[i];
+        if (stays) k->scope.tiles.data[kept++] = k->scope.tiles.data[i];
     }
-    k->tiles.len = kept;
+    k->scope.tiles.len = kept;
 }

@@ -30,12 +30,12 @@ void lw_level(kernel *k, simt_builder *b, const loop_node *n) {
     for (uint32_t s = 0; s < n->nstages; s++) {
         reduction *r = lw_reduction(k, n->stages[s]);
         simt_value *slot = r->slot;
-        before[s] = copied(k, slot, lw_instances(k, r->copies) * r->n);
+        before[s] = copied(k, slot, lw_instances(&k->digits, r->copies) * r->n);
         lw_start_states(k, b, r);
         simt_value *fresh = r->slot;
         r->slot = slot;
-        for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);)
-            for (uint32_t c = 0, at = lw_instance(k, r->copies) * r->n; c < r->n; c++)
+        for (instance_walk w = lw_walk_begin(&k->digits, r->copies); lw_walk_next(&w);)
+            for (uint32_t c = 0, at = lw_instance(&k->digits, r->copies) * r->n; c < r->n; c++)
                 slot[at + c] = fresh[at + c];
         r->level = true;
     }
@@ -43,9 +43,9 @@ void lw_level(kernel *k, simt_builder *b, const loop_node *n) {
     for (uint32_t s = 0; s < n->nstages; s++) {
         reduction *r = lw_reduction(k, n->stages[s]);
         r->level = false;
-        for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
-            simt_value *x = &r->slot[lw_instance(k, r->copies) * r->n],
-                       *outer = &before[s][lw_instance(k, r->copies) * r->n];
+        for (instance_walk w = lw_walk_begin(&k->digits, r->copies); lw_walk_next(&w);) {
+            simt_value *x = &r->slot[lw_instance(&k->digits, r->copies) * r->n],
+                       *outer = &before[s][lw_instance(&k->digits, r->copies) * r->n];
             x[0] = times_factor(k, b, r, x[0]);
             lw_combine_parts(k, b, r, outer, copied(k, x, r->n), x);
         }
@@ -54,15 +54,15 @@ void lw_level(kernel *k, simt_builder *b, const loop_node *n) {
 
 // ---- The node --------------------------------------------------------------------------------------------
 void lw_reduce(kernel *k, simt_builder *b, const loop_node *n) {
-    region_mark m = lw_enter(k);
-    uint32_t first = k->reductions.len;
+    region_mark m = lw_enter(&k->known);
+    uint32_t first = k->sums.all.len;
     lw_enter_loops(k, &n->body);
     for (uint32_t i = 0; i < n->nstages; i++) lw_open(k, b, n, n->stages[i]);
     lw_body(k, b, &n->body);
     lw_close_maxima(k, b, n);
     for (uint32_t i = 0; i < n->nstages; i++)
-        if (k->reductions.data[first + i]->open) lw_close(k, b, k->reductions.data[first + i]);
-    if (loop_again(n)) lw_again(k, b, n, &k->reductions.data[first]);
+        if (k->sums.all.data[first + i]->open) lw_close(k, b, k->sums.all.data[first + i]);
+    if (loop_again(n)) lw_again(k, b, n, &k->sums.all.data[first]);
     lw_leave_loops(k, &n->body);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
 }

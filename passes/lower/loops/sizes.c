@@ -75,10 +75,10 @@ static void body_of_case(kernel *k, simt_builder *b, const likely_sizes *x) {
         else even[x->of[i].space] = true;
     }
     k->l->op = supposed;
-    k->even = even;
+    k->sizes.even = even;
     lw_body(k, b, x->body);
     k->l->op = op;
-    k->even = NULL;
+    k->sizes.even = NULL;
 }
 
 static bool is_worth(const kernel *k, const likely_sizes *x, uint32_t i) {
@@ -94,12 +94,12 @@ static void body_by_cases(kernel *k, simt_builder *b, likely_sizes *x, uint32_t 
     }
     simt_builder then, other;
     simt_build_if(b, take_case(k, b, x, parts[i]), NULL, 0, &then, &other);
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     body_of_case(k, &then, x);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     simt_build_yield(&then, NULL, 0);
     body_by_cases(k, &other, x, i + 1);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     simt_build_yield(&other, NULL, 0);
 }
 

@@ -29,7 +29,7 @@ static simt_value as_loaded(kernel *k, simt_builder *b, tensor_val v, simt_value
 static void keep(kernel *k, simt_builder *b, const tensor_target *t, simt_value x, uint32_t from) {
     register_value r = {.val = t->val, .value = as_loaded(k, b, t->val, x)};
     target_index(k, b, t, r.index);
-    if (!lw_known(k, t->val, r.index, t->rank, from)) VEC_PUSH(k->l->arena, &k->registers, r);
+    if (!lw_known(&k->known, t->val, r.index, t->rank, from)) VEC_PUSH(k->l->arena, &k->known.registers, r);
 }
 
 // masked: by all loops in scope, so that it is at none of their positions past the end.
@@ -50,20 +50,22 @@ static axis_set left_digits(kernel *k, const tensor_stage *st) {
 
 // Whether the thread that computes it has it at hand when the kernel reads it again: others store it.
 static bool kept(const kernel *k, tensor_val v) {
-    return home_of(k, v) == LOOP_REGISTERS || (home_of(k, v) == LOOP_MEMORY && k->read[v]);
+    return home_of(k, v) == LOOP_REGISTERS || (home_of(k, v) == LOOP_MEMORY && k->access.read[v]);
 }
 
 static void keep_registers(kernel *k, simt_builder *b, uint32_t stage, axis_set left) {
     const tensor_stage *st = &k->l->op->stages.data[stage];
     bool any = false;
-    uint32_t from = k->registers.len;
+    uint32_t from = k->known.registers.len;
     for (uint32_t t = 0; t < st->ntargets; t++) any |= kept(k, st->targets[t].val);
     simt_value *x = ARENA_ARRAY(k->l->arena, simt_value, st->ntargets);
     simt_value first = any ? lw_first_thread(k, b, left) : 0;
-    for (instance_walk w = lw_walk_begin(k, lw_written_out(k, left)); any && lw_walk_next(&w);) {
-        k->owner = lw_both(b, lw_masks(k, b, 0), first);   // the planner saw to it that others do not need it
+    for (instance_walk w = lw_walk_begin(&k->digits, lw_written_out(&k->digits, left));
+         any && lw_walk_next(&w);) {
+        // The planner saw to it that others do not need it.
+        k->access.owner = lw_both(b, lw_masks(k, b, 0), first);
         stage_values(k, b, stage, x);
-        k->owner = 0;
+        k->access.owner = 0;
         for (uint32_t t = 0; t < st->ntargets; t++)
             if (kept(k, st->targets[t].val)) keep(k, b, &st->targets[t], x[t], from);
     }
@@ -86,7 +88,7 @@ typedef void store_body(kernel *k, simt_builder *b, const void *user);
 // Runs body for each instance of the left variables, by the thread that is to write it.
 static void write_guarded(kernel *k, simt_builder *b, axis_set left, store_body *body, const void *user) {
     simt_value first = lw_first_thread(k, b, left);
-    for (instance_walk w = lw_walk_begin(k, lw_written_out(k, left)); lw_walk_next(&w);) {
+    for (instance_walk w = lw_walk_begin(&k->digits, lw_written_out(&k->digits, left)); lw_walk_next(&w);) {
         simt_value c = lw_both(b, lw_masks(k, b, 0), first);
         if (!c) {
             body(k, b, user);
@@ -95,9 +97,9 @@ static void write_guarded(kernel *k, simt_builder *b, axis_set left, store_body 
         simt_builder then;
         simt_instr mask = simt_build_if(b, c, NULL, 0, &then, NULL);
         k->f->instrs.data[mask].aux = SIMT_IF_MASK;   // positions past an end are moved onto the last one
-        region_mark m = lw_enter(k);
+        region_mark m = lw_enter(&k->known);
         body(k, &then, user);
-        lw_leave(k, m);
+        lw_leave(&k->known, m);
         simt_build_yield(&then, NULL, 0);
     }
 }
@@ -132,14 +134,14 @@ static void store_row(kernel *k, simt_builder *b, const void *user) {
 static void write_rows(kernel *k, simt_builder *b, axis_set left, const stored_row *row) {
     lw_stand_at(&row->copies, 0);
     write_guarded(k, b, left, store_row, row);
-    for (uint32_t d = 0; d < row->copies.digits; d++) k->at[lw_axis(k, row->copies.loop, d)] = -1;
+    for (uint32_t d = 0; d < row->copies.digits; d++) k->digits.at[lw_axis(k, row->copies.loop, d)] = -1;
 }
 
 static void forget_tile(kernel *k, tensor_val v) {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < k->tiles.len; i++)
-        if (k->tiles.data[i] != v) k->tiles.data[kept++] = k->tiles.data[i];
-    k->tiles.len = kept;
+    for (uint32_t i = 0; i < k->scope.tiles.len; i++)
+        if (k->scope.tiles.data[i] != v) k->scope.tiles.data[kept++] = k->scope.tiles.data[i];
+    k->scope.tiles.len = kept;
 }
 
 // Of the columns of a matrix operation, whose pieces lanes have, and to which whole warps come. Not in place:
@@ -150,8 +152,8 @@ static bool in_eights(kernel *k, const tensor_stage *st, lower_eights *r) {
     if (st->ntargets > 1 || k->l->op->vals.data[t->val].inplace != TENSOR_NO_VAL ||
         !lw_in_eights(k, t->val, t->index, t->rank, r))
         return false;
-    for (uint32_t i = 0; i < k->reductions.len; i++) {
-        const reduction *x = k->reductions.data[i];
+    for (uint32_t i = 0; i < k->sums.all.len; i++) {
+        const reduction *x = k->sums.all.data[i];
         pieces |= x->product && x->node->matrix->columns == r->loop->var;
     }
     return pieces;
@@ -175,7 +177,7 @@ void lw_store(kernel *k, simt_builder *b, const loop_node *n) {
     for (uint32_t t = 0; t < st->ntargets; t++)
         if (k->l->plan->values.data[st->targets[t].val].of != TENSOR_NO_VAL &&
             home_of(k, st->targets[t].val) == LOOP_SHARED)
-            VEC_PUSH(k->l->arena, &k->tiles, st->targets[t].val);
+            VEC_PUSH(k->l->arena, &k->scope.tiles, st->targets[t].val);
 }
 
 // ---- Targets that others combine with too ----------------------------------------------------------------
@@ -186,17 +188,17 @@ static simt_atomic atomic_of(const tensor_reducer *r) {
 
 // What a reduction of nothing stores.
 void lw_clear(kernel *k, simt_builder *b, const loop_node *n) {
-    uint32_t reductions = k->reductions.len;
+    uint32_t reductions = k->sums.all.len;
     lw_open(k, b, n, n->stages[0])->open = false;
     lw_store(k, b, n);
-    k->reductions.len = reductions;
+    k->sums.all.len = reductions;
 }
 
 void lw_combine_targets(kernel *k, simt_builder *b, uint32_t stage) {
     const tensor_stage *st = &k->l->op->stages.data[stage];
     const tensor_reducer *r = &k->l->op->reducers.data[st->reducer];
-    axis_set vector = k->vector == LOWER_NO_AXIS ? 0 : left_digits(k, st) & AXIS(k->vector);
-    for (instance_walk w = lw_walk_begin(k, vector); lw_walk_next(&w);) {
+    axis_set vector = k->digits.vector == LOWER_NO_AXIS ? 0 : left_digits(k, st) & AXIS(k->digits.vector);
+    for (instance_walk w = lw_walk_begin(&k->digits, vector); lw_walk_next(&w);) {
         simt_value x;
         position index[8];
         stage_values(k, b, stage, &x);
@@ -219,7 +221,8 @@ void lw_store_slots(kernel *k, simt_builder *b, const reduction *r, const tensor
         const tensor_node *to = tensor_node_at(k->l->op, slots[i]);
         position index[8];
         for (uint32_t a = 0; a < to->nargs; a++) index[a] = lw_position(k, b, to->args[a]);
-        lw_store_to(k, b, (tensor_val)to->imm.i, index, r->slot[lw_instance(k, r->copies) * r->n + i]);
+        lw_store_to(k, b, (tensor_val)to->imm.i, index,
+                    r->slot[lw_instance(&k->digits, r->copies) * r->n + i]);
     }
 }
 
@@ -231,6 +234,6 @@ static void store_states(kernel *k, simt_builder *b, const void *user) {
 void lw_store_state(kernel *k, simt_builder *b, const loop_node *n) {
     axis_set s = left_digits(k, &k->l->op->stages.data[n->stages[0]]);
     for (uint32_t i = 0; i < n->nstates; i++) s |= lw_depends(k, n->states[i]);
-    if (k->waits_to_write) simt_build_op(b, SIMT_GRID_WAIT, NULL, 0, NULL, 0);
+    if (k->access.waits_to_write) simt_build_op(b, SIMT_GRID_WAIT, NULL, 0, NULL, 0);
     write_guarded(k, b, s, store_states, n);
 }

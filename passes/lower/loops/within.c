@@ -20,15 +20,15 @@ static void in_case(kernel *k, simt_builder *b, const loop_node *n, void *user) 
 }
 
 static void lower_case(kernel *k, simt_builder *b, simt_value c, const loop_node *n, uint32_t size) {
-    k->within = size;
+    k->sizes.within = size;
     if (c) lw_build_if(k, b, c, n, in_case, NULL);
     else lw_body(k, b, &n->body);
-    k->within = 0;
+    k->sizes.within = 0;
 }
 
 static void lower_cases(kernel *k, simt_builder *b, const loop_node *n) {
     simt_value lo = lw_to_ix(k, b, lw_expr(k, b, n->lo)), hi = lw_to_ix(k, b, lw_expr(k, b, n->hi));
-    simt_value more[LOWER_MAX_SIZES + 1], length = simt_build_binary(b, SIMT_SUB, hi, lo);
+    simt_value more[LOOP_MAX_SIZES + 1], length = simt_build_binary(b, SIMT_SUB, hi, lo);
     for (uint32_t i = n->alone; i <= n->nsizes - n->alone; i++)
         more[i] = for_some_lane(k, b,
                                 simt_build_cmp(b, SIMT_LT, lw_ix(k, b, i ? n->sizes[i - 1] : 0), length));
@@ -42,5 +42,5 @@ static void lower_cases(kernel *k, simt_builder *b, const loop_node *n) {
 
 void lw_within(kernel *k, simt_builder *b, const loop_node *n) {
     axis_set bounds = lw_depends(k, n->lo) | lw_depends(k, n->hi);
-    for (instance_walk w = lw_walk_begin(k, bounds); lw_walk_next(&w);) lower_cases(k, b, n);
+    for (instance_walk w = lw_walk_begin(&k->digits, bounds); lw_walk_next(&w);) lower_cases(k, b, n);
 }

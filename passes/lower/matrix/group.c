@@ -19,7 +19,7 @@ typedef struct {
 } product;
 
 static uint32_t turns(const product *x) {
-    return x->depth == LOWER_NO_AXIS ? 1 : x->k->axis[x->depth].extent;
+    return x->depth == LOWER_NO_AXIS ? 1 : x->k->digits.axis[x->depth].extent;
 }
 
 static product product_of(kernel *k, const reduction *r, const pieces *p, axis_set steps, axis_set sums) {
@@ -30,15 +30,15 @@ static product product_of(kernel *k, const reduction *r, const pieces *p, axis_s
                 ICE("'%s': the steps of a matrix operation have two digits", k->plan->name);
             x.depth = i;
         }
-    x.columns = sums & lw_written_out(k, k->var[p->m->columns].axes);
+    x.columns = sums & lw_written_out(&k->digits, k->scope.var[p->m->columns].axes);
     x.steps = turns(&x) * p->deep;
-    x.pieces = lw_instances(k, x.columns) * p->tiles;
+    x.pieces = lw_instances(&k->digits, x.columns) * p->tiles;
     return x;
 }
 
 static simt_value is_first(const product *x, simt_builder *b) {
-    for (uint32_t i = x->k->rounds.len; i-- > 0;) {
-        const counted_round *c = &x->k->rounds.data[i];
+    for (uint32_t i = x->k->rounds.counted.len; i-- > 0;) {
+        const counted_round *c = &x->k->rounds.counted.data[i];
         if (c->node->var == x->p->m->rows) return simt_build_cmp(b, SIMT_EQ, c->index, c->start);
     }
     return 0;
@@ -48,17 +48,17 @@ static simt_value is_first(const product *x, simt_builder *b) {
 // The positions of the depth whose step is given, of those that a lane has at turn 0.
 static binding at_turn(const product *x, simt_builder *b, simt_value turn) {
     kernel *k = x->k;
-    binding was = k->var[x->p->m->depth], now = was;
+    binding was = k->scope.var[x->p->m->depth], now = was;
     if (x->depth == LOWER_NO_AXIS) return was;
     now.own &= ~AXIS(x->depth);
     now.axes &= ~AXIS(x->depth);
-    now.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, now.own));
-    simt_value more = simt_build_with(b, SIMT_MUL, lw_to_ix(k, b, turn), k->axis[x->depth].weight);
-    k->at[x->depth] = 0;
-    for (instance_walk w = lw_walk_begin(k, now.own); lw_walk_next(&w);)
-        now.of[lw_instance(k, now.own)] = simt_build_binary(b, SIMT_ADD, was.of[lw_instance(k, was.own)],
-                                                            more);
-    k->at[x->depth] = -1;
+    now.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(&k->digits, now.own));
+    simt_value more = simt_build_with(b, SIMT_MUL, lw_to_ix(k, b, turn), k->digits.axis[x->depth].weight);
+    k->digits.at[x->depth] = 0;
+    for (instance_walk w = lw_walk_begin(&k->digits, now.own); lw_walk_next(&w);)
+        now.of[lw_instance(&k->digits, now.own)] = simt_build_binary(
+            b, SIMT_ADD, was.of[lw_instance(&k->digits, was.own)], more);
+    k->digits.at[x->depth] = -1;
     return now;
 }
 
@@ -76,7 +76,7 @@ static void store_piece(const product *x, simt_builder *b, simt_value to, uint32
 // What a warp brings of one turn: all columns.
 static void bring_turn(const product *x, simt_builder *b, simt_value turn, tensor_expr e) {
     kernel *k = x->k;
-    simt_value lane = simt_build_with(b, SIMT_MUL, k->lane, WORD),
+    simt_value lane = simt_build_with(b, SIMT_MUL, k->thread.lane, WORD),
                first = simt_build_with(b, SIMT_MUL, turn,
                                        (int64_t)x->p->deep * x->pieces * simt_mma_piece_bytes(x->p->m->kind)),
                to = simt_build_addr(b, lw_shared(k, b, x->at), simt_build_binary(b, SIMT_ADD, first, lane), 1,
@@ -84,10 +84,11 @@ static void bring_turn(const product *x, simt_builder *b, simt_value turn, tenso
     outside columns = lm_enter_columns(k, b, x->p),
             depth = lm_enter(k, b, x->p->m->depth, at_turn(x, b, turn));
     operands y = lm_operands(k, b, x->r, x->p, 0, SIMT_MMA_B, e);
-    for (instance_walk w = lw_walk_begin(k, x->columns); lw_walk_next(&w);)
+    for (instance_walk w = lw_walk_begin(&k->digits, x->columns); lw_walk_next(&w);)
         for (uint32_t i = 0; i < y.pieces; i++)
-            store_piece(x, b, to, i / x->p->tiles, lw_instance(k, x->columns) * x->p->tiles + i % x->p->tiles,
-                        y.of[lw_instance(k, y.axes) * y.pieces + i]);
+            store_piece(x, b, to, i / x->p->tiles,
+                        lw_instance(&k->digits, x->columns) * x->p->tiles + i % x->p->tiles,
+                        y.of[lw_instance(&k->digits, y.axes) * y.pieces + i]);
     lm_leave(k, depth);
     lm_leave(k, columns);
 }
@@ -99,13 +100,13 @@ static void bring(const product *x, simt_builder *b, tensor_expr e) {
     for (uint32_t first = 0; first < n; first += warps) {
         simt_builder then = *b;
         bool some = first + warps > n;
-        simt_value turn = simt_build_with(b, SIMT_ADD, k->group, first);
+        simt_value turn = simt_build_with(b, SIMT_ADD, k->thread.group, first);
         if (some)
             simt_build_if(b, simt_build_cmp(b, SIMT_LT, turn, simt_build_int(b, SIMT_T(I32), n)), NULL, 0,
                           &then, NULL);
-        region_mark m = lw_enter(k);
+        region_mark m = lw_enter(&k->known);
         bring_turn(x, some ? &then : b, turn, e);
-        lw_leave(k, m);
+        lw_leave(&k->known, m);
         if (some) simt_build_yield(&then, NULL, 0);
     }
     simt_build_op(b, SIMT_FENCE_MMA, NULL, 0, NULL, 0);
@@ -116,9 +117,9 @@ static void bring_once(const product *x, simt_builder *b, tensor_expr e) {
     simt_value first = is_first(x, b);
     simt_builder then = *b;
     if (first) simt_build_if(b, first, NULL, 0, &then, NULL);
-    region_mark m = lw_enter(x->k);
+    region_mark m = lw_enter(&x->k->known);
     bring(x, first ? &then : b, e);
-    lw_leave(x->k, m);
+    lw_leave(&x->k->known, m);
     if (first) simt_build_yield(&then, NULL, 0);
 }
 
@@ -128,28 +129,28 @@ static void sums_of(const product *x, simt_builder *b, simt_value *c, bool *zero
     kernel *k = x->k;
     uint32_t held = x->p->info->held[SIMT_MMA_C];
     *zeros = true;
-    for (instance_walk w = lw_walk_begin(k, x->columns); lw_walk_next(&w);)
+    for (instance_walk w = lw_walk_begin(&k->digits, x->columns); lw_walk_next(&w);)
         for (uint32_t tile = 0; tile < x->p->tiles; tile++) {
             simt_value part[4];
             for (uint32_t i = 0; i < held; i++) {
-                simt_value all = *lm_slot(k, x->r, x->p, i);
+                simt_value all = *lm_slot(&k->digits, x->r, x->p, i);
                 *zeros &= lm_is_zero(k->f, all);
                 part[i] = lw_pick(b, all, tile);
             }
-            c[lw_instance(k, x->columns) * x->p->tiles + tile] = lw_gather(b, part, held);
+            c[lw_instance(&k->digits, x->columns) * x->p->tiles + tile] = lw_gather(b, part, held);
         }
 }
 
 static void set_sums(const product *x, simt_builder *b, simt_instr made) {
     enum { MOST = 16 };
     kernel *k = x->k;
-    for (instance_walk w = lw_walk_begin(k, x->columns); lw_walk_next(&w);)
+    for (instance_walk w = lw_walk_begin(&k->digits, x->columns); lw_walk_next(&w);)
         for (uint32_t i = 0; i < x->p->info->held[SIMT_MMA_C]; i++) {
             simt_value of[MOST];
             for (uint32_t tile = 0; tile < x->p->tiles; tile++)
                 of[tile] = lw_pick(
-                    b, simt_result(k->f, made, lw_instance(k, x->columns) * x->p->tiles + tile), i);
-            *lm_slot(k, x->r, x->p, i) = lw_gather(b, of, x->p->tiles);
+                    b, simt_result(k->f, made, lw_instance(&k->digits, x->columns) * x->p->tiles + tile), i);
+            *lm_slot(&k->digits, x->r, x->p, i) = lw_gather(b, of, x->p->tiles);
         }
 }
 
@@ -159,9 +160,9 @@ static void multiply(const product *x, simt_builder *b, const operands *a, axis_
     simt_value *args = ARENA_ARRAY(k->l->arena, simt_value, 1 + x->steps + x->pieces);
     simt_type *types = ARENA_ARRAY(k->l->arena, simt_type, x->pieces);
     bool zeros;
-    for (instance_walk s = lw_walk_begin(k, steps); lw_walk_next(&s);)
+    for (instance_walk s = lw_walk_begin(&k->digits, steps); lw_walk_next(&s);)
         for (uint32_t op = 0; op < x->p->deep; op++)
-            args[n++] = a->of[lw_instance(k, a->axes) * a->pieces + op];
+            args[n++] = a->of[lw_instance(&k->digits, a->axes) * a->pieces + op];
     sums_of(x, b, args + n, &zeros);
     args[0] = lw_shared(k, b, x->at);
     for (uint32_t i = 0; i < x->pieces; i++) types[i] = simt_mma_type(x->p->m->kind, SIMT_MMA_C);
@@ -179,5 +180,6 @@ void lm_group(kernel *k, simt_builder *b, const reduction *r, const pieces *p, a
     bring_once(&x, b, body->args[1]);
     operands a = lm_operands(k, b, r, p, steps, SIMT_MMA_A, body->args[0]);
     lw_fetch_next(k, b, body->args[0]);
-    for (instance_walk w = lw_walk_begin(k, sums & ~x.columns); lw_walk_next(&w);) multiply(&x, b, &a, steps);
+    for (instance_walk w = lw_walk_begin(&k->digits, sums & ~x.columns); lw_walk_next(&w);)
+        multiply(&x, b, &a, steps);
 }

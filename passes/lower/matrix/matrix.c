@@ -20,8 +20,8 @@ axis_set lw_depth_axes(kernel *k, const loop_node *reduce) {
 }
 
 static const loop_node *loop_around(const kernel *k, tensor_var v) {
-    for (uint32_t i = k->masks.len; i-- > 0;)
-        if (k->masks.data[i].node->var == v) return k->masks.data[i].node;
+    for (uint32_t i = k->scope.masks.len; i-- > 0;)
+        if (k->scope.masks.data[i].node->var == v) return k->scope.masks.data[i].node;
     ICE("'%s': a matrix operation stands outside its loops", k->plan->name);
 }
 
@@ -50,7 +50,8 @@ static pieces pieces_of(kernel *k, const loop_node *reduce) {
     }
     uint32_t run = p.vector ? depth->digits[0].extent : loop_matrix_run(depth, m->kind);
     if (run) p.deep = run / loop_matrix_held(m->kind), p.run = lw_axis(k, depth, 0);
-    if (!p.vector && has_vector(columns) && lw_axis(k, columns, 0) == k->vector) p.tiles = lw_lanes(k);
+    if (!p.vector && has_vector(columns) && lw_axis(k, columns, 0) == k->digits.vector)
+        p.tiles = lw_lanes(&k->digits);
     if (halves && !run) p.low = lw_axis(k, depth, 0);
     if (!run) p.high = lw_axis(k, depth, 1 + halves);
     return p;
@@ -71,7 +72,7 @@ static bool has_columns(const loop_body *body, tensor_var v) {
 // column of C is then n (l % 4), and the other one 4 n after it.
 static simt_value first_column(kernel *k, simt_builder *b, const loop_node *n) {
     simt_type i32 = SIMT_T(I32);
-    simt_value at = simt_build_binary(b, SIMT_LSHR, k->lane, simt_build_int(b, i32, 2));
+    simt_value at = simt_build_binary(b, SIMT_LSHR, k->thread.lane, simt_build_int(b, i32, 2));
     if (!loop_matrix_alternate(n)) return lw_to_ix(k, b, at);
     simt_value one = simt_build_int(b, i32, 1),
                odd = simt_build_binary(b, SIMT_MUL, simt_build_binary(b, SIMT_AND, at, one),
@@ -82,12 +83,12 @@ static simt_value first_column(kernel *k, simt_builder *b, const loop_node *n) {
 
 void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round_of *r, simt_value last) {
     if (!has_columns(&n->body, n->var)) return;
-    binding c = k->var[n->var];
+    binding c = k->scope.var[n->var];
     c.columns = true;
     uint32_t pair = column_digit(n);
     simt_value base = simt_build_binary(b, SIMT_ADD, r->base, first_column(k, b, n));
     for (uint32_t i = loop_matrix_alternate(n) ? 3 : 2; i < n->ndigits; i++) {
-        const lower_axis *a = &k->axis[lw_axis(k, n, i)];
+        const lower_axis *a = &k->digits.axis[lw_axis(k, n, i)];
         if (a->place != LOOP_GROUP_PLACE) continue;
         simt_value d = simt_build_binary(b, SIMT_MUL, lw_to_ix(k, b, lw_digit(k, b, a)),
                                          lw_ix(k, b, a->weight));
@@ -95,12 +96,12 @@ void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round
     }
     c.own &= ~AXIS(lw_axis(k, n, pair));
     c.axes &= ~AXIS(lw_axis(k, n, pair));
-    c.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, c.own));
-    for (instance_walk w = lw_walk_begin(k, c.own); lw_walk_next(&w);) {
+    c.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(&k->digits, c.own));
+    for (instance_walk w = lw_walk_begin(&k->digits, c.own); lw_walk_next(&w);) {
         simt_value step, inside;
-        c.of[lw_instance(k, c.own)] = lw_copy_position(k, b, c.own, base, r, last, &step, &inside);
+        c.of[lw_instance(&k->digits, c.own)] = lw_copy_position(k, b, c.own, base, r, last, &step, &inside);
     }
-    VEC_PUSH(k->l->arena, &k->columns, ((matrix_columns){n, c}));
+    VEC_PUSH(k->l->arena, &k->scope.columns, ((matrix_columns){n, c}));
 }
 
 // ---- The product -----------------------------------------------------------------------------------------
@@ -115,7 +116,7 @@ static simt_value gather_slots(kernel *k, simt_builder *b, const reduction *r, c
     simt_value c[16];
     uint32_t n = p->info->held[SIMT_MMA_C];
     for (uint32_t i = 0; i < n; i++) {
-        simt_value slot = *lm_slot(k, r, p, i);
+        simt_value slot = *lm_slot(&k->digits, r, p, i);
         c[i] = p->tiles > 1 ? lw_pick(b, slot, piece) : slot;
     }
     return lw_gather(b, c, n);
@@ -127,7 +128,7 @@ static void store_slots(kernel *k, simt_builder *b, const reduction *r, const pi
     simt_value of[16];
     for (uint32_t i = p->info->held[SIMT_MMA_C]; i-- > 0;) {
         for (uint32_t piece = 0; piece < p->tiles; piece++) of[piece] = lw_pick(b, sum[piece], i);
-        *lm_slot(k, r, p, i) = p->tiles > 1 ? lw_gather(b, of, p->tiles) : of[0];
+        *lm_slot(&k->digits, r, p, i) = p->tiles > 1 ? lw_gather(b, of, p->tiles) : of[0];
     }
 }
 
@@ -166,27 +167,27 @@ static void multiply(simt_builder *b, const pieces *p, const operands *x, uint32
 
 static void add_products(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
                          axis_set tiles, const operands *x, const operands *y) {
-    sum_of *sums = ARENA_ARRAY(k->l->arena, sum_of, lw_instances(k, tiles) * p->tiles);
+    sum_of *sums = ARENA_ARRAY(k->l->arena, sum_of, lw_instances(&k->digits, tiles) * p->tiles);
     uint32_t products = 0;
-    for (instance_walk w = lw_walk_begin(k, tiles); lw_walk_next(&w);)
-        begin_sums(k, b, r, p, &sums[lw_instance(k, tiles) * p->tiles]);
-    for (instance_walk s = lw_walk_begin(k, steps); lw_walk_next(&s);)
+    for (instance_walk w = lw_walk_begin(&k->digits, tiles); lw_walk_next(&w);)
+        begin_sums(k, b, r, p, &sums[lw_instance(&k->digits, tiles) * p->tiles]);
+    for (instance_walk s = lw_walk_begin(&k->digits, steps); lw_walk_next(&s);)
         for (uint32_t op = 0; op < p->deep; op++, products += simt_mma_splits(p->m->kind) ? 3 : 1)
-            for (instance_walk w = lw_walk_begin(k, tiles); lw_walk_next(&w);)
+            for (instance_walk w = lw_walk_begin(&k->digits, tiles); lw_walk_next(&w);)
                 for (uint32_t piece = 0; piece < p->tiles; piece++)
-                    multiply(b, p, x, lw_instance(k, x->axes) * x->pieces + op, y,
-                             lw_instance(k, y->axes) * y->pieces + op * p->tiles + piece, products,
-                             &sums[lw_instance(k, tiles) * p->tiles + piece]);
-    for (instance_walk w = lw_walk_begin(k, tiles); lw_walk_next(&w);)
-        end_sums(k, b, r, p, &sums[lw_instance(k, tiles) * p->tiles]);
+                    multiply(b, p, x, lw_instance(&k->digits, x->axes) * x->pieces + op, y,
+                             lw_instance(&k->digits, y->axes) * y->pieces + op * p->tiles + piece, products,
+                             &sums[lw_instance(&k->digits, tiles) * p->tiles + piece]);
+    for (instance_walk w = lw_walk_begin(&k->digits, tiles); lw_walk_next(&w);)
+        end_sums(k, b, r, p, &sums[lw_instance(&k->digits, tiles) * p->tiles]);
 }
 
 void lw_contribute_product(kernel *k, simt_builder *b, const reduction *r) {
     pieces p = pieces_of(k, r->node);
     const tensor_node *product = tensor_node_at(k->l->op, k->l->op->stages.data[r->stage].body[0]);
-    axis_set steps = 0, tiles = lw_written_out(k, r->left) & ~p.all;
-    for (uint32_t i = r->masks; i < k->masks.len; i++)
-        steps |= lw_written_out(k, lw_axes_enter(k, k->masks.data[i].node)) & ~p.all;
+    axis_set steps = 0, tiles = lw_written_out(&k->digits, r->left) & ~p.all;
+    for (uint32_t i = r->masks; i < k->scope.masks.len; i++)
+        steps |= lw_written_out(&k->digits, lw_axes_enter(k, k->scope.masks.data[i].node)) & ~p.all;
     const bool alike = p.rows == LOWER_NO_AXIS;
     if (p.info->warps > 1) {
         if (!lm_panels(k, b, r, &p, steps, tiles)) lm_group(k, b, r, &p, steps, tiles);
@@ -198,6 +199,6 @@ void lw_contribute_product(kernel *k, simt_builder *b, const reduction *r) {
     lm_leave(k, o);
     if (!alike) add_products(k, b, r, &p, steps, tiles, &x, &y);
     // Whose operations follow one another.
-    for (instance_walk w = lw_walk_begin(k, tiles); alike && lw_walk_next(&w);)
+    for (instance_walk w = lw_walk_begin(&k->digits, tiles); alike && lw_walk_next(&w);)
         add_products(k, b, r, &p, steps, 0, &x, &y);
 }

@@ -49,7 +49,7 @@ void lm_leave(kernel *k, outside o);
 operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
                      simt_mma_operand o, tensor_expr e);
 // Of an element of C, in the instance at hand.
-simt_value *lm_slot(kernel *k, const reduction *r, const pieces *p, uint32_t element);
+simt_value *lm_slot(lower_digits *d, const reduction *r, const pieces *p, uint32_t element);
 bool lm_is_zero(const simt_func *f, simt_value v);   // C is zeros where all of it are
 
 // ---- not_finite.c --------------------------------------------------------------------------------------

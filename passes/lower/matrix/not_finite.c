@@ -92,7 +92,7 @@ static bool passes_nan(kernel *k, uint32_t stage) {
 // Of this reduction, or of the one that takes what it finds.
 bool lm_is_found_again(kernel *k, const reduction *r) {
     bool again = false;
-    for (uint32_t i = 0; i < k->reductions.len; i++)
-        again |= k->reductions.data[i]->open && loop_again(k->reductions.data[i]->node) != NULL;
+    for (uint32_t i = 0; i < k->sums.all.len; i++)
+        again |= k->sums.all.data[i]->open && loop_again(k->sums.all.data[i]->node) != NULL;
     return again && (loop_again(r->node) || passes_nan(k, r->stage));
 }

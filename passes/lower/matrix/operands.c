@@ -9,9 +9,9 @@ static memo_cell *apart_from(const kernel *k, axis_set own) {
     uint32_t n = k->l->op->exprs.len + 1;
     memo_cell *memo = ARENA_ARRAY(k->l->arena, memo_cell, n);
     for (uint32_t e = 0; e < n; e++) {
-        const memo_cell *c = &k->memo[e];
+        const memo_cell *c = &k->known.memo[e];
         if (!c->known || c->axes & own) continue;
-        uint32_t count = lw_instances(k, c->axes);
+        uint32_t count = lw_instances(&k->digits, c->axes);
         memo[e] = (memo_cell){true, c->axes, ARENA_ARRAY(k->l->arena, simt_value, count)};
         for (uint32_t i = 0; i < count; i++) memo[e].of[i] = c->of[i];
     }
@@ -20,26 +20,26 @@ static memo_cell *apart_from(const kernel *k, axis_set own) {
 
 // What is given is so at those positions too.
 outside lm_enter(kernel *k, simt_builder *b, tensor_var v, binding as) {
-    outside o = {k->memo, k->var, k->log.len};
+    outside o = {k->known.memo, k->scope.var, k->known.log.len};
     uint32_t n = k->l->op->vars.len;
-    k->memo = apart_from(k, k->var[v].axes);
-    k->var = ARENA_ARRAY(k->l->arena, binding, n + 1);
-    for (uint32_t i = 0; i < n; i++) k->var[i] = o.var[i];
-    k->var[v] = as;
-    for (uint32_t i = 0; i < k->given.len; i++) lw_given(k, b, k->given.data[i]);
+    k->known.memo = apart_from(k, k->scope.var[v].axes);
+    k->scope.var = ARENA_ARRAY(k->l->arena, binding, n + 1);
+    for (uint32_t i = 0; i < n; i++) k->scope.var[i] = o.var[i];
+    k->scope.var[v] = as;
+    for (uint32_t i = 0; i < k->scope.given.len; i++) lw_given(k, b, k->scope.given.data[i]);
     return o;
 }
 
 outside lm_enter_columns(kernel *k, simt_builder *b, const pieces *p) {
-    const matrix_columns *c = &k->columns.data[k->columns.len - 1];
+    const matrix_columns *c = &k->scope.columns.data[k->scope.columns.len - 1];
     while (c->node->var != p->m->columns) c--;
     return lm_enter(k, b, p->m->columns, c->at);
 }
 
 void lm_leave(kernel *k, outside o) {
-    k->log.len = o.log;
-    k->memo = o.memo;
-    k->var = o.var;
+    k->known.log.len = o.log;
+    k->known.memo = o.memo;
+    k->scope.var = o.var;
 }
 
 // ---- Elements --------------------------------------------------------------------------------------------
@@ -52,8 +52,8 @@ static simt_value as_element(simt_builder *b, simt_element e, simt_value x) {
     return simt_build_cvt(b, want, x);
 }
 
-static void set(kernel *k, uint32_t axis, int32_t at) {
-    if (axis != LOWER_NO_AXIS) k->at[axis] = at;
+static void set(lower_digits *d, uint32_t axis, int32_t at) {
+    if (axis != LOWER_NO_AXIS) d->at[axis] = at;
 }
 
 // Whether the element at hand is there: within the loops inside; of A, where the cell is not empty. Where
@@ -72,10 +72,10 @@ static uint32_t held_at(const pieces *p, uint32_t depth, uint32_t w, uint32_t op
     return op * loop_matrix_held(p->m->kind) + depth % w + depth / (4 * w) * w;
 }
 
-static void stand_at_depth(kernel *k, const pieces *p, uint32_t depth, uint32_t w, uint32_t op) {
-    set(k, p->low, (int32_t)(depth % w));
-    set(k, p->high, (int32_t)(depth / (4 * w)));
-    set(k, p->run, (int32_t)held_at(p, depth, w, op));
+static void stand_at_depth(lower_digits *d, const pieces *p, uint32_t depth, uint32_t w, uint32_t op) {
+    set(d, p->low, (int32_t)(depth % w));
+    set(d, p->high, (int32_t)(depth / (4 * w)));
+    set(d, p->run, (int32_t)held_at(p, depth, w, op));
 }
 
 // What is there, else zero.
@@ -87,7 +87,7 @@ static simt_value element(kernel *k, simt_builder *b, const reduction *r, const 
     simt_value x = as_element(b, (simt_element)t.element, lw_expr(k, b, e));
     uint8_t lanes = simt_typeof(k->f, x).lanes;
     bool zero = there && lw_is_zero_elsewhere(k, x, there, loop_again(r->node) != NULL);
-    k->cell = 0;
+    k->product.cell = 0;
     return there && !zero ? simt_build_select(b, lw_widen(b, there, lanes), x,
                                      lw_widen(b, simt_build_float(b, one, 0), lanes))
                  : x;
@@ -101,14 +101,14 @@ static void operand(kernel *k, simt_builder *b, const reduction *r, const pieces
     simt_value x[16], of[16];
     for (uint32_t i = 0; i < t.lanes; i++) {
         simt_mma_place at = simt_mma_at(p->m->kind, o, 0, i);
-        if (o == SIMT_MMA_A) set(k, p->rows, (int32_t)at.row / 8);
-        stand_at_depth(k, p, o == SIMT_MMA_A ? at.column : at.row, w, op);
+        if (o == SIMT_MMA_A) set(&k->digits, p->rows, (int32_t)at.row / 8);
+        stand_at_depth(&k->digits, p, o == SIMT_MMA_A ? at.column : at.row, w, op);
         x[i] = element(k, b, r, p, o, e);
     }
-    set(k, p->rows, -1);
-    set(k, p->low, -1);
-    set(k, p->high, -1);
-    set(k, p->run, -1);
+    set(&k->digits, p->rows, -1);
+    set(&k->digits, p->low, -1);
+    set(&k->digits, p->high, -1);
+    set(&k->digits, p->run, -1);
     for (uint32_t piece = 0; piece < pieces; piece++) {
         for (uint32_t i = 0; i < t.lanes; i++) of[i] = lw_pick(b, x[i], piece);
         out[piece] = lw_gather(b, of, t.lanes);
@@ -139,14 +139,14 @@ static simt_value piece(kernel *k, simt_builder *b, const reduction *r, const pi
     simt_value of[16], there = 0;
     for (uint32_t i = 0; i < t.lanes && (!i || there); i++) {
         simt_mma_place at = simt_mma_at(p->m->kind, o, 0, i);
-        stand_at_depth(k, p, o == SIMT_MMA_A ? at.column : at.row, w, 0);
+        stand_at_depth(&k->digits, p, o == SIMT_MMA_A ? at.column : at.row, w, 0);
         there = is_there(k, b, r, o, e);
         if (there)
             of[i] = simt_build_select(b, there, lw_pick(b, x, i),
                                       simt_build_float(b, (simt_type){t.element, 1}, 0));
     }
-    set(k, p->low, -1);
-    set(k, p->high, -1);
+    set(&k->digits, p->low, -1);
+    set(&k->digits, p->high, -1);
     return there ? lw_gather(b, of, t.lanes) : x;
 }
 
@@ -155,14 +155,14 @@ static void take_pieces(kernel *k, simt_builder *b, const reduction *r, const pi
                         tensor_expr e, const lm_pieces *x, operands *out) {
     uint32_t pair = lm_pair(x), lanes = simt_mma_type(p->m->kind, o).lanes;
     bool two = pair != LOWER_NO_AXIS;
-    if (two && k->at[pair] % 2) return;
+    if (two && k->digits.at[pair] % 2) return;
     simt_value all = lm_load_pieces(k, b, x);
     for (uint32_t i = 0; i < 1u + two; i++) {
-        if (two) k->at[pair] += (int32_t)i;
-        out->of[lw_instance(k, out->axes)] = piece(k, b, r, p, o, e,
+        if (two) k->digits.at[pair] += (int32_t)i;
+        out->of[lw_instance(&k->digits, out->axes)] = piece(k, b, r, p, o, e,
                                                    two ? lw_slice(b, all, i * lanes, lanes) : all);
     }
-    if (two) k->at[pair]--;
+    if (two) k->digits.at[pair]--;
 }
 
 // A number of f32 as two of tf32: the nearest one, and what it leaves, of whose 12 bits the operation cuts
@@ -197,17 +197,17 @@ operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const piece
     axis_set depends = lw_depends(k, e);
     for (uint32_t i = 0; i < r->cells.len && o == SIMT_MMA_A; i++) depends |= lw_depends(k, r->cells.data[i]);
     uint32_t tiles = o == SIMT_MMA_B ? p->tiles : 1;
-    operands x = {(lw_written_out(k, depends) | steps) & ~p->all, p->deep * tiles, NULL, NULL};
-    uint32_t n = lw_instances(k, x.axes) * x.pieces;
+    operands x = {(lw_written_out(&k->digits, depends) | steps) & ~p->all, p->deep * tiles, NULL, NULL};
+    uint32_t n = lw_instances(&k->digits, x.axes) * x.pieces;
     bool apart = simt_mma_splits(p->m->kind) && p->info->warps == 1, again = apart && lm_is_found_again(k, r);
     x.of = ARENA_ARRAY(k->l->arena, simt_value, n);
     if (apart) x.rest = ARENA_ARRAY(k->l->arena, simt_value, n);
     const lm_pieces *whole = lm_pieces_of(k, b, r, p, o, e, x.axes);
-    k->whole = o == SIMT_MMA_A ? b->region : 0;
-    for (instance_walk w = lw_walk_begin(k, x.axes); whole && lw_walk_next(&w);)
+    k->product.whole = o == SIMT_MMA_A ? b->region : 0;
+    for (instance_walk w = lw_walk_begin(&k->digits, x.axes); whole && lw_walk_next(&w);)
         take_pieces(k, b, r, p, o, e, whole, &x);
-    for (instance_walk w = lw_walk_begin(k, x.axes); !whole && lw_walk_next(&w);) {
-        uint32_t at = lw_instance(k, x.axes) * x.pieces;
+    for (instance_walk w = lw_walk_begin(&k->digits, x.axes); !whole && lw_walk_next(&w);) {
+        uint32_t at = lw_instance(&k->digits, x.axes) * x.pieces;
         simt_value *of = &x.of[at];
         if (p->vector) vector_operand(k, b, r, p, o, e, of);
         for (uint32_t op = 0; op < p->deep && !p->vector; op++)
@@ -215,17 +215,17 @@ operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const piece
         for (uint32_t i = 0; i < x.pieces && apart; i++)
             of[i] = (again ? take_apart_finite : take_apart)(b, of[i], &x.rest[at + i]);
     }
-    k->whole = 0;
+    k->product.whole = 0;
     return x;
 }
 
-simt_value *lm_slot(kernel *k, const reduction *r, const pieces *p, uint32_t element) {
+simt_value *lm_slot(lower_digits *d, const reduction *r, const pieces *p, uint32_t element) {
     simt_mma_place at = simt_mma_at(p->m->kind, SIMT_MMA_C, 0, element);
-    set(k, p->rows, (int32_t)at.row / 8);
-    set(k, p->columns, (int32_t)at.column);
-    simt_value *slot = &r->slot[lw_instance(k, r->copies) * r->n];
-    set(k, p->rows, -1);
-    set(k, p->columns, -1);
+    set(d, p->rows, (int32_t)at.row / 8);
+    set(d, p->columns, (int32_t)at.column);
+    simt_value *slot = &r->slot[lw_instance(d, r->copies) * r->n];
+    set(d, p->rows, -1);
+    set(d, p->columns, -1);
     return slot;
 }
 

@@ -18,33 +18,33 @@ typedef struct {
 } product;
 
 // Of the instance at hand, the number of its points along those axes, in turns of so many.
-static uint32_t number(const kernel *k, axis_set axes, uint32_t turn) {
+static uint32_t number(const lower_digits *d, axis_set axes, uint32_t turn) {
     int64_t at = 0;
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (axes & AXIS(i) && k->at[i] > 0) at += (int64_t)k->at[i] * k->axis[i].weight;
+        if (axes & AXIS(i) && d->at[i] > 0) at += (int64_t)d->at[i] * d->axis[i].weight;
     return (uint32_t)at / turn;
 }
 
 static bool sums_of(const product *x, simt_builder *b, simt_value *c) {
     kernel *k = x->k;
     bool zeros = true;
-    for (instance_walk w = lw_walk_begin(k, x->columns); lw_walk_next(&w);) {
+    for (instance_walk w = lw_walk_begin(&k->digits, x->columns); lw_walk_next(&w);) {
         simt_value part[4];
         for (uint32_t i = 0; i < x->p->info->held[SIMT_MMA_C]; i++) {
-            part[i] = *lm_slot(k, x->r, x->p, i);
+            part[i] = *lm_slot(&k->digits, x->r, x->p, i);
             zeros &= lm_is_zero(k->f, part[i]);
         }
-        c[number(k, x->columns, x->p->info->n)] = lw_gather(b, part, x->p->info->held[SIMT_MMA_C]);
+        c[number(&k->digits, x->columns, x->p->info->n)] = lw_gather(b, part, x->p->info->held[SIMT_MMA_C]);
     }
     return zeros;
 }
 
 static void set_sums(const product *x, simt_builder *b, simt_instr made) {
     kernel *k = x->k;
-    for (instance_walk w = lw_walk_begin(k, x->columns); lw_walk_next(&w);)
+    for (instance_walk w = lw_walk_begin(&k->digits, x->columns); lw_walk_next(&w);)
         for (uint32_t i = 0; i < x->p->info->held[SIMT_MMA_C]; i++)
-            *lm_slot(k, x->r, x->p,
-                     i) = lw_pick(b, simt_result(k->f, made, number(k, x->columns, x->p->info->n)), i);
+            *lm_slot(&k->digits, x->r, x->p, i) = lw_pick(
+                b, simt_result(k->f, made, number(&k->digits, x->columns, x->p->info->n)), i);
 }
 
 static simt_op op_of(const product *x) {
@@ -69,7 +69,7 @@ static simt_instr operation(const product *x, simt_builder *b, const simt_value 
 static simt_value own_plane(const product *x, simt_builder *b, uint32_t plane) {
     kernel *k = x->k;
     simt_value at = lm_plane(k, b, x->own, plane, 0),
-               four = simt_build_with(b, SIMT_UDIV, k->thread, LOWER_WARP * x->p->info->warps);
+               four = simt_build_with(b, SIMT_UDIV, k->thread.number, LOWER_WARP * x->p->info->warps);
     if (x->own->tile.rows == SIMT_GROUP_ROWS) return at;
     return simt_build_addr(b, at, four, SIMT_GROUP_ROWS * x->own->tile.columns * (uint32_t)sizeof(uint16_t),
                            0);
@@ -82,8 +82,8 @@ static void multiply(const product *x, simt_builder *b, const operands *a) {
     uint32_t factors = x->own ? 2 : 1 + x->nsteps;
     args[0] = lm_plane(k, b, x->f, 0, 0);
     if (x->own) args[1] = own_plane(x, b, 0);
-    for (instance_walk s = lw_walk_begin(k, x->steps); !x->own && lw_walk_next(&s);)
-        args[1 + number(k, x->steps, x->p->info->k)] = a->of[lw_instance(k, a->axes)];
+    for (instance_walk s = lw_walk_begin(&k->digits, x->steps); !x->own && lw_walk_next(&s);)
+        args[1 + number(&k->digits, x->steps, x->p->info->k)] = a->of[lw_instance(&k->digits, a->axes)];
     bool zeros = sums_of(x, b, args + factors);
     set_sums(x, b, operation(x, b, args, factors + (zeros ? 0 : x->npieces), x->npieces));
 }
@@ -100,13 +100,13 @@ typedef struct {
 } parts_of_a;
 
 static simt_value first_of_lane(const product *x, simt_builder *b) {
-    simt_value four = simt_build_with(b, SIMT_UREM, x->k->lane, 4);
+    simt_value four = simt_build_with(b, SIMT_UREM, x->k->thread.lane, 4);
     return simt_build_with(b, SIMT_MUL, four, 2);
 }
 
 // What a lane has of A at a step, of its rows one after the other.
 static void terms_of_a(const product *x, simt_builder *b, const operands *a, uint32_t step, simt_value *of) {
-    simt_value all = a->of[lw_instance(x->k, a->axes)], pair[HALVES];
+    simt_value all = a->of[lw_instance(&x->k->digits, a->axes)], pair[HALVES];
     for (uint32_t h = 0; h < HALVES && op_of(x) == SIMT_MMA_ROWS_TRANS; h++)
         pair[h] = lm_row_factors(x->k, b, x->f, first_of_lane(x, b), step * x->p->info->k + ALONG * h, 2);
     for (uint32_t i = 0; i < HELD; i++) {
@@ -121,8 +121,8 @@ static void take_a_apart(const product *x, simt_builder *b, const operands *a, p
     lm_factor factor[HALVES];
     if (x->nsteps > MOST_STEPS)
         ICE("'%s': a product of numbers taken apart has %u steps", x->k->plan->name, (unsigned)x->nsteps);
-    for (instance_walk s = lw_walk_begin(x->k, x->steps); lw_walk_next(&s);) {
-        uint32_t step = number(x->k, x->steps, x->p->info->k);
+    for (instance_walk s = lw_walk_begin(&x->k->digits, x->steps); lw_walk_next(&s);) {
+        uint32_t step = number(&x->k->digits, x->steps, x->p->info->k);
         terms_of_a(x, b, a, step, of[step]);
         for (uint32_t i = 0; i < HELD; i++)
             largest[i / 2 % 2] = lm_absolute(b, largest[i / 2 % 2], of[step][i]);
@@ -138,9 +138,9 @@ static void take_a_apart(const product *x, simt_builder *b, const operands *a, p
 
 static void factors_of_own(const product *x, simt_builder *b, parts_of_a *parts) {
     kernel *k = x->k;
-    simt_value warp = simt_build_with(b, SIMT_UDIV, k->thread, LOWER_WARP),
+    simt_value warp = simt_build_with(b, SIMT_UDIV, k->thread.number, LOWER_WARP),
                first = simt_build_with(b, SIMT_MUL, warp, x->p->info->m),
-               row = simt_build_binary(b, SIMT_ADD, first, simt_build_with(b, SIMT_UDIV, k->lane, 4));
+               row = simt_build_binary(b, SIMT_ADD, first, simt_build_with(b, SIMT_UDIV, k->thread.lane, 4));
     for (uint32_t h = 0; h < HALVES; h++) parts->back[h] = lm_row_factors(k, b, x->own, row, ALONG * h, 1);
 }
 
@@ -174,8 +174,8 @@ static simt_value undo_smaller(simt_builder *b, simt_value sum, simt_value facto
 static void add_pieces(const product *x, simt_builder *b, const parts_of_a *a, const simt_value *pair,
                        simt_instr made, uint32_t first, uint32_t pieces) {
     kernel *k = x->k;
-    for (instance_walk w = lw_walk_begin(k, x->columns); lw_walk_next(&w);) {
-        uint32_t piece = number(k, x->columns, x->p->info->n);
+    for (instance_walk w = lw_walk_begin(&k->digits, x->columns); lw_walk_next(&w);) {
+        uint32_t piece = number(&k->digits, x->columns, x->p->info->n);
         if (piece < first || piece >= first + pieces) continue;
         simt_value sum = simt_result(k->f, made, piece - first),
                    rests = simt_result(k->f, made, pieces + piece - first),
@@ -184,7 +184,8 @@ static void add_pieces(const product *x, simt_builder *b, const parts_of_a *a, c
                                                  x->p->info->held[SIMT_MMA_C]),
                                         sum);
         for (uint32_t i = 0; i < x->p->info->held[SIMT_MMA_C]; i++) {
-            simt_value *slot = lm_slot(k, x->r, x->p, i), of = lw_pick(b, all, i), back = a->back[i / 2];
+            simt_value *slot = lm_slot(&k->digits, x->r, x->p, i), of = lw_pick(b, all, i),
+                       back = a->back[i / 2];
             if (op_of(x) != SIMT_MMA_ROWS_TRANS)
                 of = undo_smaller(b, of, lw_pick(b, pair[piece], i % 2), &back);
             *slot = lm_is_zero(k->f, *slot) ? simt_build_binary(b, SIMT_MUL, of, back)
@@ -226,14 +227,14 @@ bool lm_panels(kernel *k, simt_builder *b, const reduction *r, const pieces *p, 
                  .r = r,
                  .p = p,
                  .f = f,
-                 .columns = sums & lw_written_out(k, k->var[p->m->columns].axes),
+                 .columns = sums & lw_written_out(&k->digits, k->scope.var[p->m->columns].axes),
                  .steps = steps};
-    x.npieces = lw_instances(k, x.columns);
-    x.nsteps = lw_instances(k, steps);
+    x.npieces = lw_instances(&k->digits, x.columns);
+    x.nsteps = lw_instances(&k->digits, steps);
     x.own = own_rows(k, body->args[0]);
     operands a = {0};
     if (!x.own) a = lm_operands(k, b, r, p, steps, SIMT_MMA_A, body->args[0]);
-    for (instance_walk w = lw_walk_begin(k, sums & ~x.columns); lw_walk_next(&w);)
+    for (instance_walk w = lw_walk_begin(&k->digits, sums & ~x.columns); lw_walk_next(&w);)
         (simt_mma_splits(p->m->kind) ? multiply_apart : multiply)(&x, b, &a);
     return true;
 }

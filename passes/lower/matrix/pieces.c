@@ -52,16 +52,16 @@ static bool is_natural(const pieces *p, simt_mma_operand o, const loop_node *out
 }
 
 static const loop_node *loop_at(const kernel *k, tensor_var v) {
-    for (uint32_t i = k->masks.len; i-- > 0;)
-        if (k->masks.data[i].node->var == v) return k->masks.data[i].node;
+    for (uint32_t i = k->scope.masks.len; i-- > 0;)
+        if (k->scope.masks.data[i].node->var == v) return k->scope.masks.data[i].node;
     return NULL;
 }
 
 // The loop whose points an index is; NULL: it is none's.
 static const loop_node *loop_behind(const kernel *k, tensor_expr index) {
     const tensor_node *n = tensor_node_at(k->l->op, index);
-    while (n->op == TENSOR_VAR_OP && k->var[n->imm.i].kind == BOUND_LET)
-        n = tensor_node_at(k->l->op, k->var[n->imm.i].value);
+    while (n->op == TENSOR_VAR_OP && k->scope.var[n->imm.i].kind == BOUND_LET)
+        n = tensor_node_at(k->l->op, k->scope.var[n->imm.i].value);
     return n->op == TENSOR_VAR_OP ? loop_at(k, (tensor_var)n->imm.i) : NULL;
 }
 
@@ -95,8 +95,8 @@ static bool find_sides(const kernel *k, const tensor_node *load, lm_pieces *x) {
 
 // ---- Where rows are --------------------------------------------------------------------------------------
 static bool may_pass_end(const kernel *k, const loop_node *n) {
-    for (uint32_t i = 0; i < k->masks.len; i++)
-        if (k->masks.data[i].node == n && k->masks.data[i].of) return true;
+    for (uint32_t i = 0; i < k->scope.masks.len; i++)
+        if (k->scope.masks.data[i].node == n && k->scope.masks.data[i].of) return true;
     return false;
 }
 
@@ -121,10 +121,11 @@ static int64_t most_of(const kernel *k, simt_value v) {
 static void place_thread(kernel *k, simt_builder *b, const lm_pieces *x, side *s) {
     const loop_node *n = s->loop;
     bool whole = !x->f->beside && s == &x->column;
-    s->at = whole ? simt_build_cvt(b, SIMT_T(I32), k->var[n->var].base) : simt_build_int(b, SIMT_T(I32), 0);
+    s->at = whole ? simt_build_cvt(b, SIMT_T(I32), k->scope.var[n->var].base)
+                  : simt_build_int(b, SIMT_T(I32), 0);
     s->most = most_of(k, s->at);
     for (uint32_t i = 0; i < n->ndigits; i++) {
-        const lower_axis *a = &k->axis[lw_axis(k, n, i)];
+        const lower_axis *a = &k->digits.axis[lw_axis(k, n, i)];
         if (a->place == LOOP_GROUP_PLACE)
             add(b, s, simt_build_with(b, SIMT_MUL, lw_digit(k, b, a), a->weight),
                 (int64_t)(a->extent - 1) * a->weight);
@@ -133,7 +134,7 @@ static void place_thread(kernel *k, simt_builder *b, const lm_pieces *x, side *s
 
 // Bit `shift` of the lane, times so much.
 static void add_bit(kernel *k, simt_builder *b, side *s, uint32_t shift, int64_t by) {
-    simt_value bit = simt_build_with(b, SIMT_AND, simt_build_with(b, SIMT_LSHR, k->lane, shift), 1);
+    simt_value bit = simt_build_with(b, SIMT_AND, simt_build_with(b, SIMT_LSHR, k->thread.lane, shift), 1);
     add(b, s, simt_build_with(b, SIMT_MUL, bit, by), by);
 }
 
@@ -143,14 +144,14 @@ static void place_lanes(kernel *k, simt_builder *b, const pieces *p, simt_mma_op
     enum { MATRIX = 3, OTHER = 4 };   // bits of the lane
     side *outer = x->row.loop == x->outer ? &x->row : &x->column,
          *depth = outer == &x->row ? &x->column : &x->row;
-    add_bit(k, b, depth, o == SIMT_MMA_A ? OTHER : MATRIX, k->axis[p->high].weight);
-    if (o == SIMT_MMA_A) add_bit(k, b, outer, MATRIX, k->axis[p->rows].weight);
+    add_bit(k, b, depth, o == SIMT_MMA_A ? OTHER : MATRIX, k->digits.axis[p->high].weight);
+    if (o == SIMT_MMA_A) add_bit(k, b, outer, MATRIX, k->digits.axis[p->rows].weight);
     if (x->pair != LOWER_NO_AXIS) {
         uint32_t first = lw_axes_of(k, x->depth)->first;
         bool deep = x->pair >= first && x->pair <= lw_axis(k, x->depth, 0);
-        add_bit(k, b, deep ? depth : outer, OTHER, k->axis[x->pair].weight);
+        add_bit(k, b, deep ? depth : outer, OTHER, k->digits.axis[x->pair].weight);
     }
-    add(b, &x->row, simt_build_with(b, SIMT_AND, k->lane, SIDE - 1), SIDE - 1);
+    add(b, &x->row, simt_build_with(b, SIMT_AND, k->thread.lane, SIDE - 1), SIDE - 1);
 }
 
 // An axis of an even number of pieces along the loop.
@@ -158,7 +159,7 @@ static uint32_t pair_along(kernel *k, const loop_node *n, axis_set axes) {
     for (uint32_t d = 0; d < n->ndigits; d++) {
         uint32_t i = lw_axis(k, n, d);
         bool even = n->digits[d].place == LOOP_REGISTER_PLACE && n->digits[d].extent % 2 == 0;
-        if (axes & AXIS(i) && even && k->at[i] < 0) return i;
+        if (axes & AXIS(i) && even && k->digits.at[i] < 0) return i;
     }
     return LOWER_NO_AXIS;
 }
@@ -204,7 +205,8 @@ static int64_t copies_at(kernel *k, const lm_pieces *x, const loop_node *n) {
     int64_t at = 0;
     const loop_axes *a = lw_axes_of(k, n);
     for (uint32_t i = a->first; i <= lw_axis(k, n, 0); i++)
-        if (!(x->held & AXIS(i)) && k->at[i] > 0) at += (int64_t)k->at[i] * k->axis[i].weight;
+        if (!(x->held & AXIS(i)) && k->digits.at[i] > 0)
+            at += (int64_t)k->digits.at[i] * k->digits.axis[i].weight;
     return at;
 }
 

@@ -15,7 +15,7 @@ static bool shares_memory(const tensor_op *op, tensor_val v) {
 
 static void writes_val(kernel *k, tensor_val v) {
     for (tensor_val w = 0; w < k->l->op->vals.len; w++)
-        if (shares(k->l->op, v, w)) k->written[w] = true;
+        if (shares(k->l->op, v, w)) k->access.written[w] = true;
 }
 
 void lw_find_written(kernel *k, const loop_body *body) {
@@ -38,9 +38,9 @@ void lw_find_written(kernel *k, const loop_body *body) {
 
 // ---- Parameters ------------------------------------------------------------------------------------------
 static uint32_t pointer_flags(const kernel *k, tensor_val v) {
-    if (k->unsettled && k->unsettled[v]) return 0;
-    if (!k->written[v]) return SIMT_READONLY | SIMT_NOALIAS;
-    return k->read[v] || shares_memory(k->l->op, v)
+    if (k->access.unsettled && k->access.unsettled[v]) return 0;
+    if (!k->access.written[v]) return SIMT_READONLY | SIMT_NOALIAS;
+    return k->access.read[v] || shares_memory(k->l->op, v)
                ? 0
                : SIMT_NOALIAS;   // read: what other threads of the block wrote
 }
@@ -83,12 +83,13 @@ static simt_value add_param(kernel *k, arg_kind kind, uint32_t index, uint32_t a
 }
 
 simt_value lw_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis) {
-    for (uint32_t i = 0; i < k->args.len; i++)
-        if (k->args.data[i].kind == kind && k->args.data[i].index == index && k->args.data[i].axis == axis)
-            return k->values.data[i];
+    for (uint32_t i = 0; i < k->args.list.len; i++)
+        if (k->args.list.data[i].kind == kind && k->args.list.data[i].index == index &&
+            k->args.list.data[i].axis == axis)
+            return k->args.values.data[i];
     simt_value v = add_param(k, kind, index, axis);
-    VEC_PUSH(k->l->arena, &k->args, ((program_arg){kind, index, axis}));
-    VEC_PUSH(k->l->arena, &k->values, v);
+    VEC_PUSH(k->l->arena, &k->args.list, ((program_arg){kind, index, axis}));
+    VEC_PUSH(k->l->arena, &k->args.values, v);
     return v;
 }
 

@@ -5,13 +5,14 @@
 
 slot_list lw_slots(kernel *k, const loop_body *body) {
     slot_list out = {0};
-    for (uint32_t i = 0; i < k->reductions.len; i++) {
-        reduction *r = k->reductions.data[i];
+    for (uint32_t i = 0; i < k->sums.all.len; i++) {
+        reduction *r = k->sums.all.data[i];
         if (!r->open || !loop_contributes(body, r->stage)) continue;
-        uint32_t n = lw_instances(k, r->copies) * r->n;
+        uint32_t n = lw_instances(&k->digits, r->copies) * r->n;
         for (uint32_t s = 0; s < n; s++) VEC_PUSH(k->l->arena, &out, &r->slot[s]);
-        for (uint32_t s = 0; r->most && s < n; s++) VEC_PUSH(k->l->arena, &out, &r->most[s]);
-        for (uint32_t s = 0; r->walk && s < CARRY_SLOTS; s++) VEC_PUSH(k->l->arena, &out, &r->run[s]);
+        for (uint32_t s = 0; r->behind.most && s < n; s++) VEC_PUSH(k->l->arena, &out, &r->behind.most[s]);
+        for (uint32_t s = 0; r->carry.walk && s < CARRY_SLOTS; s++)
+            VEC_PUSH(k->l->arena, &out, &r->carry.run[s]);
     }
     return out;
 }
@@ -34,9 +35,9 @@ simt_instr lw_build_if(kernel *k, simt_builder *b, simt_value c, const loop_node
     for (uint32_t i = 0; i < slots.len; i++) types[i] = simt_typeof(k->f, before[i]);
     simt_builder then, other;
     simt_instr branch = simt_build_if(b, c, types, slots.len, &then, slots.len ? &other : NULL);
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     body(k, &then, n, user);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     simt_build_yield(&then, lw_slot_values(k, &slots), slots.len);
     if (slots.len) simt_build_yield(&other, before, slots.len);
     lw_slots_set(k, &slots, branch);

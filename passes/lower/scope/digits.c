@@ -14,7 +14,7 @@ static bool rest_written_out(const loop_node *n) {
 static uint32_t number_loop(kernel *k, const loop_node *n, uint32_t next) {
     uint32_t end = next + n->ndigits + rest_written_out(n);
     if (end > LOWER_MAX_AXES) ICE("'%s': its loops have too many digits", k->plan->name);
-    VEC_PUSH(k->l->arena, &k->loops, ((loop_axes){.node = n, .first = next}));
+    VEC_PUSH(k->l->arena, &k->digits.loops, ((loop_axes){.node = n, .first = next}));
     return end;
 }
 
@@ -34,8 +34,8 @@ static uint32_t number_in(kernel *k, const loop_body *body, uint32_t next, bool 
 void lw_number_axes(kernel *k) { number_in(k, &k->plan->body, 0, false); }
 
 loop_axes *lw_axes_of(kernel *k, const loop_node *n) {
-    for (uint32_t i = 0; i < k->loops.len; i++)
-        if (k->loops.data[i].node == n) return &k->loops.data[i];
+    for (uint32_t i = 0; i < k->digits.loops.len; i++)
+        if (k->digits.loops.data[i].node == n) return &k->digits.loops.data[i];
     ICE("a loop of '%s' is not numbered", k->plan->name);
 }
 
@@ -46,14 +46,14 @@ uint32_t lw_axis(kernel *k, const loop_node *n, uint32_t digit) {
 // ---- Scope -----------------------------------------------------------------------------------------------
 static bool vector_extent(uint32_t n) { return n == 2 || n == 4 || n == 8 || n == 16; }
 
-static axis_set enter_digit(kernel *k, uint32_t axis, const loop_digit *d, uint32_t weight) {
-    loop_place place = d->place;
+static axis_set enter_digit(lower_digits *d, uint32_t axis, const loop_digit *digit, uint32_t weight) {
+    loop_place place = digit->place;
     if (place == LOOP_VECTOR_PLACE) {   // a second one, or one of another width, is written out
-        if (k->vector == LOWER_NO_AXIS && vector_extent(d->extent)) k->vector = axis;
+        if (d->vector == LOWER_NO_AXIS && vector_extent(digit->extent)) d->vector = axis;
         else place = LOOP_REGISTER_PLACE;
     }
-    k->axis[axis] = (lower_axis){place, d->extent, d->unit, weight};
-    k->at[axis] = -1;
+    d->axis[axis] = (lower_axis){place, digit->extent, digit->unit, weight};
+    d->at[axis] = -1;
     return AXIS(axis);
 }
 
@@ -69,7 +69,7 @@ axis_set lw_axes_enter(kernel *k, const loop_node *n) {
     a->entered = true;
     uint32_t weight = 1, rest = rest_written_out(n);
     for (uint32_t i = 0; i < n->ndigits; i++) {
-        enter_digit(k, a->first + rest + n->ndigits - 1 - i, &n->digits[i], weight);
+        enter_digit(&k->digits, a->first + rest + n->ndigits - 1 - i, &n->digits[i], weight);
         weight *= n->digits[i].extent;
     }
     if (rest) {
@@ -80,7 +80,7 @@ axis_set lw_axes_enter(kernel *k, const loop_node *n) {
                 ICE("'%s': a loop of unknown extent is to be written out", k->plan->name);
             extent = hi > lo ? (uint32_t)((hi - lo + weight - 1) / weight) : 0;
         }
-        enter_digit(k, a->first, &(loop_digit){LOOP_UNROLL_PLACE, extent, 1}, weight);
+        enter_digit(&k->digits, a->first, &(loop_digit){LOOP_UNROLL_PLACE, extent, 1}, weight);
     }
     return loop_set(a);
 }
@@ -88,7 +88,8 @@ axis_set lw_axes_enter(kernel *k, const loop_node *n) {
 void lw_axes_leave(kernel *k, const loop_node *n) {
     loop_axes *a = lw_axes_of(k, n);
     a->entered = false;
-    if (k->vector != LOWER_NO_AXIS && loop_set(a) & AXIS(k->vector)) k->vector = LOWER_NO_AXIS;
+    if (k->digits.vector != LOWER_NO_AXIS && loop_set(a) & AXIS(k->digits.vector))
+        k->digits.vector = LOWER_NO_AXIS;
 }
 
 axis_set lw_enter_loops(kernel *k, const loop_body *body) {
@@ -109,10 +110,10 @@ void lw_leave_loops(kernel *k, const loop_body *body) {
 }
 
 // ---- Sets ------------------------------------------------------------------------------------------------
-axis_set lw_written_out(const kernel *k, axis_set s) {
+axis_set lw_written_out(const lower_digits *d, axis_set s) {
     axis_set out = 0;
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (s & AXIS(i) && (k->axis[i].place == LOOP_REGISTER_PLACE || k->axis[i].place == LOOP_UNROLL_PLACE))
+        if (s & AXIS(i) && (d->axis[i].place == LOOP_REGISTER_PLACE || d->axis[i].place == LOOP_UNROLL_PLACE))
             out |= AXIS(i);
     return out;
 }
@@ -121,67 +122,67 @@ uint32_t lw_stride(const kernel *k, const lower_axis *a) {
     return a->place == LOOP_GROUP_PLACE ? a->unit * k->plan->lanes : a->unit;
 }
 
-axis_set lw_placed(const kernel *k, axis_set s, loop_place p) {
+axis_set lw_placed(const lower_digits *d, axis_set s, loop_place p) {
     axis_set out = 0;
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (s & AXIS(i) && k->axis[i].place == p) out |= AXIS(i);
+        if (s & AXIS(i) && d->axis[i].place == p) out |= AXIS(i);
     return out;
 }
 
-axis_set lw_threads_in(const kernel *k, axis_set s) {
-    return lw_placed(k, s, LOOP_LANE_PLACE) | lw_placed(k, s, LOOP_GROUP_PLACE);
+axis_set lw_threads_in(const lower_digits *d, axis_set s) {
+    return lw_placed(d, s, LOOP_LANE_PLACE) | lw_placed(d, s, LOOP_GROUP_PLACE);
 }
 
-axis_set lw_vector_of(const kernel *k, axis_set s) {
-    return k->vector == LOWER_NO_AXIS ? 0 : s & AXIS(k->vector);
+axis_set lw_vector_of(const lower_digits *d, axis_set s) {
+    return d->vector == LOWER_NO_AXIS ? 0 : s & AXIS(d->vector);
 }
 
 // ---- Vectors ---------------------------------------------------------------------------------------------
-static bool has_vector(const kernel *k, axis_set s) {
-    return k->vector != LOWER_NO_AXIS && s & AXIS(k->vector);
+static bool has_vector(const lower_digits *d, axis_set s) {
+    return d->vector != LOWER_NO_AXIS && s & AXIS(d->vector);
 }
 
-bool lw_vector_free(const kernel *k, axis_set s) { return has_vector(k, s) && k->at[k->vector] < 0; }
-uint32_t lw_lanes(const kernel *k) { return k->axis[k->vector].extent; }
+bool lw_vector_free(const lower_digits *d, axis_set s) { return has_vector(d, s) && d->at[d->vector] < 0; }
+uint32_t lw_lanes(const lower_digits *d) { return d->axis[d->vector].extent; }
 
 // ---- Instances -------------------------------------------------------------------------------------------
-uint32_t lw_instances(const kernel *k, axis_set s) {
-    uint32_t n = has_vector(k, s) ? 1 + lw_lanes(k) : 1;
-    axis_set copies = lw_written_out(k, s);
+uint32_t lw_instances(const lower_digits *d, axis_set s) {
+    uint32_t n = has_vector(d, s) ? 1 + lw_lanes(d) : 1;
+    axis_set copies = lw_written_out(d, s);
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (copies & AXIS(i)) n *= k->axis[i].extent ? k->axis[i].extent : 1;
+        if (copies & AXIS(i)) n *= d->axis[i].extent ? d->axis[i].extent : 1;
     return n;
 }
 
-uint32_t lw_instance(const kernel *k, axis_set s) {
+uint32_t lw_instance(const lower_digits *d, axis_set s) {
     uint32_t n = 0;
-    axis_set copies = lw_written_out(k, s);
+    axis_set copies = lw_written_out(d, s);
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (copies & AXIS(i)) n = n * k->axis[i].extent + (uint32_t)(k->at[i] < 0 ? 0 : k->at[i]);
-    return has_vector(k, s) ? n * (1 + lw_lanes(k)) + (uint32_t)(k->at[k->vector] + 1) : n;
+        if (copies & AXIS(i)) n = n * d->axis[i].extent + (uint32_t)(d->at[i] < 0 ? 0 : d->at[i]);
+    return has_vector(d, s) ? n * (1 + lw_lanes(d)) + (uint32_t)(d->at[d->vector] + 1) : n;
 }
 
-instance_walk lw_walk_begin(kernel *k, axis_set s) {
-    instance_walk w = {.k = k};
-    axis_set walked = lw_written_out(k, s) | (lw_vector_free(k, s) ? AXIS(k->vector) : 0);
+instance_walk lw_walk_begin(lower_digits *d, axis_set s) {
+    instance_walk w = {.digits = d};
+    axis_set walked = lw_written_out(d, s) | (lw_vector_free(d, s) ? AXIS(d->vector) : 0);
     for (uint8_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (walked & AXIS(i) && k->at[i] < 0) w.axis[w.n++] = i;
+        if (walked & AXIS(i) && d->at[i] < 0) w.axis[w.n++] = i;
     return w;
 }
 
 bool lw_walk_next(instance_walk *w) {
-    kernel *k = w->k;
+    lower_digits *d = w->digits;
     if (!w->begun) {
         w->begun = true;
         bool some = true;
-        for (uint32_t i = 0; i < w->n; i++) some &= k->axis[w->axis[i]].extent > 0;
-        for (uint32_t i = 0; i < w->n && some; i++) k->at[w->axis[i]] = 0;
+        for (uint32_t i = 0; i < w->n; i++) some &= d->axis[w->axis[i]].extent > 0;
+        for (uint32_t i = 0; i < w->n && some; i++) d->at[w->axis[i]] = 0;
         return some;
     }
     for (uint32_t i = w->n; i-- > 0;) {
-        if (++k->at[w->axis[i]] < (int32_t)k->axis[w->axis[i]].extent) return true;
-        k->at[w->axis[i]] = 0;
+        if (++d->at[w->axis[i]] < (int32_t)d->axis[w->axis[i]].extent) return true;
+        d->at[w->axis[i]] = 0;
     }
-    for (uint32_t i = 0; i < w->n; i++) k->at[w->axis[i]] = -1;
+    for (uint32_t i = 0; i < w->n; i++) d->at[w->axis[i]] = -1;
     return false;
 }

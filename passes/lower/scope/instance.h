@@ -3,39 +3,18 @@
 //
 // A value is known once for each of the *instances* it differs in: the digits of loops in scope that are
 // written out (register, unroll). Digits of threads (lane, group) make it differ between threads. One vector
-// digit at a time is the lanes of simt vectors; while a lane is fixed, the same expressions are scalars of
+// digit at a time is the lanes of SIMT vectors; while a lane is fixed, the same expressions are scalars of
 // that lane.
 //
-// What is taken for granted, and guarded by the version: loops with a vector digit begin at and run to
-// multiples of its extent, and rows it accesses are aligned to its accesses; in narrow mode, sizes and
-// element offsets fit 31 bits.
+// Lowering takes for granted what the version's guards say. Loops with a vector digit begin at multiples of
+// its extent and run to multiples of it. Rows that they access are aligned to the accesses. In narrow mode,
+// sizes and element offsets fit 31 bits.
 #ifndef GNNC_LOWER_INSTANCE_H
 #define GNNC_LOWER_INSTANCE_H
 
 #include "plan.h"
 
-typedef struct {   // instructions of a region that take a product's parts, which a barrier comes first of;
-                   // region 0: nowhere
-    simt_region region;
-    uint32_t begin, end;
-} lw_join;
-
-typedef struct {   // what the kernels of a plan share
-    arena *arena;
-    const loop_plan *plan;
-    const tensor_op *op;   // the plan's
-    program *p;
-    program_version *v;
-    const lower_options *o;
-    uint32_t *temp_of;       // per value: its temporary; UINT32_MAX: not met yet
-    uint32_t *prepared_of;   // per value: UINT32_MAX: not prepared
-    uint8_t *none_facts;     // per expression: see base/scalar.h
-    bool *nonpositive;       // per exponential: see lower/values/exponential.c
-    // likewise: something reads it where no choice of 0 is around for a difference from -inf.
-    bool *bare;
-    uint32_t *visited, visits;
-} lowering;
-
+// ---- Digits --------------------------------------------------------------------------------------------
 enum { LOWER_WARP = 32, LOWER_MAX_AXES = 64, LOWER_NO_AXIS = LOWER_MAX_AXES };
 
 typedef uint64_t axis_set;
@@ -54,19 +33,27 @@ typedef struct {
     bool entered;
 } loop_axes;
 
-// A position: a scalar; or for each lane l of the vector, at + l (ALONG: the loop's own, aligned; SHIFTED:
+// All loops of the kernel, the digits of those in scope, and the instance at hand.
+typedef struct {
+    VEC(loop_axes) loops;
+    lower_axis axis[LOWER_MAX_AXES];
+    int32_t at[LOWER_MAX_AXES];   // coordinate of what is written out, or vector lane; -1: it is not fixed
+    uint32_t vector;              // the axis that is the lanes of vectors
+} lower_digits;
+
+// ---- Positions -----------------------------------------------------------------------------------------
+// A position is a scalar; or for each lane l of the vector, at + l (ALONG: the loop's own, aligned; SHIFTED:
 // another); or any vector.
 typedef enum { POSITION_ONE, POSITION_ALONG, POSITION_SHIFTED, POSITION_ANY } position_shape;
 
-//
-// Of a padded loop, `at` may lie past the last position of its space: who holds no padding takes `last` for
-// it.
+// In a padded loop, `at` may lie past the last position of its space: an array without padding is read at
+// `last` then.
 typedef struct {
     simt_value at;
     position_shape shape;
-    uint32_t pad;      // 0: not of one, and it is a position of its space
+    uint32_t pad;      // 0: the loop is not padded, so that it is a position of its space
     simt_value last;   // of the space
-    // Of a masked step: where it is, which may be past the end, and whether it is not; 0: of none.
+    // In a masked step: where the step is, which may be past the end, and whether it is inside; else 0.
     simt_value step, inside;
 } position;
 
@@ -79,16 +66,45 @@ typedef struct {
     simt_value *of;      // LOOP: position at vector lane 0
     simt_value *step, *inside;   // LOOP: of masked steps, see position; NULL: it has none
     bool along;          // LOOP: one of its digits is the vector
-    bool columns;        // LOOP: of the columns of a factor, which other lanes hold of the product
+    bool columns;        // LOOP: it runs over columns of a factor, which other lanes hold of the product
     uint32_t pad;        // LOOP: positions go on to a multiple; 0: to the end of the space
     simt_value last;     // where pad is: the last position of the space
-    uint32_t whole;      // likewise: copies that have no padding come first
+    uint32_t whole;      // likewise: so many copies, which come first, have no padding
     simt_value base, end;   // LOOP: the first position that the block has at once, and the end of all
     tensor_expr value;   // LET
     position given;      // GIVEN
 } binding;
 
-typedef struct {   // an expression's values, by instance; see lower/scope/known.c
+// ---- Scope ---------------------------------------------------------------------------------------------
+typedef struct {
+    const loop_node *node;
+    axis_set axes;
+    simt_value *of;   // NULL: no step is past the end
+} loop_mask;
+
+typedef struct {   // map[point] is row: the loop over point walks that row
+    tensor_val map;
+    tensor_var point, row;
+} walked_row;
+
+// The columns of B that lanes hold, in a loop over the columns of matrix operations (lower/matrix/matrix.c).
+typedef struct {
+    const loop_node *node;
+    binding at;
+} matrix_columns;
+
+// What the nodes around say. Lists grow where a node is entered, and whoever entered it cuts them back.
+typedef struct {
+    binding *var;                    // per variable
+    VEC(loop_mask) masks;            // one a loop
+    VEC(walked_row) rows;            // of loops
+    VEC(matrix_columns) columns;     // of loops
+    VEC(const loop_node *) given;    // GIVEN nodes
+    VEC(tensor_val) tiles;           // that are filled
+} lower_scope;
+
+// ---- What is known -------------------------------------------------------------------------------------
+typedef struct {   // an expression's values, by instance (lower/scope/known.c)
     bool known;    // its axes are
     axis_set axes;
     simt_value *of;
@@ -96,13 +112,34 @@ typedef struct {   // an expression's values, by instance; see lower/scope/known
 
 typedef struct {
     tensor_expr expr;
-    uint32_t slot;   // UINT32_MAX: that the axes are known
+    uint32_t slot;   // UINT32_MAX: the axes became known
 } memo_entry;
 
+// A value that the thread has in a register: its home is REGISTERS, or the kernel reads it again.
 typedef struct {
-    const loop_node *node;
-    axis_set axes;
-    simt_value *of;   // NULL: never past the end
-} loop_mask;
+    tensor_val val;
+    position index[8];
+    simt_value value;
+} register_value;
+
+// What was computed in the region at hand and those around it. The log says what to forget at its end.
+typedef struct {
+    memo_cell *memo;    // per expression
+    memo_cell *spare;   // an empty one, or NULL
+    VEC(memo_entry) log;
+    VEC(register_value) registers;
+} lower_known;
+
+typedef struct {
+    uint32_t log, registers;
+} region_mark;
+
+// A variable that stands at another position for a while: what it was bound to, and what was known then.
+typedef struct {
+    tensor_var v;
+    binding was;
+    memo_cell *memo;
+    uint32_t log;
+} lw_rebinding;
 
 #endif

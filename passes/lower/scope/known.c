@@ -5,11 +5,11 @@
 
 // ---- What a value depends on -----------------------------------------------------------------------------
 static void memo_log(kernel *k, tensor_expr e, uint32_t slot) {
-    VEC_PUSH(k->l->arena, &k->log, ((memo_entry){e, slot}));
+    VEC_PUSH(k->l->arena, &k->known.log, ((memo_entry){e, slot}));
 }
 
 axis_set lw_var_depends(kernel *k, tensor_var v) {
-    return k->var[v].kind == BOUND_LET ? lw_depends(k, k->var[v].value) : k->var[v].axes;
+    return k->scope.var[v].kind == BOUND_LET ? lw_depends(k, k->scope.var[v].value) : k->scope.var[v].axes;
 }
 
 static axis_set find_axes(kernel *k, const tensor_node *x) {
@@ -24,27 +24,27 @@ static axis_set find_axes(kernel *k, const tensor_node *x) {
 }
 
 bool lw_know(kernel *k, tensor_expr e, axis_set s) {
-    memo_cell *c = &k->memo[e];
+    memo_cell *c = &k->known.memo[e];
     if (c->known) return false;
-    *c = (memo_cell){true, s, ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, s))};
+    *c = (memo_cell){true, s, ARENA_ARRAY(k->l->arena, simt_value, lw_instances(&k->digits, s))};
     memo_log(k, e, UINT32_MAX);
     return true;
 }
 
 simt_value lw_remember(kernel *k, tensor_expr e, simt_value v) {
-    const memo_cell *c = &k->memo[e];
-    uint32_t slot = lw_instance(k, c->axes);
+    const memo_cell *c = &k->known.memo[e];
+    uint32_t slot = lw_instance(&k->digits, c->axes);
     c->of[slot] = v;
     memo_log(k, e, slot);
     return v;
 }
 
 simt_value lw_remembered(const kernel *k, tensor_expr e) {
-    return k->memo[e].of[lw_instance(k, k->memo[e].axes)];
+    return k->known.memo[e].of[lw_instance(&k->digits, k->known.memo[e].axes)];
 }
 
 axis_set lw_depends(kernel *k, tensor_expr e) {
-    if (k->memo[e].known) return k->memo[e].axes;
+    if (k->known.memo[e].known) return k->known.memo[e].axes;
     axis_set s = find_axes(k, tensor_node_at(k->l->op, e));
     lw_know(k, e, s);
     return s;
@@ -66,8 +66,8 @@ bool lw_mentions(lowering *l, tensor_expr e, tensor_var v) {
 }
 
 bool lw_is_known(const kernel *k, tensor_expr e) {
-    const memo_cell *c = &k->memo[e];
-    return c->known && c->of[lw_instance(k, c->axes)];
+    const memo_cell *c = &k->known.memo[e];
+    return c->known && c->of[lw_instance(&k->digits, c->axes)];
 }
 
 // ---- Registers -------------------------------------------------------------------------------------------
@@ -78,24 +78,25 @@ static bool same_place(const register_value *r, tensor_val v, const position *in
     return same;
 }
 
-simt_value lw_known(const kernel *k, tensor_val v, const position *index, uint32_t rank, uint32_t from) {
-    for (uint32_t i = k->registers.len; i-- > from;)
-        if (same_place(&k->registers.data[i], v, index, rank)) return k->registers.data[i].value;
+simt_value lw_known(const lower_known *known, tensor_val v, const position *index, uint32_t rank,
+                    uint32_t from) {
+    for (uint32_t i = known->registers.len; i-- > from;)
+        if (same_place(&known->registers.data[i], v, index, rank)) return known->registers.data[i].value;
     return 0;
 }
 
 // ---- Regions ---------------------------------------------------------------------------------------------
-region_mark lw_enter(const kernel *k) { return (region_mark){k->log.len, k->registers.len}; }
+region_mark lw_enter(const lower_known *known) { return (region_mark){known->log.len, known->registers.len}; }
 
-void lw_forget(kernel *k, uint32_t log) {
-    while (k->log.len > log) {
-        memo_entry e = k->log.data[--k->log.len];
-        if (e.slot == UINT32_MAX) k->memo[e.expr] = (memo_cell){0};
-        else if (k->memo[e.expr].of) k->memo[e.expr].of[e.slot] = 0;
+void lw_forget(lower_known *known, uint32_t log) {
+    while (known->log.len > log) {
+        memo_entry e = known->log.data[--known->log.len];
+        if (e.slot == UINT32_MAX) known->memo[e.expr] = (memo_cell){0};
+        else if (known->memo[e.expr].of) known->memo[e.expr].of[e.slot] = 0;
     }
 }
 
-void lw_leave(kernel *k, region_mark m) {
-    lw_forget(k, m.log);
-    k->registers.len = m.registers;
+void lw_leave(lower_known *known, region_mark m) {
+    lw_forget(known, m.log);
+    known->registers.len = m.registers;
 }

@@ -99,18 +99,18 @@ ir_dtype lw_stored_type(const kernel *k, tensor_val v) {
 }
 
 void lw_shared_place(kernel *k, tensor_val v) {
-    if (k->shared_at[v]) return;
+    if (k->shared.at[v]) return;
     uint32_t bytes = simt_element_bits(lw_memory_element(k, lw_stored_type(k, v))) / 8;
     for (uint32_t i = 0; i < k->l->op->vals.data[v].rank; i++) bytes *= where(k, v)->extent[i];
-    k->shared_at[v] = lw_shared_take(k, bytes) + 1;
+    k->shared.at[v] = lw_shared_take(k, bytes) + 1;
 }
 
 uint32_t lw_shared_scratch(kernel *k, uint32_t bytes) {
-    if (bytes > k->scratch_bytes) {
-        k->scratch_at = lw_shared_take(k, bytes);
-        k->scratch_bytes = bytes;
+    if (bytes > k->shared.scratch_bytes) {
+        k->shared.scratch_at = lw_shared_take(k, bytes);
+        k->shared.scratch_bytes = bytes;
     }
-    return k->scratch_at;
+    return k->shared.scratch_at;
 }
 
 simt_value lw_shared(kernel *k, simt_builder *b, uint32_t offset) {
@@ -123,10 +123,10 @@ simt_value lw_shared(kernel *k, simt_builder *b, uint32_t offset) {
 // ---- Arrays in memory ------------------------------------------------------------------------------------
 bool lw_overwritten(const kernel *k, tensor_val val) {
     for (tensor_val w = 0; w < k->l->op->nparams; w++)
-        if (w != val && k->l->op->vals.data[w].inplace == val && k->written[val]) return true;
+        if (w != val && k->l->op->vals.data[w].inplace == val && k->access.written[val]) return true;
     return false;
 }
 
 bool lw_unchanged(const kernel *k, tensor_val v) {
-    return where(k, v)->home == LOOP_MEMORY && !k->written[v] && !lw_overwritten(k, v);
+    return where(k, v)->home == LOOP_MEMORY && !k->access.written[v] && !lw_overwritten(k, v);
 }

@@ -80,8 +80,8 @@ bool lw_divides_loop(const kernel *k, const tensor_node *quotient, const loop_no
 
 // Of the loop around whose index is divided so; NULL: there is none.
 const loop_node *lw_loop_divided(const kernel *k, const tensor_node *n) {
-    for (uint32_t i = k->masks.len; i-- > 0;)
-        if (!k->masks.data[i].of && lw_divides_loop(k, n, k->masks.data[i].node))
-            return k->masks.data[i].node;
+    for (uint32_t i = k->scope.masks.len; i-- > 0;)
+        if (!k->scope.masks.data[i].of && lw_divides_loop(k, n, k->scope.masks.data[i].node))
+            return k->scope.masks.data[i].node;
     return NULL;
 }

@@ -39,15 +39,15 @@ void lw_walk_row(kernel *k, const loop_node *n) {
         const loop_prepared *p = &k->l->plan->prepared.data[i];
         if (p->val != lo || p->builder != PREPARED_OFFSETS || !is_sorted(k, p->args[0])) continue;
         w.map = p->args[0];
-        VEC_PUSH(k->l->arena, &k->rows, w);
+        VEC_PUSH(k->l->arena, &k->scope.rows, w);
     }
 }
 
 bool lw_row(const kernel *k, const tensor_node *load, tensor_var *row) {
     if (load->op != TENSOR_LOAD_OP || load->nargs != 1) return false;
     const tensor_node *x = node_at(k, load->args[0]);
-    for (uint32_t i = k->rows.len; i-- > 0 && x->op == TENSOR_VAR_OP;) {
-        const walked_row *w = &k->rows.data[i];
+    for (uint32_t i = k->scope.rows.len; i-- > 0 && x->op == TENSOR_VAR_OP;) {
+        const walked_row *w = &k->scope.rows.data[i];
         *row = w->row;
         if (w->map == (tensor_val)load->imm.i && w->point == (tensor_var)x->imm.i) return true;
     }

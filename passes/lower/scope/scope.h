@@ -9,9 +9,9 @@ static inline bool lw_threads(const kernel *k) { return k->plan->threads > 1; }
 static inline position lw_at(simt_value x) { return (position){.at = x, .shape = POSITION_ONE}; }
 
 // All instances of the digits in s that are not fixed, the last one fastest:
-//     for (instance_walk w = walk_begin(k, s); walk_next(&w);) …
+//     for (instance_walk w = lw_walk_begin(&k->digits, s); lw_walk_next(&w);) …
 typedef struct {
-    kernel *k;
+    lower_digits *digits;
     uint32_t n;
     bool begun;
     uint8_t axis[LOWER_MAX_AXES];
@@ -28,17 +28,17 @@ axis_set lw_axes_enter(kernel *k,
 void lw_axes_leave(kernel *k, const loop_node *n);
 axis_set lw_enter_loops(kernel *k, const loop_body *body);   // those in it, at any depth
 void lw_leave_loops(kernel *k, const loop_body *body);
-axis_set lw_written_out(const kernel *k, axis_set s);
+axis_set lw_written_out(const lower_digits *d, axis_set s);
 uint32_t lw_stride(const kernel *k, const lower_axis *a);   // between threads whose digit differs by one
-axis_set lw_placed(const kernel *k, axis_set s, loop_place p);   // those that lie there
-axis_set lw_threads_in(const kernel *k, axis_set s);   // digits that lanes and groups have
-axis_set lw_vector_of(const kernel *k, axis_set s);   // the vector digit, where s holds it
-bool lw_vector_free(const kernel *k, axis_set s);   // holds the vector digit, and no lane is fixed
-uint32_t lw_lanes(const kernel *k);
-uint32_t lw_instances(const kernel *k,
+axis_set lw_placed(const lower_digits *d, axis_set s, loop_place p);   // those that lie there
+axis_set lw_threads_in(const lower_digits *d, axis_set s);   // digits that lanes and groups have
+axis_set lw_vector_of(const lower_digits *d, axis_set s);   // the vector digit, where s holds it
+bool lw_vector_free(const lower_digits *d, axis_set s);   // holds the vector digit, and no lane is fixed
+uint32_t lw_lanes(const lower_digits *d);
+uint32_t lw_instances(const lower_digits *d,
                       axis_set s);   // of the digits in s that are written out, and of vector lanes
-uint32_t lw_instance(const kernel *k, axis_set s);          // the one at hand
-instance_walk lw_walk_begin(kernel *k, axis_set s);   // the vector digit only where s holds it
+uint32_t lw_instance(const lower_digits *d, axis_set s);          // the one at hand
+instance_walk lw_walk_begin(lower_digits *d, axis_set s);   // the vector digit only where s holds it
 bool lw_walk_next(instance_walk *w);
 
 // ---- known.c -------------------------------------------------------------------------------------------
@@ -52,10 +52,16 @@ bool lw_mentions(lowering *l, tensor_expr e, tensor_var v);
 bool lw_is_known(const kernel *k,
                  tensor_expr e);   // at the instance at hand, the first of those that are not fixed
 // What this thread keeps of a value at that place, among its registers from there on; 0: nothing.
-simt_value lw_known(const kernel *k, tensor_val v, const position *index, uint32_t rank, uint32_t from);
-region_mark lw_enter(const kernel *k);
-void lw_forget(kernel *k, uint32_t log);   // what was remembered since the log was so long
-void lw_leave(kernel *k, region_mark m);
+simt_value lw_known(const lower_known *known, tensor_val v, const position *index, uint32_t rank,
+                    uint32_t from);
+region_mark lw_enter(const lower_known *known);
+void lw_forget(lower_known *known, uint32_t log);   // what was remembered since the log was so long
+void lw_leave(lower_known *known, region_mark m);
+
+// ---- rebind.c ------------------------------------------------------------------------------------------
+// The variable stands at that position until it is restored.
+lw_rebinding lw_rebind(kernel *k, tensor_var v, simt_value at);
+void lw_restore(kernel *k, const lw_rebinding *r);
 
 // ---- rounds.c ------------------------------------------------------------------------------------------
 bool lw_constant(const tensor_op *op, tensor_expr e, int64_t *out);
@@ -78,9 +84,9 @@ bool lw_row(const kernel *k, const tensor_node *load, tensor_var *row);   // the
 reduction *lw_reduction(kernel *k, uint32_t stage);
 tensor_expr lw_lifted(const kernel *k, const reduction *r, uint32_t i);   // the i-th argument of its lift
 // The innermost reduction that is open, where it is by matrix operations; else NULL.
-const loop_node *lw_products(const kernel *k);
+const loop_node *lw_products(const lower_sums *sums);
 void lw_add_cell(kernel *k, tensor_expr condition);   // holds the cells of that one, until it is taken
-void lw_take_cell(kernel *k);
+void lw_take_cell(lower_sums *sums);
 tensor_val lw_target_of(const kernel *k, uint32_t stage);   // the value that the stage computes
 bool lw_is_online(const loop_node *n,
                   uint32_t stage);   // the stage is a maximum that the node finds on the run
@@ -106,7 +112,7 @@ simt_value lw_to_ix(kernel *k, simt_builder *b, simt_value x);
 
 // ---- positions.c ---------------------------------------------------------------------------------------
 bool lw_varies_in_warp(const kernel *k, axis_set s);   // some digit has threads of one warp apart
-bool lw_varies_in_block(const kernel *k, axis_set s);
+bool lw_varies_in_block(const lower_digits *d, axis_set s);
 simt_value lw_digit(kernel *k, simt_builder *b, const lower_axis *a);   // this thread's; i32
 // X by a constant, as a position.
 simt_value lw_times(kernel *k, simt_builder *b, simt_value x, uint32_t by);

@@ -15,14 +15,14 @@ static simt_value is_zero(simt_builder *b, simt_value x, uint32_t unit, uint32_t
 }
 
 // What of a number 0 … count - 1 the digits leave open must be 0.
-static simt_value rest_is_zero(kernel *k, simt_builder *b, simt_value number, uint32_t count,
+static simt_value rest_is_zero(lower_digits *d, simt_builder *b, simt_value number, uint32_t count,
                                loop_place place, axis_set s) {
     simt_value c = 0;
     uint32_t unit = 1;
     while (number && unit < count) {
         const lower_axis *next = NULL;
         for (uint32_t i = 0; i < LOWER_MAX_AXES; i++) {
-            const lower_axis *a = &k->axis[i];
+            const lower_axis *a = &d->axis[i];
             if (!(s & AXIS(i)) || a->place != place || a->extent == 1 || a->unit < unit) continue;
             if (!next || a->unit < next->unit) next = a;
         }
@@ -35,9 +35,10 @@ static simt_value rest_is_zero(kernel *k, simt_builder *b, simt_value number, ui
 
 simt_value lw_first_thread(kernel *k, simt_builder *b, axis_set s) {
     if (!lw_threads(k)) return 0;
-    simt_value lane = rest_is_zero(k, b, k->lane, k->plan->lanes, LOOP_LANE_PLACE, s);
-    return lw_both(b, lane,
-                   rest_is_zero(k, b, k->group, k->plan->threads / k->plan->lanes, LOOP_GROUP_PLACE, s));
+    simt_value lane = rest_is_zero(&k->digits, b, k->thread.lane, k->plan->lanes, LOOP_LANE_PLACE, s);
+    return lw_both(
+        b, lane,
+        rest_is_zero(&k->digits, b, k->thread.group, k->plan->threads / k->plan->lanes, LOOP_GROUP_PLACE, s));
 }
 
 // ---- Together --------------------------------------------------------------------------------------------

@@ -4,10 +4,10 @@
 #include "lower/sums/sums.h"
 
 static simt_value *fold_copies(kernel *k, simt_builder *b, const reduction *r, axis_set bound) {
-    simt_value **part = ARENA_ARRAY(k->l->arena, simt_value *, lw_instances(k, bound) + 1);
+    simt_value **part = ARENA_ARRAY(k->l->arena, simt_value *, lw_instances(&k->digits, bound) + 1);
     uint32_t n = 0;
-    for (instance_walk w = lw_walk_begin(k, bound); lw_walk_next(&w);)
-        part[n++] = &r->slot[lw_instance(k, r->copies) * r->n];
+    for (instance_walk w = lw_walk_begin(&k->digits, bound); lw_walk_next(&w);)
+        part[n++] = &r->slot[lw_instance(&k->digits, r->copies) * r->n];
     for (; n > 1; n = (n + 1) / 2)
         for (uint32_t i = 0; i < (n + 1) / 2; i++)
             part[i] = 2 * i + 1 < n ? lw_combined(k, b, r, part[2 * i], part[2 * i + 1]) : part[2 * i];
@@ -34,30 +34,32 @@ static simt_value *fold_between(kernel *k, simt_builder *b, const reduction *r, 
 // What this thread has of the state at hand.
 static simt_value *fold_own(kernel *k, simt_builder *b, const reduction *r, axis_set bound) {
     simt_value *x = fold_copies(k, b, r, bound);
-    return lw_vector_of(k, r->bound) ? fold_lanes(k, b, r, x) : x;
+    return lw_vector_of(&k->digits, r->bound) ? fold_lanes(k, b, r, x) : x;
 }
 
 static simt_value *fold_steps(kernel *k, simt_builder *b, const reduction *r, axis_set bound) {
     simt_value **part = ARENA_ARRAY(k->l->arena, simt_value *, lw_dealt_parts(k));
     uint32_t n = 0;
-    for (instance_walk w = lw_walk_begin(k, AXIS(k->dealt->axis)); lw_walk_next(&w);)
+    for (instance_walk w = lw_walk_begin(&k->digits, AXIS(k->dealt->axis)); lw_walk_next(&w);)
         part[n++] = fold_own(k, b, r, bound);
     return lw_fold_dealt(k, b, r, part);
 }
 
 void lw_close(kernel *k, simt_builder *b, reduction *r) {
-    axis_set left = lw_written_out(k, r->left), bound = lw_written_out(k, r->copies & ~left);
-    axis_set in_order = lw_placed(k, r->bound, LOOP_UNROLL_PLACE) | lw_placed(k, r->bound, LOOP_SERIAL_PLACE);
+    axis_set left = lw_written_out(&k->digits, r->left),
+             bound = lw_written_out(&k->digits, r->copies & ~left);
+    axis_set in_order = lw_placed(&k->digits, r->bound, LOOP_UNROLL_PLACE) |
+                        lw_placed(&k->digits, r->bound, LOOP_SERIAL_PLACE);
     if (!r->r->commutative && (r->bound & ~in_order))
         ICE("'%s': parts of %s are combined out of order", k->plan->name,
             k->l->op->stages.data[r->stage].name);
     lw_join_groups(k, b, r);
     bool deals = lw_deals(k, left);
     if (deals) left &= ~AXIS(k->dealt->axis);
-    simt_value *slot = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, left) * r->n);
-    for (instance_walk w = lw_walk_begin(k, left); lw_walk_next(&w);) {
+    simt_value *slot = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(&k->digits, left) * r->n);
+    for (instance_walk w = lw_walk_begin(&k->digits, left); lw_walk_next(&w);) {
         simt_value *x = deals ? fold_steps(k, b, r, bound) : fold_between(k, b, r, fold_own(k, b, r, bound));
-        for (uint32_t c = 0; c < r->n; c++) slot[lw_instance(k, left) * r->n + c] = x[c];
+        for (uint32_t c = 0; c < r->n; c++) slot[lw_instance(&k->digits, left) * r->n + c] = x[c];
     }
     r->slot = slot;
     r->copies = left;
@@ -67,10 +69,10 @@ void lw_close(kernel *k, simt_builder *b, reduction *r) {
 void lw_finish(kernel *k, simt_builder *b, const reduction *r, simt_value *results) {
     const tensor_stage *st = &k->l->op->stages.data[r->stage];
     simt_value *state = lw_state_new(k, r);
-    bool laned = lw_vector_of(k, r->left) && k->at[k->vector] >= 0;
+    bool laned = lw_vector_of(&k->digits, r->left) && k->digits.at[k->digits.vector] >= 0;
     for (uint32_t c = 0; c < r->n; c++) {
-        state[c] = r->slot[lw_instance(k, r->copies) * r->n + c];
-        if (laned) state[c] = lw_pick(b, state[c], (uint32_t)k->at[k->vector]);
+        state[c] = r->slot[lw_instance(&k->digits, r->copies) * r->n + c];
+        if (laned) state[c] = lw_pick(b, state[c], (uint32_t)k->digits.at[k->digits.vector]);
     }
     lw_reducer(k, b, r->r->finish, r->r->nresults, NULL, state, NULL, results);
     for (uint32_t i = 0; i < st->nelse; i++)

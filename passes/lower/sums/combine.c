@@ -4,7 +4,8 @@
 
 // Parts that may be empty are combined only where both are not, unless the identity is neutral.
 bool lw_may_be_empty(const kernel *k, const reduction *r) {
-    return !tensor_reducer_neutral(k->l->op, r->r) && (r->bound & ~lw_placed(k, r->bound, LOOP_UNROLL_PLACE));
+    return !tensor_reducer_neutral(k->l->op, r->r) &&
+           (r->bound & ~lw_placed(&k->digits, r->bound, LOOP_UNROLL_PLACE));
 }
 
 void lw_combine_into(kernel *k, simt_builder *b, const reduction *r, const simt_value *x, const simt_value *y,

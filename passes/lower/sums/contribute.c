@@ -15,18 +15,19 @@ static void lift(kernel *k, simt_builder *b, const reduction *r, const loop_node
     }
     simt_value *arg = ARENA_ARRAY(k->l->arena, simt_value, r->r->nargs + 1);
     for (uint32_t i = 0; i < r->r->nargs; i++)
-        arg[i] = lw_expr(k, b, r->scale ? r->scaled : lw_lifted(k, r, i));
+        arg[i] = lw_expr(k, b, r->behind.scale ? r->behind.scaled : lw_lifted(k, r, i));
     lw_reducer(k, b, r->r->lift, r->r->nstate, arg, NULL, NULL, out);
 }
 
 // Digits of the stage's other loops: those threads and copies walk something else, and one of them does this.
 static simt_value only_once(kernel *k, simt_builder *b, const reduction *r) {
     axis_set here = 0;
-    for (uint32_t i = r->masks; i < k->masks.len; i++) here |= lw_axes_enter(k, k->masks.data[i].node);
+    for (uint32_t i = r->masks; i < k->scope.masks.len; i++)
+        here |= lw_axes_enter(k, k->scope.masks.data[i].node);
     simt_value c = 0;
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++) {
-        if (!(lw_threads_in(k, r->bound & ~here) & AXIS(i))) continue;
-        simt_value d = lw_digit(k, b, &k->axis[i]);
+        if (!(lw_threads_in(&k->digits, r->bound & ~here) & AXIS(i))) continue;
+        simt_value d = lw_digit(k, b, &k->digits.axis[i]);
         c = lw_both(b, c, simt_build_cmp(b, SIMT_EQ, d, simt_build_int(b, SIMT_T(I32), 0)));
     }
     return c;
@@ -41,9 +42,9 @@ static simt_value both_lanes(simt_builder *b, simt_value x, simt_value y) {
 // That no loop inside is at its padding: where one runs along the vector, of each lane.
 static simt_value not_padding(kernel *k, simt_builder *b, const reduction *r) {
     simt_value c = 0;
-    for (uint32_t i = r->masks; i < k->masks.len; i++) {
-        position p = lw_var_position(k, b, k->masks.data[i].node->var);
-        uint32_t lanes = p.shape == POSITION_ONE ? 1 : lw_lanes(k);
+    for (uint32_t i = r->masks; i < k->scope.masks.len; i++) {
+        position p = lw_var_position(k, b, k->scope.masks.data[i].node->var);
+        uint32_t lanes = p.shape == POSITION_ONE ? 1 : lw_lanes(&k->digits);
         simt_value x[16];
         if (!p.pad) continue;
         for (uint32_t l = 0; l < lanes; l++) x[l] = lw_position_lane(k, b, p, l);
@@ -79,16 +80,17 @@ static void contribute_one(kernel *k, simt_builder *b, const reduction *r, const
     arena *a = k->l->arena;
     simt_value *lifted = ARENA_ARRAY(a, simt_value, r->n), *state = ARENA_ARRAY(a, simt_value, r->n),
                *one = ARENA_ARRAY(a, simt_value, r->n);
-    bool inside = lw_vector_of(k, r->left | r->bound) && k->at[k->vector] >= 0;
+    bool inside = lw_vector_of(&k->digits, r->left | r->bound) && k->digits.at[k->digits.vector] >= 0;
     bool laned = inside && r->types[0].lanes > 1;
-    uint32_t lane = laned ? (uint32_t)k->at[k->vector] : 0, turns = r->chained && !inside ? lw_lanes(k) : 1;
+    uint32_t lane = laned ? (uint32_t)k->digits.at[k->digits.vector] : 0,
+             turns = r->chained && !inside ? lw_lanes(&k->digits) : 1;
     for (uint32_t c = 0; c < r->n; c++) state[c] = laned ? lw_pick(b, slot[c], lane) : slot[c];
     simt_value when = lw_both(b, lw_masks(k, b, r->masks), only_once(k, b, r)), cell = lw_enter_cell(k, b, r);
     when = lw_both(b, when, cell);
     if (n->valid) when = lw_both(b, when, lw_expr(k, b, n->valid));
     when = both_lanes(b, when, not_padding(k, b, r));
     lift(k, b, r, n, lifted);
-    k->cell = 0;
+    k->product.cell = 0;
     if (cell) lifted[0] = least_elsewhere(b, r, lifted[0], when);
     bool as_is = when && r->r->nstate == 1 && lw_adds_nothing(k, r, lifted[0], when);
     for (uint32_t t = 0; t < turns; t++) {
@@ -101,18 +103,18 @@ static void contribute_one(kernel *k, simt_builder *b, const reduction *r, const
 }
 
 static void contribute_all(kernel *k, simt_builder *b, reduction *r, const loop_node *n) {
-    axis_set walked = lw_written_out(k, r->left);
-    for (uint32_t i = r->masks; i < k->masks.len; i++)
-        walked |= lw_written_out(k, lw_axes_enter(k, k->masks.data[i].node));
-    if (n->valid) walked |= lw_vector_of(k, lw_depends(k, n->valid));
-    for (instance_walk w = lw_walk_begin(k, walked); lw_walk_next(&w);)
-        contribute_one(k, b, r, n, &r->slot[lw_instance(k, r->copies) * r->n]);
+    axis_set walked = lw_written_out(&k->digits, r->left);
+    for (uint32_t i = r->masks; i < k->scope.masks.len; i++)
+        walked |= lw_written_out(&k->digits, lw_axes_enter(k, k->scope.masks.data[i].node));
+    if (n->valid) walked |= lw_vector_of(&k->digits, lw_depends(k, n->valid));
+    for (instance_walk w = lw_walk_begin(&k->digits, walked); lw_walk_next(&w);)
+        contribute_one(k, b, r, n, &r->slot[lw_instance(&k->digits, r->copies) * r->n]);
 }
 
 // Rows of products go on with one maximum.
 static void fold_round(kernel *k, simt_builder *b, reduction *r) {
-    for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
-        simt_value *slot = &r->slot[lw_instance(k, r->copies) * r->n],
+    for (instance_walk w = lw_walk_begin(&k->digits, r->copies); lw_walk_next(&w);) {
+        simt_value *slot = &r->slot[lw_instance(&k->digits, r->copies) * r->n],
                    *all = lw_fold_threads(k, b, r, r->round, slot);
         for (uint32_t c = 0; c < r->n; c++) slot[c] = all[c];
     }
@@ -121,13 +123,14 @@ static void fold_round(kernel *k, simt_builder *b, reduction *r) {
 // Of a walk's lanes that have a step each, what a maximum is so far is that of all.
 static void contribute_steps(kernel *k, simt_builder *b, reduction *r, const loop_node *n) {
     contribute_all(k, b, r, n);
-    if (r->round && !r->most) fold_round(k, b, r);
+    if (r->round && !r->behind.most) fold_round(k, b, r);
     if (!lw_deals_walk(k) || !k->dealt->there) return;
     r->steps = (loop_digit){LOOP_LANE_PLACE, lw_dealt_parts(k), k->dealt->unit};
     for (uint32_t i = 0; i < r->node->nmaxima; i++) {
         if (r->node->maxima[i].stage != r->stage) continue;
-        for (instance_walk w = lw_walk_begin(k, lw_written_out(k, r->copies)); lw_walk_next(&w);) {
-            simt_value *slot = &r->slot[lw_instance(k, r->copies) * r->n],
+        for (instance_walk w = lw_walk_begin(&k->digits, lw_written_out(&k->digits, r->copies));
+             lw_walk_next(&w);) {
+            simt_value *slot = &r->slot[lw_instance(&k->digits, r->copies) * r->n],
                        *all = lw_fold_steps(k, b, r, slot, &r->steps);
             for (uint32_t c = 0; c < r->n; c++) slot[c] = all[c];
         }

@@ -6,8 +6,8 @@
 
 static const lower_axis *reducing_axis(const kernel *k, axis_set bound) {
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (bound & AXIS(i) && k->axis[i].place == LOOP_LANE_PLACE && k->axis[i].extent > 1)
-            return &k->axis[i];
+        if (bound & AXIS(i) && k->digits.axis[i].place == LOOP_LANE_PLACE && k->digits.axis[i].extent > 1)
+            return &k->digits.axis[i];
     ICE("'%s': steps are dealt, and no lanes reduce", k->plan->name);
 }
 
@@ -18,7 +18,7 @@ static uint32_t power_from(uint32_t n) {
 }
 
 bool lw_deals(const kernel *k, axis_set left) {
-    return k->dealt && left & AXIS(k->dealt->axis) && k->at[k->dealt->axis] < 0;
+    return k->dealt && left & AXIS(k->dealt->axis) && k->digits.at[k->dealt->axis] < 0;
 }
 
 // What lanes whose bit is set keep and the others send, and the other way round.
@@ -35,11 +35,11 @@ static void exchange(kernel *k, simt_builder *b, const reduction *r, simt_value 
 
 simt_value *lw_fold_dealt(kernel *k, simt_builder *b, const reduction *r, simt_value **part) {
     const lower_axis *lanes = reducing_axis(k, r->bound);
-    uint32_t some = k->axis[k->dealt->axis].extent, n = power_from(some), m = lw_stride(k, lanes);
+    uint32_t some = k->digits.axis[k->dealt->axis].extent, n = power_from(some), m = lw_stride(k, lanes);
     k->dealt->unit = lanes->unit;
     for (uint32_t i = some; i < n; i++) part[i] = part[some - 1];   // of no position: any
     for (; n > 1; n /= 2, m *= 2) {
-        simt_value bit = simt_build_binary(b, SIMT_AND, k->thread, simt_build_int(b, SIMT_T(I32), m));
+        simt_value bit = simt_build_binary(b, SIMT_AND, k->thread.number, simt_build_int(b, SIMT_T(I32), m));
         simt_value upper = simt_build_cmp(b, SIMT_NE, bit, simt_build_int(b, SIMT_T(I32), 0));
         for (uint32_t i = 0; i < n / 2; i++) exchange(k, b, r, part + 2 * (size_t)i, upper, m, &part[i]);
     }
@@ -48,7 +48,7 @@ simt_value *lw_fold_dealt(kernel *k, simt_builder *b, const reduction *r, simt_v
     return part[0];
 }
 
-uint32_t lw_dealt_parts(const kernel *k) { return power_from(k->axis[k->dealt->axis].extent); }
+uint32_t lw_dealt_parts(const kernel *k) { return power_from(k->digits.axis[k->dealt->axis].extent); }
 bool lw_deals_walk(const kernel *k) { return k->dealt && k->dealt->node->deal_to.extent; }
 
 simt_value *lw_fold_steps(kernel *k, simt_builder *b, const reduction *r, simt_value *x,

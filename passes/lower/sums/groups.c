@@ -16,7 +16,7 @@ typedef struct {
 
 static numbers numbers_of(kernel *k, simt_builder *b, const reduction *r) {
     numbers x = {.lanes = r->types[0].lanes};
-    uint32_t states = lw_instances(k, r->copies);
+    uint32_t states = lw_instances(&k->digits, r->copies);
     x.of = ARENA_ARRAY(k->l->arena, simt_value, states * x.lanes);
     for (uint32_t i = 0; i < states; i++)
         for (uint32_t l = 0; l < x.lanes; l++) x.of[x.n++] = lw_pick(b, r->slot[i], l);
@@ -24,7 +24,7 @@ static numbers numbers_of(kernel *k, simt_builder *b, const reduction *r) {
 }
 
 static void set_numbers(kernel *k, simt_builder *b, const reduction *r, const numbers *x) {
-    for (uint32_t i = 0; i < lw_instances(k, r->copies); i++)
+    for (uint32_t i = 0; i < lw_instances(&k->digits, r->copies); i++)
         r->slot[i] = lw_gather(b, &x->of[i * x->lanes], x->lanes);
 }
 
@@ -44,7 +44,7 @@ static simt_value place(kernel *k, simt_builder *b, uint32_t room, const numbers
 
 // Rounds that begin with a barrier leave nobody behind who still reads what the round before left.
 static bool has_met(const kernel *k, const reduction *r) {
-    const loop_node *round = r->masks ? k->masks.data[r->masks - 1].node : NULL;
+    const loop_node *round = r->masks ? k->scope.masks.data[r->masks - 1].node : NULL;
     bool one = round != NULL;   // product a round
     for (uint32_t i = 0; one && i < round->ndigits; i++) one = round->digits[i].place != LOOP_SERIAL_PLACE;
     return one && lw_round_meets(k, round);
@@ -67,7 +67,7 @@ static bool is_in(const bool *moved, const simt_func *f, const simt_instr_info *
 //     st s, c  barrier  c = ld s …  d = mma …  st t, d  barrier  d = ld t …
 //  →  st s, c  d = mma …  st t, d  barrier  c = ld s …  d = ld t …
 static bool wait_later(kernel *k, simt_region_info *region, lw_join *before) {
-    if (before->region != k->join.region) return false;
+    if (before->region != k->shared.join.region) return false;
     const simt_func *f = k->f;
     uint32_t n = region->instrs.len, stay = before->begin, later = 0;
     bool *moved = ARENA_ARRAY(k->l->arena, bool, f->instrs.len + 1);
@@ -101,14 +101,14 @@ static void take_parts(kernel *k, simt_builder *b, const reduction *r, const low
                        numbers *x) {
     simt_value stride = simt_build_int(b, SIMT_T(I32), lw_stride(k, a)), digit = lw_digit(k, b, a),
                thread[32],
-               first = simt_build_binary(b, SIMT_SUB, k->thread,
+               first = simt_build_binary(b, SIMT_SUB, k->thread.number,
                                          simt_build_binary(b, SIMT_MUL, digit, stride));
     bool two = a->extent == 2;
     for (uint32_t g = 0; g < a->extent; g++)
         thread[g] = simt_build_with(b, SIMT_ADD, first, (int64_t)g * lw_stride(k, a));
     if (two)
         thread[0] = simt_build_binary(b, SIMT_ADD, first,
-                                      simt_build_binary(b, SIMT_SUB, thread[1], k->thread));
+                                      simt_build_binary(b, SIMT_SUB, thread[1], k->thread.number));
     for (uint32_t at = 0, n = 0; at < x->n; at += n) {
         n = at_once(x, at);
         simt_value sum = two ? lw_gather(b, &x->of[at], n) : part_of(k, b, room, x, at, thread[0]);
@@ -127,22 +127,24 @@ static void join(kernel *k, simt_builder *b, const reduction *r, const lower_axi
              room = met ? lw_shared_take(k, bytes) : lw_shared_scratch(k, bytes);
     if (!met) lw_barrier(b);
     for (uint32_t at = 0; at < x.n; at += at_once(&x, at))
-        simt_build_store(b, place(k, b, room, &x, at, k->thread), lw_gather(b, &x.of[at], at_once(&x, at)));
-    lw_join before = k->join;
+        simt_build_store(b, place(k, b, room, &x, at, k->thread.number),
+                         lw_gather(b, &x.of[at], at_once(&x, at)));
+    lw_join before = k->shared.join;
     simt_region_info *region = &k->f->regions.data[b->region];
-    k->join = (lw_join){met ? b->region : 0, region->instrs.len, 0};
-    if (met && wait_later(k, region, &before)) k->join.begin = before.begin;
+    k->shared.join = (lw_join){met ? b->region : 0, region->instrs.len, 0};
+    if (met && wait_later(k, region, &before)) k->shared.join.begin = before.begin;
     else lw_barrier(b);
     take_parts(k, b, r, a, room, &x);
     set_numbers(k, b, r, &x);
-    k->join.end = k->f->regions.data[b->region].instrs.len;
+    k->shared.join.end = k->f->regions.data[b->region].instrs.len;
 }
 
 void lw_join_groups(kernel *k, simt_builder *b, reduction *r) {
     if (!r->product || r->n != 1 || r->types[0].element != SIMT_F32) return;
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++) {
-        if (!(lw_threads_in(k, r->bound) & AXIS(i)) || k->axis[i].place != LOOP_GROUP_PLACE) continue;
-        if (k->axis[i].extent > 1) join(k, b, r, &k->axis[i]);
+        if (!(lw_threads_in(&k->digits, r->bound) & AXIS(i)) || k->digits.axis[i].place != LOOP_GROUP_PLACE)
+            continue;
+        if (k->digits.axis[i].extent > 1) join(k, b, r, &k->digits.axis[i]);
         r->bound &= ~AXIS(i);
     }
 }

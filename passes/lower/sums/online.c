@@ -55,7 +55,7 @@ typedef struct {
 } change;
 
 static simt_value factor_here(kernel *k, simt_builder *b, change *c) {
-    uint32_t was = lw_instance(k, c->copies), is = lw_instance(k, c->maximum->copies);
+    uint32_t was = lw_instance(&k->digits, c->copies), is = lw_instance(&k->digits, c->maximum->copies);
     simt_value from = c->before[was * c->maximum->n], to = c->maximum->slot[is * c->maximum->n];
     if (from == to) return 0;
     if (!c->factors[was]) c->factors[was] = factor(k, b, from, to);
@@ -63,21 +63,21 @@ static simt_value factor_here(kernel *k, simt_builder *b, change *c) {
 }
 
 static void rescale(kernel *k, simt_builder *b, reduction *sum, change *c) {
-    axis_set all = lw_written_out(k, sum->copies | c->copies);
-    if (lw_written_out(k, c->copies) & ~sum->copies)
+    axis_set all = lw_written_out(&k->digits, sum->copies | c->copies);
+    if (lw_written_out(&k->digits, c->copies) & ~sum->copies)
         ICE("'%s': %s has copies that %s has not", k->plan->name,
             k->l->op->stages.data[c->maximum->stage].name, k->l->op->stages.data[sum->stage].name);
     bool leaves_out = may_leave_out(k, sum, c->maximum->stage);
-    for (instance_walk w = lw_walk_begin(k, all); lw_walk_next(&w);) {
-        simt_value by = factor_here(k, b, c), *x = &sum->slot[lw_instance(k, sum->copies) * sum->n],
-                   to = c->maximum->slot[lw_instance(k, c->maximum->copies) * c->maximum->n];
+    for (instance_walk w = lw_walk_begin(&k->digits, all); lw_walk_next(&w);) {
+        simt_value by = factor_here(k, b, c), *x = &sum->slot[lw_instance(&k->digits, sum->copies) * sum->n],
+                   to = c->maximum->slot[lw_instance(&k->digits, c->maximum->copies) * c->maximum->n];
         if (by) *x = times(k, b, sum, *x, leaves_out ? but_nan(b, by, to) : by);
     }
 }
 
 static void rescale_all(kernel *k, simt_builder *b, change *c) {
-    for (uint32_t i = 0; i < k->reductions.len; i++) {
-        reduction *sum = k->reductions.data[i];
+    for (uint32_t i = 0; i < k->sums.all.len; i++) {
+        reduction *sum = k->sums.all.data[i];
         if (sum->node == c->maximum->node && sum != c->maximum && load_of(k, sum->stage, c->maximum->stage))
             rescale(k, b, sum, c);
     }
@@ -91,7 +91,7 @@ static simt_value *copied(kernel *k, const simt_value *x, uint32_t n) {
 }
 
 static change change_of(kernel *k, const reduction *r) {
-    uint32_t n = lw_instances(k, r->copies);
+    uint32_t n = lw_instances(&k->digits, r->copies);
     return (change){r, copied(k, r->slot, n * r->n), r->copies, ARENA_ARRAY(k->l->arena, simt_value, n + 1)};
 }
 
@@ -114,9 +114,9 @@ static bool is_number(const kernel *k, tensor_expr e) {
 static void leave_out_scale(kernel *k, simt_builder *b, reduction *r) {
     const tensor_node *x = tensor_node_at(k->l->op, lw_lifted(k, r, 0));
     double positive;
-    for (uint32_t i = 0; i < 2 && x->op == TENSOR_MUL_OP && !r->scale; i++) {
+    for (uint32_t i = 0; i < 2 && x->op == TENSOR_MUL_OP && !r->behind.scale; i++) {
         simt_value c = is_number(k, x->args[i]) ? lw_expr(k, b, x->args[i]) : 0;
-        if (c && lw_is_positive(b, c, &positive)) r->scale = c, r->scaled = x->args[1 - i];
+        if (c && lw_is_positive(b, c, &positive)) r->behind.scale = c, r->behind.scaled = x->args[1 - i];
     }
 }
 
@@ -124,19 +124,19 @@ void lw_follow(kernel *k, simt_builder *b, reduction *r) {
     bool one = r->n == 1 && r->types[0].element == SIMT_F32,
          walk = one && !r->node->matrix && lw_is_approximate(k) && is_behind_by_plan(r->node, r->stage);
     if (!walk && (!r->round || !one || r->types[0].lanes > 1)) return;
-    r->most = copied(k, r->slot, lw_instances(k, r->copies));
+    r->behind.most = copied(k, r->slot, lw_instances(&k->digits, r->copies));
     if (!walk) leave_out_scale(k, b, r);
 }
 
 static simt_value scaled(simt_builder *b, const reduction *r, simt_value x) {
-    return r->scale ? simt_build_binary(b, SIMT_MUL, x, r->scale) : x;
+    return r->behind.scale ? simt_build_binary(b, SIMT_MUL, x, r->behind.scale) : x;
 }
 
 static void catch_up(kernel *k, simt_builder *b, reduction *r) {
-    for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
-        uint32_t i = lw_instance(k, r->copies);
-        r->most[i] = lw_fold_threads(k, b, r, r->round, &r->most[i])[0];
-        r->slot[i] = scaled(b, r, r->most[i]);
+    for (instance_walk w = lw_walk_begin(&k->digits, r->copies); lw_walk_next(&w);) {
+        uint32_t i = lw_instance(&k->digits, r->copies);
+        r->behind.most[i] = lw_fold_threads(k, b, r, r->round, &r->behind.most[i])[0];
+        r->slot[i] = scaled(b, r, r->behind.most[i]);
     }
 }
 
@@ -152,10 +152,10 @@ static void catch_up_all(kernel *k, simt_builder *b, const loop_node *n, void *u
 static simt_value is_behind(kernel *k, simt_builder *b, const reduction *r) {
     simt_type f32 = r->types[0], t = SIMT_T(PRED);
     simt_value behind = 0;
-    for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
-        uint32_t i = lw_instance(k, r->copies);
+    for (instance_walk w = lw_walk_begin(&k->digits, r->copies); lw_walk_next(&w);) {
+        uint32_t i = lw_instance(&k->digits, r->copies);
         simt_value to = simt_build_binary(b, SIMT_ADD, r->slot[i], simt_build_float(b, f32, DISTANCE)),
-                   more = simt_build_cmp(b, SIMT_LT, to, scaled(b, r, r->most[i]));
+                   more = simt_build_cmp(b, SIMT_LT, to, scaled(b, r, r->behind.most[i]));
         for (uint32_t l = 0; l < f32.lanes; l++) {
             simt_value one = lw_pick(b, more, l);
             behind = behind ? simt_build_binary(b, SIMT_OR, behind, one) : one;
@@ -167,7 +167,7 @@ static simt_value is_behind(kernel *k, simt_builder *b, const reduction *r) {
 static void grow_at_distance(kernel *k, simt_builder *b, reduction *r, lw_contribution *contribute,
                              const loop_node *n) {
     simt_value *followed = r->slot;
-    r->slot = r->most;
+    r->slot = r->behind.most;
     contribute(k, b, r, n);
     r->slot = followed;
     lw_build_if(k, b, is_behind(k, b, r), r->node, catch_up_all, r);
@@ -179,7 +179,7 @@ void lw_grow(kernel *k, simt_builder *b, reduction *r, lw_contribution *contribu
         contribute(k, b, r, n);
         return;
     }
-    if (r->most) {
+    if (r->behind.most) {
         grow_at_distance(k, b, r, contribute, n);
         return;
     }
@@ -192,7 +192,7 @@ void lw_close_maxima(kernel *k, simt_builder *b, const loop_node *n) {
     for (uint32_t i = 0; i < n->nmaxima; i++) {
         reduction *r = lw_reduction(k, n->maxima[i].stage);
         change c = change_of(k, r);
-        if (r->most) catch_up(k, b, r);
+        if (r->behind.most) catch_up(k, b, r);
         lw_close(k, b, r);
         rescale_all(k, b, &c);
     }

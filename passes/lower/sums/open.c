@@ -8,7 +8,8 @@
 // vector.
 static bool varies(kernel *k, tensor_expr e) {
     for (tensor_var v = 0; v < k->l->op->vars.len; v++)
-        if (k->var[v].kind != BOUND_NOT && lw_vector_free(k, lw_var_depends(k, v)) && lw_mentions(k->l, e, v))
+        if (k->scope.var[v].kind != BOUND_NOT && lw_vector_free(&k->digits, lw_var_depends(k, v)) &&
+            lw_mentions(k->l, e, v))
             return true;
     return false;
 }
@@ -69,7 +70,7 @@ static bool rounds_inside(const kernel *k, const loop_body *body) {
 // What does not would combine these states in as many operations as it makes contributions.
 //     s8 = fma(x8, y8, 0), s = s8[0] + … + s8[7]  →  s = fma(x8[7], y8[7], … fma(x8[0], y8[0], 0))
 static bool is_chained(const kernel *k, const loop_node *n, const reduction *r) {
-    return lw_vector_of(k, r->bound) && !n->matrix && !rounds_inside(k, &n->body);
+    return lw_vector_of(&k->digits, r->bound) && !n->matrix && !rounds_inside(k, &n->body);
 }
 
 // ---- Opening ---------------------------------------------------------------------------------------------
@@ -77,22 +78,22 @@ static reduction *reduction_new(kernel *k, const loop_node *n, uint32_t stage) {
     arena *a = k->l->arena;
     const tensor_stage *st = &k->l->op->stages.data[stage];
     reduction *r = ARENA_NEW(a, reduction);
-    *r = (reduction){.node = n, .stage = stage, .open = true, .masks = k->masks.len};
+    *r = (reduction){.node = n, .stage = stage, .open = true, .masks = k->scope.masks.len};
     r->r = &k->l->op->reducers.data[st->reducer];
     for (uint32_t i = 0; i < st->nleft; i++) r->left |= lw_var_depends(k, st->left[i]);
     bound_digits(k, &n->body, stage, &r->bound);
-    r->copies = lw_written_out(k, r->left);
+    r->copies = lw_written_out(&k->digits, r->left);
     r->product = loop_multiplies(k->l->op, n, stage);
     if (r->product)
         r->bound &= ~lw_depth_axes(k, n);   // the operation adds them up, and pieces one after the other
-    else if (!n->matrix) r->copies |= lw_placed(k, r->bound, LOOP_REGISTER_PLACE);
+    else if (!n->matrix) r->copies |= lw_placed(&k->digits, r->bound, LOOP_REGISTER_PLACE);
     else if (lw_is_online(n, stage)) r->round = r->bound, r->bound = 0;
     // As it is there.
     r->some = st->nelse || lw_may_be_empty(k, r) || (n->kind == LOOP_AGAIN && lw_reduction(k, stage)->some);
     r->n = r->r->nstate + r->some;
     r->chained = is_chained(k, n, r);
-    axis_set vector = lw_vector_of(k, r->chained ? r->left : r->left | r->bound);
-    uint8_t lanes = vector && k->at[k->vector] < 0 ? (uint8_t)lw_lanes(k) : 1;
+    axis_set vector = lw_vector_of(&k->digits, r->chained ? r->left : r->left | r->bound);
+    uint8_t lanes = vector && k->digits.at[k->digits.vector] < 0 ? (uint8_t)lw_lanes(&k->digits) : 1;
     r->types = ARENA_ARRAY(a, simt_type, r->n);
     for (uint32_t i = 0; i < r->r->nstate; i++)
         r->types[i] = (simt_type){lw_value_element(k, r->r->state_types[i].type), lanes};
@@ -103,7 +104,7 @@ static reduction *reduction_new(kernel *k, const loop_node *n, uint32_t stage) {
 }
 
 void lw_start_states(kernel *k, simt_builder *b, reduction *r) {
-    uint32_t count = lw_instances(k, r->copies);
+    uint32_t count = lw_instances(&k->digits, r->copies);
     simt_value *first = ARENA_ARRAY(k->l->arena, simt_value, r->n);
     lw_reducer(k, b, r->r->identity, r->r->nstate, NULL, NULL, NULL, first);
     if (r->some) first[r->r->nstate] = simt_build_pred(b, false);
@@ -116,6 +117,6 @@ reduction *lw_open(kernel *k, simt_builder *b, const loop_node *n, uint32_t stag
     reduction *r = reduction_new(k, n, stage);
     lw_start_states(k, b, r);
     lw_follow(k, b, r);
-    VEC_PUSH(k->l->arena, &k->reductions, r);
+    VEC_PUSH(k->l->arena, &k->sums.all, r);
     return r;
 }

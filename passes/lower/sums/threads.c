@@ -16,7 +16,7 @@ simt_value *lw_fold_pairs(kernel *k, simt_builder *b, const reduction *r, simt_v
     simt_value *other = lw_state_new(k, r), *lo = x, *hi = other;
     for (uint32_t c = 0; c < r->n; c++) other[c] = lw_exchanged(b, sent[c], mask);
     if (!tensor_reducer_neutral(k->l->op, r->r)) {
-        simt_value bit = simt_build_binary(b, SIMT_AND, k->thread, mask);
+        simt_value bit = simt_build_binary(b, SIMT_AND, k->thread.number, mask);
         simt_value upper = simt_build_cmp(b, SIMT_NE, bit, simt_build_int(b, SIMT_T(I32), 0));
         lo = lw_state_new(k, r), hi = lw_state_new(k, r);
         for (uint32_t c = 0; c < r->n; c++) {
@@ -112,10 +112,10 @@ static simt_value thread_after(simt_builder *b, simt_value first, simt_value i, 
 // Of the states of all reductions that are combined here.
 static uint32_t numbers_of(kernel *k, const reduction *of) {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < k->reductions.len; i++) {
-        const reduction *r = k->reductions.data[i];
+    for (uint32_t i = 0; i < k->sums.all.len; i++) {
+        const reduction *r = k->sums.all.data[i];
         for (uint32_t c = 0; r->node == of->node && c < r->n; c++)
-            n += r->types[c].lanes * lw_instances(k, lw_written_out(k, r->left));
+            n += r->types[c].lanes * lw_instances(&k->digits, lw_written_out(&k->digits, r->left));
     }
     return n;
 }
@@ -169,20 +169,20 @@ static simt_value *fold_shared(kernel *k, simt_builder *b, const reduction *r, s
     scratch s = scratch_of(k, r, x);
     lw_barrier(b);
     for (uint32_t c = 0; c < r->n; c++)
-        simt_build_store(b, scratch_address(k, b, s.at[c], k->thread, type_bytes(s.type[c])),
+        simt_build_store(b, scratch_address(k, b, s.at[c], k->thread.number, type_bytes(s.type[c])),
                          simt_build_cvt(b, s.type[c], x[c]));
     lw_barrier(b);
     simt_value stride = simt_build_int(b, SIMT_T(I32), lw_stride(k, a));
     simt_value own = simt_build_binary(b, SIMT_MUL, lw_digit(k, b, a), stride);
-    return fold_parts(k, b, r, x, &s, simt_build_binary(b, SIMT_SUB, k->thread, own), a);
+    return fold_parts(k, b, r, x, &s, simt_build_binary(b, SIMT_SUB, k->thread.number, own), a);
 }
 
 static bool power_of_two(uint32_t x) { return x && !(x & (x - 1)); }
 
 simt_value *lw_fold_threads(kernel *k, simt_builder *b, const reduction *r, axis_set bound, simt_value *x) {
     for (uint32_t i = LOWER_MAX_AXES; lw_threads(k) && i-- > 0;) {
-        const lower_axis *a = &k->axis[i];
-        if (!(lw_threads_in(k, bound) & AXIS(i)) || a->extent == 1) continue;
+        const lower_axis *a = &k->digits.axis[i];
+        if (!(lw_threads_in(&k->digits, bound) & AXIS(i)) || a->extent == 1) continue;
         bool in_warp = power_of_two(a->extent) && power_of_two(lw_stride(k, a)) &&
                        lw_stride(k, a) * a->extent <= 32;
         x = in_warp ? fold_shuffles(k, b, r, x, a) : fold_shared(k, b, r, x, a);

@@ -19,7 +19,7 @@ static bool moves(const run *r, tensor_expr e, int64_t *by) {
     case TENSOR_VAR_OP:
         *by = 1;
         if ((tensor_var)n->imm.i == r->loop->var) return true;
-        return r->k->var[n->imm.i].kind == BOUND_LET && moves(r, r->k->var[n->imm.i].value, by);
+        return r->k->scope.var[n->imm.i].kind == BOUND_LET && moves(r, r->k->scope.var[n->imm.i].value, by);
     case TENSOR_CVT_OP:
     case TENSOR_INDEX_OP: return moves(r, n->args[0], by);
     case TENSOR_ADD_OP:
@@ -45,7 +45,7 @@ static uint32_t divides(const run *r, tensor_expr e) {
     }
     switch ((int)n->op) {
     case TENSOR_VAR_OP:
-        return r->k->var[n->imm.i].kind == BOUND_LET ? divides(r, r->k->var[n->imm.i].value) : 1;
+        return r->k->scope.var[n->imm.i].kind == BOUND_LET ? divides(r, r->k->scope.var[n->imm.i].value) : 1;
     case TENSOR_CVT_OP:
     case TENSOR_INDEX_OP: return divides(r, n->args[0]);
     case TENSOR_ADD_OP:
@@ -68,11 +68,11 @@ static run run_of(kernel *k, const loop_node *loop, uint32_t most) {
 // The innermost loop that the index differs in, where it never passes its end: past the size, padding repeats
 // the last position.
 static bool find_run(kernel *k, tensor_expr index, uint32_t most, run *r) {
-    for (uint32_t i = k->masks.len; i-- > 0;) {
-        *r = run_of(k, k->masks.data[i].node, most);
+    for (uint32_t i = k->scope.masks.len; i-- > 0;) {
+        *r = run_of(k, k->scope.masks.data[i].node, most);
         int64_t by;
         if (!(lw_depends(k, index) & r->axes)) continue;
-        bool inside = !k->masks.data[i].of && !loop_has_padding(k->l->op, r->loop);
+        bool inside = !k->scope.masks.data[i].of && !loop_has_padding(k->l->op, r->loop);
         return inside && r->n > 1 && !(r->n & (r->n - 1)) && moves(r, index, &by) && by == 1 &&
                divides(r, index) % r->n == 0;
     }
@@ -86,7 +86,7 @@ static uint32_t coordinate(const run *r, uint32_t digit, uint32_t i) {
 
 void lw_stand_at(const run *r, uint32_t i) {
     for (uint32_t d = 0; d < r->digits; d++)
-        r->k->at[lw_axis(r->k, r->loop, d)] = (int32_t)coordinate(r, d, i);
+        r->k->digits.at[lw_axis(r->k, r->loop, d)] = (int32_t)coordinate(r, d, i);
 }
 
 // Which of them is at hand; false: none is.
@@ -94,7 +94,7 @@ static bool stands_at(const run *r, uint32_t *here) {
     uint32_t weight = 1;
     *here = 0;
     for (uint32_t d = 0; d < r->digits; weight *= r->loop->digits[d++].extent) {
-        int32_t at = r->k->at[lw_axis(r->k, r->loop, d)];
+        int32_t at = r->k->digits.at[lw_axis(r->k, r->loop, d)];
         if (at < 0) return false;
         *here += (uint32_t)at * weight;
     }
@@ -128,11 +128,11 @@ static simt_value load_prepared(kernel *k, simt_builder *b, tensor_expr load) {
 const loop_node *lw_loop_over(const kernel *k, tensor_expr index) {
     const tensor_node *n = tensor_node_at(k->l->op, index);
     // The name that another stage has for it.
-    while (n->op == TENSOR_VAR_OP && k->var[n->imm.i].kind == BOUND_LET)
-        n = tensor_node_at(k->l->op, k->var[n->imm.i].value);
-    for (uint32_t i = k->masks.len; i-- > 0 && n->op == TENSOR_VAR_OP;)
-        if (k->masks.data[i].node->var == (tensor_var)n->imm.i)
-            return k->masks.data[i].of ? NULL : k->masks.data[i].node;
+    while (n->op == TENSOR_VAR_OP && k->scope.var[n->imm.i].kind == BOUND_LET)
+        n = tensor_node_at(k->l->op, k->scope.var[n->imm.i].value);
+    for (uint32_t i = k->scope.masks.len; i-- > 0 && n->op == TENSOR_VAR_OP;)
+        if (k->scope.masks.data[i].node->var == (tensor_var)n->imm.i)
+            return k->scope.masks.data[i].of ? NULL : k->scope.masks.data[i].node;
     return NULL;
 }
 
@@ -144,19 +144,20 @@ static bool find_together(kernel *k, tensor_val v, const tensor_expr *index, uin
         k->l->plan->values.data[v].home != LOOP_MEMORY)
         return false;
     const loop_node *last = lw_loop_over(k, index[rank - 1]), *before = lw_loop_over(k, index[rank - 2]);
-    axis_set vector = k->vector == LOWER_NO_AXIS ? 0 : AXIS(k->vector);
+    axis_set vector = k->digits.vector == LOWER_NO_AXIS ? 0 : AXIS(k->digits.vector);
     bool along = lw_depends(k, index[rank - 1]) & vector;   // the vector
     uint32_t moved = rank - 1 - along, n = 0;
-    if (along && k->at[k->vector] < 0 && before && last) n = loop_side_by_side(k->l->op, v, before, last);
+    if (along && k->digits.at[k->digits.vector] < 0 && before && last)
+        n = loop_side_by_side(k->l->op, v, before, last);
     if (!along && last) n = loop_in_a_row(k->l->op, v, last);
     if (!n) return false;
-    *lanes = along ? lw_lanes(k) : 1;
+    *lanes = along ? lw_lanes(&k->digits) : 1;
     *r = run_of(k, along ? before : last, n);
     for (uint32_t i = 0; i < rank; i++)
         if (lw_depends(k, index[i]) & ((i != moved ? r->axes : 0) | (i + 1 < rank ? vector : 0)))
             return false;
-    for (uint32_t i = 0; i < k->masks.len; i++)
-        if (loop_has_padding(k->l->op, k->masks.data[i].node)) return false;
+    for (uint32_t i = 0; i < k->scope.masks.len; i++)
+        if (loop_has_padding(k->l->op, k->scope.masks.data[i].node)) return false;
     int64_t by;
     return r->n == n && moves(r, index[moved], &by) && by == 1 && divides(r, index[moved]) % n == 0;
 }
@@ -165,7 +166,7 @@ bool lw_copies_in_a_row(kernel *k, const tensor_target *t, lower_copies *r) {
     uint32_t lanes;
     if (!find_together(k, t->val, t->index, t->rank, r, &lanes) || lanes > 1) return false;
     for (uint32_t d = 0; d < r->digits; d++)
-        if (k->at[lw_axis(k, r->loop, d)] >= 0) return false;
+        if (k->digits.at[lw_axis(k, r->loop, d)] >= 0) return false;
     return true;
 }
 

@@ -21,14 +21,14 @@ typedef struct {
 // Steps of a loop's rounds, and those that a block or a group does besides.
 static axis_set open_steps(kernel *k) {
     axis_set s = 0;
-    for (uint32_t i = 0; i < k->masks.len; i++) {
-        const loop_mask *m = &k->masks.data[i];
+    for (uint32_t i = 0; i < k->scope.masks.len; i++) {
+        const loop_mask *m = &k->scope.masks.data[i];
         if (m->node->masked) s |= AXIS(lw_axes_of(k, m->node)->first);
         for (uint32_t x = 0; x < LOWER_MAX_AXES && m->of; x++)
-            if (m->axes & AXIS(x) && k->axis[x].place == LOOP_UNROLL_PLACE) s |= AXIS(x);
+            if (m->axes & AXIS(x) && k->digits.axis[x].place == LOOP_UNROLL_PLACE) s |= AXIS(x);
     }
     for (uint32_t x = 0; x < LOWER_MAX_AXES; x++)
-        if (k->at[x] >= 0) s &= ~AXIS(x);
+        if (k->digits.at[x] >= 0) s &= ~AXIS(x);
     return s;
 }
 
@@ -43,10 +43,13 @@ static void load_steps(ahead *a, tensor_expr e, const tensor_node *x) {
     axis_set axes = lw_depends(k, e);
     if (a->store && !lw_unchanged(k, (tensor_val)x->imm.i)) return;
     uint32_t bits = simt_element_bits(lw_value_element(k, x->type.type));
-    uint32_t lanes = lw_vector_free(k, axes) ? lw_lanes(k) : 1, words = (lanes * bits + 31) / 32;
-    for (instance_walk w = lw_walk_begin(k, lw_written_out(k, axes)); lw_walk_next(&w);) a->words += words;
+    uint32_t lanes = lw_vector_free(&k->digits, axes) ? lw_lanes(&k->digits) : 1,
+             words = (lanes * bits + 31) / 32;
+    for (instance_walk w = lw_walk_begin(&k->digits, lw_written_out(&k->digits, axes)); lw_walk_next(&w);)
+        a->words += words;
     if (a->words > AHEAD_WORDS) return;
-    for (instance_walk w = lw_walk_begin(k, lw_written_out(k, axes)); lw_walk_next(&w);) lw_expr(k, a->b, e);
+    for (instance_walk w = lw_walk_begin(&k->digits, lw_written_out(&k->digits, axes)); lw_walk_next(&w);)
+        lw_expr(k, a->b, e);
 }
 
 static bool of_inputs(const ahead *a, tensor_expr e) {

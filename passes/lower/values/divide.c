@@ -53,7 +53,7 @@ static simt_value remainder_of(kernel *k, simt_builder *b, tensor_space s, simt_
 static simt_value since_round(kernel *k, simt_builder *b, const loop_node *loop) {
     int64_t constant;
     simt_value at = scalar_without_constant(b, lw_var_position(k, b, loop->var).at, &constant),
-               since = simt_build_binary(b, SIMT_SUB, at, k->var[loop->var].base);
+               since = simt_build_binary(b, SIMT_SUB, at, k->scope.var[loop->var].base);
     return simt_build_cvt(b, SIMT_T(I64), simt_build_with(b, SIMT_ADD, since, constant));
 }
 
@@ -63,7 +63,7 @@ static simt_value divide_round(kernel *k, simt_builder *b, const tensor_node *n,
     lw_constant(k->l->op, n->args[1], &c);
     bool one = lw_var_position(k, b, loop->var).shape == POSITION_ONE;
     if (n->op == TENSOR_MOD_OP && c == loop_digits_product(loop) && one) return since_round(k, b, loop);
-    simt_value q = simt_build_with(b, SIMT_UDIV, k->var[loop->var].base, c);
+    simt_value q = simt_build_with(b, SIMT_UDIV, k->scope.var[loop->var].base, c);
     if (n->op == TENSOR_QUOT_OP) return simt_build_cvt(b, i64, q);
     simt_value x = lw_expr(k, b, n->args[0]),
                down = simt_build_cvt(b, i64, simt_build_with(b, SIMT_MUL, q, c));
@@ -75,9 +75,10 @@ static simt_value divide_given(kernel *k, simt_builder *b, const tensor_node *n)
     const tensor_node *x = tensor_node_at(k->l->op, n->args[0]);
     int64_t c;
     if (x->op == TENSOR_CVT_OP) x = tensor_node_at(k->l->op, x->args[0]);
-    if (n->op != TENSOR_QUOT_OP || x->op != TENSOR_VAR_OP || k->var[x->imm.i].kind != BOUND_GIVEN) return 0;
+    if (n->op != TENSOR_QUOT_OP || x->op != TENSOR_VAR_OP || k->scope.var[x->imm.i].kind != BOUND_GIVEN)
+        return 0;
     if (!lw_constant(k->l->op, n->args[1], &c) || c < 1) return 0;
-    return simt_build_cvt(b, SIMT_T(I64), simt_build_with(b, SIMT_UDIV, k->var[x->imm.i].given.at, c));
+    return simt_build_cvt(b, SIMT_T(I64), simt_build_with(b, SIMT_UDIV, k->scope.var[x->imm.i].given.at, c));
 }
 
 // ---- All -------------------------------------------------------------------------------------------------

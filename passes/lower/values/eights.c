@@ -21,38 +21,38 @@ bool lw_in_eights(kernel *k, tensor_val v, const tensor_expr *index, uint32_t ra
         r->axes |= AXIS(lw_axis(k, r->loop, r->digits));
     for (uint32_t i = 0; i + 1 < rank; i++)
         if (lw_depends(k, index[i]) & r->axes) return false;
-    for (uint32_t i = 0; i < k->masks.len; i++)
-        if (loop_has_padding(k->l->op, k->masks.data[i].node)) return false;
+    for (uint32_t i = 0; i < k->scope.masks.len; i++)
+        if (loop_has_padding(k->l->op, k->scope.masks.data[i].node)) return false;
     return true;
 }
 
 static void stand_at(kernel *k, const lower_eights *r, uint32_t eight, uint32_t one) {
-    k->at[lw_axis(k, r->loop, 0)] = (int32_t)one;
+    k->digits.at[lw_axis(k, r->loop, 0)] = (int32_t)one;
     for (uint32_t d = 2; d < r->digits; eight /= r->loop->digits[d++].extent)
-        k->at[lw_axis(k, r->loop, d)] = (int32_t)(eight % r->loop->digits[d].extent);
+        k->digits.at[lw_axis(k, r->loop, d)] = (int32_t)(eight % r->loop->digits[d].extent);
 }
 
 static bool stands_at(kernel *k, const lower_eights *r, uint32_t *eight, uint32_t *one) {
-    int32_t at = k->at[lw_axis(k, r->loop, 0)];
+    int32_t at = k->digits.at[lw_axis(k, r->loop, 0)];
     uint32_t weight = 1;
     if (at < 0) return false;
     *one = (uint32_t)at;
     *eight = 0;
     for (uint32_t d = 2; d < r->digits; weight *= r->loop->digits[d++].extent) {
-        if ((at = k->at[lw_axis(k, r->loop, d)]) < 0) return false;
+        if ((at = k->digits.at[lw_axis(k, r->loop, d)]) < 0) return false;
         *eight += (uint32_t)at * weight;
     }
     return true;
 }
 
 static void stand_nowhere(kernel *k, const lower_eights *r) {
-    k->at[lw_axis(k, r->loop, 0)] = -1;
-    for (uint32_t d = 2; d < r->digits; d++) k->at[lw_axis(k, r->loop, d)] = -1;
+    k->digits.at[lw_axis(k, r->loop, 0)] = -1;
+    for (uint32_t d = 2; d < r->digits; d++) k->digits.at[lw_axis(k, r->loop, d)] = -1;
 }
 
 // ---- Changing places -------------------------------------------------------------------------------------
 static simt_value bit_of(kernel *k, simt_builder *b, uint32_t mask) {
-    return simt_build_cmp(b, SIMT_NE, simt_build_with(b, SIMT_AND, k->lane, mask),
+    return simt_build_cmp(b, SIMT_NE, simt_build_with(b, SIMT_AND, k->thread.lane, mask),
                           simt_build_int(b, SIMT_T(I32), 0));
 }
 
@@ -72,7 +72,7 @@ static void change_places(kernel *k, simt_builder *b, simt_value *word) {
 
 // Where an eight of its own lies, of four of which the first is at hand, one neighbour of two.
 static simt_value own_eight(kernel *k, simt_builder *b, simt_value at) {
-    simt_value lane = simt_build_with(b, SIMT_AND, k->lane, LANES - 1),
+    simt_value lane = simt_build_with(b, SIMT_AND, k->thread.lane, LANES - 1),
                by = simt_build_with(b, SIMT_MUL, lane, LOOP_EIGHT - PAIR);
     return simt_build_binary(b, SIMT_ADD, at, lw_to_ix(k, b, by));
 }
@@ -107,7 +107,7 @@ simt_value lw_load_eights(kernel *k, simt_builder *b, tensor_expr load) {
     tensor_val v = (tensor_val)n->imm.i;
     lower_eights r;
     uint32_t eight, one;
-    if (b->region != k->whole || !lw_unchanged(k, v) || !lw_in_eights(k, v, n->args, n->nargs, &r) ||
+    if (b->region != k->product.whole || !lw_unchanged(k, v) || !lw_in_eights(k, v, n->args, n->nargs, &r) ||
         !stands_at(k, &r, &eight, &one))
         return 0;
     simt_value some = load_four(k, b, load, &r, eight / LANES * LANES);
@@ -138,9 +138,9 @@ static void store_four(kernel *k, simt_builder *b, uint32_t stage, const lower_e
     for (uint32_t i = 0; i < WORDS; i++) {
         for (uint32_t one = 0; one < PAIR; one++) {
             stand_at(k, r, first + i, one);
-            k->owner = c;   // who is past an end has what the last one has
+            k->access.owner = c;   // who is past an end has what the last one has
             values(k, b, stage, &of[one]);
-            k->owner = 0;
+            k->access.owner = 0;
             of[one] = lw_pick(b, of[one], 0);
         }
         word[i] = simt_build_cvt(b, pair, lw_gather(b, of, PAIR));
@@ -148,17 +148,18 @@ static void store_four(kernel *k, simt_builder *b, uint32_t stage, const lower_e
     change_places(k, b, word);
     simt_builder then = *b;
     if (c) k->f->instrs.data[simt_build_if(b, c, NULL, 0, &then, NULL)].aux = SIMT_IF_MASK;
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     store_own(k, c ? &then : b, t, r, first, word);
     if (!c) return;
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     simt_build_yield(&then, NULL, 0);
 }
 
 void lw_store_eights(kernel *k, simt_builder *b, uint32_t stage, axis_set left, const lower_eights *r,
                      lw_stage_of *values) {
     simt_value who = lw_first_thread(k, b, left);
-    for (instance_walk w = lw_walk_begin(k, lw_written_out(k, left) & ~r->axes); lw_walk_next(&w);)
+    for (instance_walk w = lw_walk_begin(&k->digits, lw_written_out(&k->digits, left) & ~r->axes);
+         lw_walk_next(&w);)
         for (uint32_t first = 0; first < r->n; first += LANES) store_four(k, b, stage, r, first, who, values);
     stand_nowhere(k, r);
 }

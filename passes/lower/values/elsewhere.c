@@ -8,14 +8,15 @@
 #include <string.h>
 
 static double *elsewhere(kernel *k, tensor_val v) {
-    if (!k->elsewhere) k->elsewhere = ARENA_ARRAY(k->l->arena, double *, k->l->op->vals.len + 1);
-    return k->elsewhere[v];
+    if (!k->access.elsewhere)
+        k->access.elsewhere = ARENA_ARRAY(k->l->arena, double *, k->l->op->vals.len + 1);
+    return k->access.elsewhere[v];
 }
 
 static void take(kernel *k, tensor_val v, double x) {
     if (elsewhere(k, v)) return;
-    k->elsewhere[v] = ARENA_NEW(k->l->arena, double);
-    *k->elsewhere[v] = x;
+    k->access.elsewhere[v] = ARENA_NEW(k->l->arena, double);
+    *k->access.elsewhere[v] = x;
 }
 
 // ---- Which number ----------------------------------------------------------------------------------------

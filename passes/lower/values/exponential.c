@@ -8,8 +8,8 @@
 // ---- What is chosen 0 ------------------------------------------------------------------------------------
 // In cells of windows, whose sums are found again edge by edge where they are not finite.
 static bool in_fast_cell(const kernel *k) {
-    const loop_node *products = lw_products(k);
-    return k->cell && products && loop_again(products);
+    const loop_node *products = lw_products(&k->sums);
+    return k->product.cell && products && loop_again(products);
 }
 
 // Of less than every score inf is subtracted, once a row: then no cell has to choose.
@@ -30,8 +30,8 @@ simt_value lw_chosen_below(kernel *k, simt_builder *b, tensor_expr choice) {
 
 // ---- What is made of it ----------------------------------------------------------------------------------
 bool lw_is_narrow(const kernel *k) {
-    const loop_node *products = lw_products(k);
-    bool cells = products ? !simt_mma_splits(products->matrix->kind) : k->cell && k->l->plan->narrow;
+    const loop_node *products = lw_products(&k->sums);
+    bool cells = products ? !simt_mma_splits(products->matrix->kind) : k->product.cell && k->l->plan->narrow;
     return cells || lw_is_approximate(k);
 }
 
@@ -68,9 +68,10 @@ static simt_value without_scale(const simt_builder *b, simt_value x, double *sca
 
 // Of a cell without an entry -inf, whose exponential is 0: what is made of it need not be chosen then.
 static simt_value in_cell(kernel *k, simt_builder *b, tensor_expr e, simt_value x) {
-    if (!k->cell || k->cell_axes & ~lw_depends(k, e)) return x;
+    if (!k->product.cell || k->product.cell_axes & ~lw_depends(k, e)) return x;
     simt_type t = simt_typeof(k->f, x);
-    return simt_build_select(b, lw_widen(b, k->cell, t.lanes), x, simt_build_float(b, t, (double)-INFINITY));
+    return simt_build_select(b, lw_widen(b, k->product.cell, t.lanes), x,
+                             simt_build_float(b, t, (double)-INFINITY));
 }
 
 static bool is_plain(const kernel *k, simt_value x) {
@@ -93,7 +94,7 @@ static simt_value exp_narrow_below(kernel *k, simt_builder *b, tensor_expr e, si
 // equal numbers it is 0, however large they are.
 static simt_value exp_of_difference(kernel *k, simt_builder *b, tensor_expr e, simt_value x, simt_value y,
                                     bool nonpositive) {
-    if (k->cell && lw_is_narrow(k) && is_plain(k, x) && is_plain(k, y))
+    if (k->product.cell && lw_is_narrow(k) && is_plain(k, x) && is_plain(k, y))
         return exp_narrow_below(k, b, e, x, y, 0);
     x = in_cell(k, b, e, x);
     simt_value below = lw_two(b, SIMT_SUB, x, y);
@@ -121,7 +122,7 @@ simt_value lw_exp_times(kernel *k, simt_builder *b, const tensor_node *product) 
     if (of->op != TENSOR_SUB_OP) return 0;
     simt_value x = lw_expr(k, b, of->args[0]),
                y = but_none(k, b, product->args[0], lw_expr(k, b, of->args[1]));
-    return k->cell && is_plain(k, x) && is_plain(k, y)
+    return k->product.cell && is_plain(k, x) && is_plain(k, y)
                ? exp_narrow_below(k, b, product->args[0], x, y, power - 1)
                : 0;
 }

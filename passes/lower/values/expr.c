@@ -28,12 +28,12 @@ bool lw_needs_guard(kernel *k, tensor_expr e) {
 // Each lane by itself, as a vector again.
 static simt_value by_lanes(kernel *k, simt_builder *b, tensor_expr e) {
     simt_value x[16];
-    uint32_t n = lw_lanes(k);
+    uint32_t n = lw_lanes(&k->digits);
     for (uint32_t i = 0; i < n; i++) {
-        k->at[k->vector] = (int32_t)i;
+        k->digits.at[k->digits.vector] = (int32_t)i;
         x[i] = lw_expr(k, b, e);
     }
-    k->at[k->vector] = -1;
+    k->digits.at[k->digits.vector] = -1;
     return lw_gather(b, x, n);
 }
 
@@ -42,14 +42,15 @@ static simt_element element_of(kernel *k, tensor_expr e) {
 }
 
 static simt_value lower_arm(kernel *k, simt_builder *b, tensor_expr e, uint32_t lanes) {
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     simt_value v = lw_widen(b, lw_expr(k, b, e), lanes);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     return v;
 }
 
 static simt_value lower_branch(kernel *k, simt_builder *b, simt_value c, tensor_expr x, tensor_expr y) {
-    uint32_t lanes = lw_vector_free(k, lw_depends(k, x) | lw_depends(k, y)) ? lw_lanes(k) : 1;
+    uint32_t lanes = lw_vector_free(&k->digits, lw_depends(k, x) | lw_depends(k, y)) ? lw_lanes(&k->digits)
+                                                                                     : 1;
     simt_type t = {element_of(k, x), (uint8_t)lanes};
     simt_builder then, other;
     simt_instr i = simt_build_if(b, c, &t, 1, &then, &other);
@@ -75,7 +76,7 @@ static simt_value lower_select(kernel *k, simt_builder *b, tensor_expr e, const 
 static simt_value lower_logic(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n, bool is_and) {
     bool guard = lw_needs_guard(k, n->args[1]);
     simt_value x = lw_expr(k, b, n->args[0]);
-    if (guard && lw_vector_free(k, lw_depends(k, e))) return by_lanes(k, b, e);
+    if (guard && lw_vector_free(&k->digits, lw_depends(k, e))) return by_lanes(k, b, e);
     if (!guard) return lw_two(b, is_and ? SIMT_AND : SIMT_OR, x, lw_expr(k, b, n->args[1]));
     simt_type t = SIMT_T(PRED);
     simt_builder then, other;
@@ -99,10 +100,10 @@ simt_value lw_else(kernel *k, simt_builder *b, simt_value some, simt_value x, te
     simt_builder then, other;
     simt_instr i = simt_build_if(b, some, &t, 1, &then, &other);
     simt_build_yield(&then, &x, 1);
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     simt_value y = lw_widen(&other, lw_expr(k, &other, orelse), lanes);
     simt_build_yield(&other, &y, 1);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     return simt_result(k->f, i, 0);
 }
 
@@ -148,7 +149,7 @@ static bool is_scaled(const kernel *k, tensor_expr e) {
 }
 
 static simt_value lower_round(kernel *k, simt_builder *b, const tensor_node *n) {
-    if (k->again && (ir_dtype)n->imm.i == DT_F16 && is_scaled(k, n->args[0]))
+    if (k->sums.again && (ir_dtype)n->imm.i == DT_F16 && is_scaled(k, n->args[0]))
         return lw_expr(k, b, n->args[0]);
     simt_value x = lw_convert(b, lw_memory_element(k, (ir_dtype)n->imm.i), lw_expr(k, b, n->args[0]));
     return lw_convert(b, lw_value_element(k, n->type.type), x);
@@ -205,7 +206,7 @@ static simt_value lower_add(kernel *k, simt_builder *b, const tensor_node *n) {
     simt_value x = lw_expr(k, b, n->args[0]), y = lw_expr(k, b, n->args[1]), p, q;
     lw_match(b, &x, &y);
     bool fused = tensor_type_is_narrow(n->type) ||
-                 ((k->right || lw_is_narrow(k)) && tensor_type_is_float(n->type));
+                 ((k->reducer.right || lw_is_narrow(k)) && tensor_type_is_float(n->type));
     return fused && factors_of(b, y, &p, &q) ? simt_build_fma(b, p, q, x)
                                              : simt_build_binary(b, SIMT_ADD, x, y);
 }
@@ -229,9 +230,9 @@ static simt_value lower_node(kernel *k, simt_builder *b, tensor_expr e, const te
     case TENSOR_NONE_OP: return lw_ix(k, b, -1);
     case TENSOR_VAR_OP: return lower_var(k, b, n);
     case TENSOR_SIZE_OP: return lw_size(k, b, (tensor_space)n->imm.i);
-    case TENSOR_ARG_OP: return k->arg[n->imm.i];
-    case TENSOR_LEFT_OP: return k->left[n->imm.i];
-    case TENSOR_RIGHT_OP: return k->right[n->imm.i];
+    case TENSOR_ARG_OP: return k->reducer.arg[n->imm.i];
+    case TENSOR_LEFT_OP: return k->reducer.left[n->imm.i];
+    case TENSOR_RIGHT_OP: return k->reducer.right[n->imm.i];
     case TENSOR_LOAD_OP: return lw_load(k, b, e, n);
     case TENSOR_INDEX_OP: return lw_to_ix(k, b, lw_expr(k, b, n->args[0]));
     case TENSOR_PARTS_OP:   // whoever has it multiplied by parts takes it apart
@@ -283,11 +284,14 @@ static simt_value lower_node(kernel *k, simt_builder *b, tensor_expr e, const te
 
 simt_value lw_expr(kernel *k, simt_builder *b, tensor_expr e) {
     axis_set axes = lw_depends(k, e);
-    simt_value *of = k->memo[e].of, v = of[lw_instance(k, axes)];
+    simt_value *of = k->known.memo[e].of, v = of[lw_instance(&k->digits, axes)];
     if (v) return v;
-    bool laned = k->vector != LOWER_NO_AXIS && axes & AXIS(k->vector) && k->at[k->vector] >= 0;
-    simt_value all = laned ? of[lw_instance(k, axes) - (uint32_t)(k->at[k->vector] + 1)] : 0;
-    if (all) return lw_remember(k, e, lw_pick(b, all, (uint32_t)k->at[k->vector]));
+    bool laned = k->digits.vector != LOWER_NO_AXIS && axes & AXIS(k->digits.vector) &&
+                 k->digits.at[k->digits.vector] >= 0;
+    simt_value all = laned
+                         ? of[lw_instance(&k->digits, axes) - (uint32_t)(k->digits.at[k->digits.vector] + 1)]
+                         : 0;
+    if (all) return lw_remember(k, e, lw_pick(b, all, (uint32_t)k->digits.at[k->digits.vector]));
     const tensor_node *n = tensor_node_at(k->l->op, e);
     span outer = b->at;
     if (n->at.hi) b->at = n->at;
@@ -298,19 +302,20 @@ simt_value lw_expr(kernel *k, simt_builder *b, tensor_expr e) {
 
 void lw_reducer(kernel *k, simt_builder *b, const tensor_expr *e, uint32_t n, const simt_value *arg,
                 const simt_value *left, const simt_value *right, simt_value *out) {
-    memo_cell *memo = k->memo;
-    uint32_t log = k->log.len;
-    const simt_value *outer[3] = {k->arg, k->left, k->right};
-    k->memo = k->spare ? k->spare : ARENA_ARRAY(k->l->arena, memo_cell, k->l->op->exprs.len + 1);
-    k->spare = NULL;
-    k->arg = arg;
-    k->left = left;
-    k->right = right;
+    memo_cell *memo = k->known.memo;
+    uint32_t log = k->known.log.len;
+    const simt_value *outer[3] = {k->reducer.arg, k->reducer.left, k->reducer.right};
+    k->known.memo = k->known.spare ? k->known.spare
+                                   : ARENA_ARRAY(k->l->arena, memo_cell, k->l->op->exprs.len + 1);
+    k->known.spare = NULL;
+    k->reducer.arg = arg;
+    k->reducer.left = left;
+    k->reducer.right = right;
     for (uint32_t i = 0; i < n; i++) out[i] = lw_expr(k, b, e[i]);
-    lw_forget(k, log);
-    k->spare = k->memo;
-    k->memo = memo;
-    k->arg = outer[0], k->left = outer[1], k->right = outer[2];
+    lw_forget(&k->known, log);
+    k->known.spare = k->known.memo;
+    k->known.memo = memo;
+    k->reducer.arg = outer[0], k->reducer.left = outer[1], k->reducer.right = outer[2];
 }
 
 // ---- Sizes and cells -------------------------------------------------------------------------------------
@@ -323,9 +328,9 @@ simt_value lw_size(kernel *k, simt_builder *b, tensor_space s) {
 
 // Known for as many instances as the value differs in.
 void lw_given(kernel *k, simt_builder *b, const loop_node *n) {
-    axis_set s = lw_written_out(k, lw_depends(k, n->value));
+    axis_set s = lw_written_out(&k->digits, lw_depends(k, n->value));
     if (!lw_know(k, n->key, lw_depends(k, n->value))) return;
-    for (instance_walk w = lw_walk_begin(k, s); lw_walk_next(&w);)
+    for (instance_walk w = lw_walk_begin(&k->digits, s); lw_walk_next(&w);)
         lw_remember(k, n->key, lw_expr(k, b, n->value));
 }
 
@@ -336,6 +341,6 @@ simt_value lw_enter_cell(kernel *k, simt_builder *b, const reduction *r) {
         c = lw_both(b, c, lw_expr(k, b, r->cells.data[i]));
         axes |= lw_depends(k, r->cells.data[i]);
     }
-    k->cell = c, k->cell_axes = axes;
+    k->product.cell = c, k->product.cell_axes = axes;
     return c;
 }

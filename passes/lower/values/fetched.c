@@ -21,7 +21,7 @@ static bool same_expr(const kernel *k, tensor_expr a, tensor_expr b) {
     const tensor_node *x = tensor_node_at(k->l->op, a), *y = tensor_node_at(k->l->op, b);
     for (int side = 0; side < 2; side++) {
         const tensor_node *n = side ? y : x;
-        const binding *v = n->op == TENSOR_VAR_OP ? &k->var[n->imm.i] : NULL;
+        const binding *v = n->op == TENSOR_VAR_OP ? &k->scope.var[n->imm.i] : NULL;
         if (v && v->kind == BOUND_LET) return side ? same_expr(k, a, v->value) : same_expr(k, v->value, b);
     }
     bool same = x->op == y->op && x->imm.i == y->imm.i && x->nargs == y->nargs &&
@@ -33,16 +33,16 @@ static bool same_expr(const kernel *k, tensor_expr a, tensor_expr b) {
 // As far as lets and what is given say.
 static bool same_row(const kernel *k, tensor_expr a, tensor_expr b) {
     if (same_expr(k, a, b)) return true;
-    for (uint32_t i = k->given.len; i-- > 0;) {
-        const loop_node *n = k->given.data[i];
+    for (uint32_t i = k->scope.given.len; i-- > 0;) {
+        const loop_node *n = k->scope.given.data[i];
         if (same_expr(k, n->key, b) && same_expr(k, a, n->value)) return true;
     }
     return false;
 }
 
 static const fetched_rows *fetched(const kernel *k, const tensor_node *load, bool panels) {
-    for (uint32_t i = k->fetched.len; i-- > 0;) {
-        const fetched_rows *f = &k->fetched.data[i];
+    for (uint32_t i = k->rounds.fetched.len; i-- > 0;) {
+        const fetched_rows *f = &k->rounds.fetched.data[i];
         bool same = f->rows->val == (tensor_val)load->imm.i && f->rows->panels == panels;
         for (uint32_t x = 0; same && x < f->rows->nindex; x++)
             same = same_row(k, f->rows->index[x], load->args[x]);
@@ -59,27 +59,28 @@ const fetched_rows *lw_fetched_panels(const kernel *k, const tensor_node *load) 
 bool lw_is_fetched(const kernel *k, tensor_expr e, uint32_t from) {
     const tensor_node *n = loop_matrix_factor(k->l->op, e);
     const fetched_rows *f = n->op == TENSOR_LOAD_OP ? lw_fetched(k, n) : NULL;
-    for (uint32_t i = from; f && i < k->masks.len; i++)
-        if (k->masks.data[i].of && k->masks.data[i].node != f->node) return false;
+    for (uint32_t i = from; f && i < k->scope.masks.len; i++)
+        if (k->scope.masks.data[i].of && k->scope.masks.data[i].node != f->node) return false;
     return f != NULL;
 }
 
 // Positions from the first of the round, of the thread's digits, and what its copies add.
 static simt_value in_round(kernel *k, simt_builder *b, const fetched_rows *f, int64_t *plus) {
-    const binding *v = &k->var[f->node->var];
+    const binding *v = &k->scope.var[f->node->var];
     *plus = 0;
     if (v->columns)
         return simt_build_cvt(
             b, SIMT_T(I32), simt_build_binary(b, SIMT_SUB, lw_var_position(k, b, f->node->var).at, v->base));
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (v->own & AXIS(i)) *plus += (int64_t)k->at[i] * k->axis[i].weight;
+        if (v->own & AXIS(i)) *plus += (int64_t)k->digits.at[i] * k->digits.axis[i].weight;
     return simt_build_cvt(b, SIMT_T(I32), lw_thread_position(k, b, f->node, lw_ix(k, b, 0)));
 }
 
 // Of the loop beside, the positions that the block has at once.
 static simt_value in_tile(kernel *k, simt_builder *b, const fetched_rows *f) {
     simt_value at = lw_var_position(k, b, f->beside->var).at;
-    return simt_build_cvt(b, SIMT_T(I32), simt_build_binary(b, SIMT_SUB, at, k->var[f->beside->var].base));
+    return simt_build_cvt(b, SIMT_T(I32),
+                          simt_build_binary(b, SIMT_SUB, at, k->scope.var[f->beside->var].base));
 }
 
 // What a lane's columns begin at a multiple of: rows and buffers are pitches apart. Lanes read 16 bytes at

@@ -6,18 +6,19 @@
 // What this thread computed itself at that place; 0: it did not.
 static simt_value register_load(kernel *k, simt_builder *b, const tensor_node *load, tensor_val v,
                                 const position *index) {
-    simt_value known = lw_known(k, v, index, load->nargs, 0);
+    simt_value known = lw_known(&k->known, v, index, load->nargs, 0);
     position all[8];
-    if (known || k->vector == LOWER_NO_AXIS || k->at[k->vector] < 0 || !lw_place_in_all(k, b, load, all))
+    if (known || k->digits.vector == LOWER_NO_AXIS || k->digits.at[k->digits.vector] < 0 ||
+        !lw_place_in_all(k, b, load, all))
         return known;
-    known = lw_known(k, v, all, load->nargs, 0);   // as a vector, read by lane
-    return known ? lw_pick(b, known, (uint32_t)k->at[k->vector]) : 0;
+    known = lw_known(&k->known, v, all, load->nargs, 0);   // as a vector, read by lane
+    return known ? lw_pick(b, known, (uint32_t)k->digits.at[k->digits.vector]) : 0;
 }
 
 // A tile stands for what it is one of while it is filled and the variables of its origin are bound.
 static tensor_val through_tile(const kernel *k, tensor_val v) {
-    for (uint32_t i = k->tiles.len; i-- > 0;)
-        if (k->l->plan->values.data[k->tiles.data[i]].of == v) return k->tiles.data[i];
+    for (uint32_t i = k->scope.tiles.len; i-- > 0;)
+        if (k->l->plan->values.data[k->scope.tiles.data[i]].of == v) return k->scope.tiles.data[i];
     return v;
 }
 
@@ -25,21 +26,21 @@ static tensor_val through_tile(const kernel *k, tensor_val v) {
 static simt_value inlined_load(kernel *k, simt_builder *b, const tensor_stage *st, const position *index,
                                axis_set axes) {
     arena *a = k->l->arena;
-    memo_cell *memo = k->memo;
-    binding *var = k->var;
-    uint32_t log = k->log.len;
-    k->memo = ARENA_ARRAY(a, memo_cell, k->l->op->exprs.len + 1);
-    k->var = ARENA_ARRAY(a, binding, k->l->op->vars.len + 1);
+    memo_cell *memo = k->known.memo;
+    binding *var = k->scope.var;
+    uint32_t log = k->known.log.len;
+    k->known.memo = ARENA_ARRAY(a, memo_cell, k->l->op->exprs.len + 1);
+    k->scope.var = ARENA_ARRAY(a, binding, k->l->op->vars.len + 1);
     for (uint32_t i = 0; i < st->targets[0].rank; i++) {
         const tensor_node *x = tensor_node_at(k->l->op, st->targets[0].index[i]);
-        axis_set vector = index[i].shape == POSITION_ONE ? 0 : axes & AXIS(k->vector);
+        axis_set vector = index[i].shape == POSITION_ONE ? 0 : axes & AXIS(k->digits.vector);
         if (x->op == TENSOR_VAR_OP)
-            k->var[x->imm.i] = (binding){.kind = BOUND_GIVEN, .axes = vector, .given = index[i]};
+            k->scope.var[x->imm.i] = (binding){.kind = BOUND_GIVEN, .axes = vector, .given = index[i]};
     }
     simt_value v = lw_expr(k, b, st->body[0]);
-    k->log.len = log;
-    k->memo = memo;
-    k->var = var;
+    k->known.log.len = log;
+    k->known.memo = memo;
+    k->scope.var = var;
     return v;
 }
 
@@ -48,7 +49,7 @@ static simt_value fetched_load(kernel *k, simt_builder *b, tensor_expr e, const 
     simt_value adjacent = lw_load_adjacent(k, b, e);
     if (adjacent) return adjacent;
     position last = lw_position(k, b, n->args[n->nargs - 1]);
-    return lw_load_fetched(k, b, f, n, last, last.shape == POSITION_ONE ? 1 : lw_lanes(k));
+    return lw_load_fetched(k, b, f, n, last, last.shape == POSITION_ONE ? 1 : lw_lanes(&k->digits));
 }
 
 simt_value lw_load(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {
@@ -68,7 +69,7 @@ simt_value lw_load(kernel *k, simt_builder *b, tensor_expr e, const tensor_node 
     }
     if (where->home == LOOP_INLINE)
         return inlined_load(k, b, &k->l->op->stages.data[where->stage], index, axes);
-    simt_value known = (k->written[v] || k->held[v]) && where->home != LOOP_SHARED
+    simt_value known = (k->access.written[v] || k->access.held[v]) && where->home != LOOP_SHARED
                            ? register_load(k, b, n, v, index)
                            : 0;
     if (known) return known;

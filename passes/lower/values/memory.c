@@ -94,7 +94,7 @@ simt_value lw_address(kernel *k, simt_builder *b, tensor_val val, const simt_val
     uint32_t bytes = simt_element_bits(lw_memory_element(k, lw_stored_type(k, val))) / 8;
     if (where(k, val)->home == LOOP_SHARED) {
         lw_shared_place(k, val);
-        return simt_build_addr(b, lw_shared(k, b, k->shared_at[val] - 1),
+        return simt_build_addr(b, lw_shared(k, b, k->shared.at[val] - 1),
                                shared_offset(k, b, val, v, index), bytes, 0);
     }
     simt_value base;
@@ -168,9 +168,9 @@ static simt_type memory_type(const kernel *k, tensor_val val, uint32_t lanes) {
 
 // Every round of some loop around asks for it again.
 static bool is_reread(const kernel *k, tensor_val val) {
-    for (uint32_t i = 0; i < k->masks.len; i++)
-        for (uint32_t n = 0; n < k->masks.data[i].node->nreread; n++)
-            if (k->masks.data[i].node->reread[n] == val) return true;
+    for (uint32_t i = 0; i < k->scope.masks.len; i++)
+        for (uint32_t n = 0; n < k->scope.masks.data[i].node->nreread; n++)
+            if (k->scope.masks.data[i].node->reread[n] == val) return true;
     return false;
 }
 
@@ -180,8 +180,8 @@ static simt_value as_it_lies(kernel *k, simt_builder *b, tensor_val val, const s
     simt_mem *mem = &k->f->instrs.data[k->f->values.data[x].def].mem;
     mem->align = align;
     mem->cache = cache_of(k, val);
-    mem->invariant = !k->written[val] && where(k, val)->home != LOOP_SHARED &&
-                     !(k->unsettled && k->unsettled[val]);
+    mem->invariant = !k->access.written[val] && where(k, val)->home != LOOP_SHARED &&
+                     !(k->access.unsettled && k->access.unsettled[val]);
     mem->pinned = is_reread(k, val);
     return x;
 }
@@ -226,14 +226,14 @@ simt_value lw_load_in_a_row(kernel *k, simt_builder *b, tensor_val v, const posi
 // No thread but the one that overwrites it may read it: nothing orders the two.
 static simt_value load_owned(kernel *k, simt_builder *b, tensor_val val, const position *from,
                              const simt_value *index, uint32_t lane, uint32_t lanes, uint16_t align) {
-    simt_value owner = lw_overwritten(k, val) ? lw_both(b, k->owner, there(k, b, val, from, lane)) : 0;
+    simt_value owner = lw_overwritten(k, val) ? lw_both(b, k->access.owner, there(k, b, val, from, lane)) : 0;
     if (!owner) return load_at(k, b, val, index, lanes, align);
     simt_type t = {loaded_element(k, val), (uint8_t)lanes};
     simt_builder then, other;
     simt_instr i = simt_build_if(b, owner, &t, 1, &then, &other);
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     simt_value x = load_at(k, &then, val, index, lanes, align);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     simt_build_yield(&then, &x, 1);
     x = simt_build_cvt(&other, t, simt_build_int(&other, (simt_type){SIMT_I32, (uint8_t)lanes}, 0));
     simt_build_yield(&other, &x, 1);
@@ -285,9 +285,9 @@ static simt_value load_inside(kernel *k, simt_builder *b, tensor_val val, const 
     simt_value other = simt_build_float(b, t, lw_taken_elsewhere(k, val));
     simt_builder then, rest;
     simt_instr i = simt_build_if(b, c, &t, 1, &then, &rest);
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     simt_value x = as_it_lies(k, &then, val, at, lanes, lanes > 1 ? alignment(k, val, index, lanes) : 0);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     simt_build_yield(&then, &x, 1);
     simt_build_yield(&rest, &other, 1);
     return as_value(k, b, val, simt_result(k->f, i, 0));
@@ -326,7 +326,7 @@ static simt_value number_there(kernel *k, simt_builder *b, tensor_val val, const
     for (uint32_t i = 0; i < last; i++)
         if (lacks(k, val, i, &index[i]))
             beside = lw_both(b, beside, lw_not_padding(b, index[i], index[i].at));
-    n = simt_build_cvt(b, SIMT_T(I32), simt_build_binary(b, SIMT_MIN, n, lw_ix(k, b, lw_lanes(k))));
+    n = simt_build_cvt(b, SIMT_T(I32), simt_build_binary(b, SIMT_MIN, n, lw_ix(k, b, lw_lanes(&k->digits))));
     return beside ? simt_build_select(b, beside, n, simt_build_int(b, SIMT_T(I32), 0)) : n;
 }
 
@@ -358,13 +358,13 @@ static simt_value load_cut(kernel *k, simt_builder *b, tensor_val val, const pos
     simt_value whole = lw_both(b, lw_not_padding(b, *last, lw_position_lane(k, b, *last, lanes - 1)),
                                even(k, b, val, index, lanes));
     simt_instr i = simt_build_if(b, whole, &t, 1, &then, &other);
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     simt_value x = load_vector(k, &then, val, index, lanes);
     simt_build_yield(&then, &x, 1);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     x = load_lanes(k, &other, val, index, lanes);
     simt_build_yield(&other, &x, 1);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     return simt_result(k->f, i, 0);
 }
 
@@ -378,14 +378,14 @@ simt_value lw_load_from(kernel *k, simt_builder *b, tensor_val val, const positi
     if (v->role == VAL_SCALAR) return scalar_argument(k, b, val);
     access_form form = form_of(k, val, index);
     simt_value c = form == ACCESS_EACH ? 0 : inside(k, b, val, index);
-    if (c) return load_inside(k, b, val, index, form == ACCESS_VECTOR ? lw_lanes(k) : 1, c);
+    if (c) return load_inside(k, b, val, index, form == ACCESS_VECTOR ? lw_lanes(&k->digits) : 1, c);
     switch (form) {
     case ACCESS_ONE: return load_lane(k, b, val, index, 0);
     case ACCESS_VECTOR:
-        return (cut_vector(k, val, index) ? load_cut : load_vector)(k, b, val, index, lw_lanes(k));
+        return (cut_vector(k, val, index) ? load_cut : load_vector)(k, b, val, index, lw_lanes(&k->digits));
     case ACCESS_EACH: break;
     }
-    return load_lanes(k, b, val, index, lw_lanes(k));
+    return load_lanes(k, b, val, index, lw_lanes(&k->digits));
 }
 
 typedef void access_body(kernel *k, simt_builder *b, tensor_val val, const simt_value *at, simt_value x,
@@ -398,12 +398,12 @@ static void where_there(kernel *k, simt_builder *b, tensor_val val, const positi
     simt_builder then = *b;
     if (c) simt_build_if(b, c, NULL, 0, &then, NULL);
     simt_builder *in = c ? &then : b;
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     for (uint32_t i = 0; i < k->l->op->vals.data[val].rank; i++)
         at[i] = lw_position_lane(k, in, index[i], lane);
     body(k, in, val, at, x, user);
     if (!c) return;
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     simt_build_yield(&then, NULL, 0);
 }
 
@@ -457,7 +457,7 @@ static void store_some(kernel *k, simt_builder *b, tensor_val val, const positio
 
 void lw_store_to(kernel *k, simt_builder *b, tensor_val val, const position *index, simt_value x) {
     access_form form = form_of(k, val, index);
-    uint32_t lanes = form == ACCESS_ONE ? 1 : lw_lanes(k);
+    uint32_t lanes = form == ACCESS_ONE ? 1 : lw_lanes(&k->digits);
     if (form == ACCESS_ONE) x = lw_pick(b, x, 0);
     else x = lw_widen(b, x, lanes);
     simt_element e = lw_memory_element(k, lw_stored_type(k, val));
@@ -474,13 +474,13 @@ void lw_store_to(kernel *k, simt_builder *b, tensor_val val, const position *ind
     }
     simt_builder then, other;
     simt_build_if(b, whole, NULL, 0, &then, &other);
-    region_mark m = lw_enter(k);
+    region_mark m = lw_enter(&k->known);
     store_vector(k, &then, val, index, x, lanes);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     simt_build_yield(&then, NULL, 0);
     bool some = !k->l->o->machine->aligned && cut_vector(k, val, index);
     if (some) store_some(k, &other, val, index, x);
     else store_lanes(k, &other, val, index, x, lanes);
-    lw_leave(k, m);
+    lw_leave(&k->known, m);
     simt_build_yield(&other, NULL, 0);
 }

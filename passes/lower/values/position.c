@@ -4,20 +4,23 @@
 #include "lower/values/values.h"
 
 position lw_var_position(kernel *k, simt_builder *b, tensor_var v) {
-    const binding *x = &k->var[v];
+    const binding *x = &k->scope.var[v];
     switch (x->kind) {
     case BOUND_LOOP: {
-        uint32_t copy = lw_instance(k, x->own);
+        uint32_t copy = lw_instance(&k->digits, x->own);
         position p = {.at = x->of[copy], .pad = copy < x->whole ? 0 : x->pad, .last = x->last};
-        if (x->step) p.step = x->step[lw_instance(k, x->own)], p.inside = x->inside[lw_instance(k, x->own)];
-        if (x->along && k->at[k->vector] < 0) p.shape = POSITION_ALONG;
-        else if (x->along) p.at = simt_build_binary(b, SIMT_ADD, p.at, lw_ix(k, b, k->at[k->vector]));
+        if (x->step)
+            p.step = x->step[lw_instance(&k->digits, x->own)],
+            p.inside = x->inside[lw_instance(&k->digits, x->own)];
+        if (x->along && k->digits.at[k->digits.vector] < 0) p.shape = POSITION_ALONG;
+        else if (x->along)
+            p.at = simt_build_binary(b, SIMT_ADD, p.at, lw_ix(k, b, k->digits.at[k->digits.vector]));
         return p;
     }
     case BOUND_LET: return lw_position(k, b, x->value);
     case BOUND_GIVEN:
-        if (x->given.shape == POSITION_ONE || k->at[k->vector] < 0) return x->given;
-        return (position){.at = lw_position_lane(k, b, x->given, (uint32_t)k->at[k->vector]),
+        if (x->given.shape == POSITION_ONE || k->digits.at[k->digits.vector] < 0) return x->given;
+        return (position){.at = lw_position_lane(k, b, x->given, (uint32_t)k->digits.at[k->digits.vector]),
                           .pad = x->given.pad,
                           .last = x->given.last};
     case BOUND_NOT: break;
@@ -31,7 +34,7 @@ position lw_var_position(kernel *k, simt_builder *b, tensor_var v) {
 simt_value lw_spread(kernel *k, simt_builder *b, position p) {
     simt_value x[16];
     if (p.shape == POSITION_ANY) return p.at;
-    uint32_t n = p.shape == POSITION_ONE ? 1 : lw_lanes(k);
+    uint32_t n = p.shape == POSITION_ONE ? 1 : lw_lanes(&k->digits);
     for (uint32_t i = 0; i < n; i++) {
         x[i] = lw_position_lane(k, b, p, i);
         if (p.pad) x[i] = simt_build_binary(b, SIMT_MIN, x[i], p.last);
@@ -49,8 +52,9 @@ static bool along_position(kernel *k, simt_builder *b, tensor_expr e, position *
     if (x->op == TENSOR_INDEX_OP || (x->op == TENSOR_CVT_OP && x->type.type == DT_I64))
         return along_position(k, b, x->args[0], out);
     if (x->op != TENSOR_ADD_OP && x->op != TENSOR_SUB_OP) return false;
-    uint32_t still = x->op == TENSOR_SUB_OP || !lw_vector_free(k, lw_depends(k, x->args[1])) ? 1 : 0;
-    if (lw_vector_free(k, lw_depends(k, x->args[still])) || !along_position(k, b, x->args[1 - still], out))
+    uint32_t still = x->op == TENSOR_SUB_OP || !lw_vector_free(&k->digits, lw_depends(k, x->args[1])) ? 1 : 0;
+    if (lw_vector_free(&k->digits, lw_depends(k, x->args[still])) ||
+        !along_position(k, b, x->args[1 - still], out))
         return false;
     simt_value by = lw_to_ix(k, b, lw_expr(k, b, x->args[still]));
     out->at = simt_build_binary(b, x->op == TENSOR_SUB_OP ? SIMT_SUB : SIMT_ADD, out->at, by);
@@ -68,22 +72,22 @@ static bool own_position(kernel *k, simt_builder *b, tensor_expr e, position *ou
 position lw_position(kernel *k, simt_builder *b, tensor_expr e) {
     position p;
     if (own_position(k, b, e, &p)) return p;
-    if (lw_vector_free(k, lw_depends(k, e)) && along_position(k, b, e, &p)) return p;
+    if (lw_vector_free(&k->digits, lw_depends(k, e)) && along_position(k, b, e, &p)) return p;
     simt_value x = lw_to_ix(k, b, lw_expr(k, b, e));
     return (position){.at = x, .shape = lw_lanes_of(b, x) > 1 ? POSITION_ANY : POSITION_ONE};
 }
 
 // The place in all lanes, of which one is at hand; false: saying it would take an access.
 bool lw_place_in_all(kernel *k, simt_builder *b, const tensor_node *load, position *index) {
-    int32_t lane = k->at[k->vector];
+    int32_t lane = k->digits.at[k->digits.vector];
     bool known = true;
-    k->at[k->vector] = -1;
+    k->digits.at[k->digits.vector] = -1;
     for (uint32_t i = 0; known && i < load->nargs; i++) {
-        if (lw_vector_free(k, lw_depends(k, load->args[i])))
+        if (lw_vector_free(&k->digits, lw_depends(k, load->args[i])))
             known = own_position(k, b, load->args[i], &index[i]) ||
                     along_position(k, b, load->args[i], &index[i]);
         else index[i] = lw_position(k, b, load->args[i]);
     }
-    k->at[k->vector] = lane;
+    k->digits.at[k->digits.vector] = lane;
     return known;
 }

@@ -17,14 +17,6 @@ typedef struct {
     uint32_t n, digits;   // how many eights they count
 } lower_eights;
 
-// A variable that stands at another position: what is computed for it is known until it comes back.
-typedef struct {
-    memo_cell *memo;
-    tensor_var v;
-    binding was;
-    uint32_t log;
-} lw_journey;
-
 // A stage's values at the instance at hand, one a target.
 typedef void lw_stage_of(kernel *k, simt_builder *b, uint32_t stage, simt_value *x);
 
@@ -143,9 +135,5 @@ bool lw_is_zero_elsewhere(const kernel *k, simt_value x, simt_value inside, bool
 
 // ---- ahead.c -------------------------------------------------------------------------------------------
 void lw_load_ahead(kernel *k, simt_builder *b, const loop_body *body, uint32_t from);
-
-// ---- journey.c -----------------------------------------------------------------------------------------
-lw_journey lw_go_to(kernel *k, tensor_var v, simt_value at);
-void lw_come_back(kernel *k, const lw_journey *from);
 
 #endif
