@@ -31,6 +31,18 @@ simt_value simt_build_addr(simt_builder *b, simt_value ptr, simt_value index, ui
 simt_value simt_build_load(simt_builder *b, simt_type t, simt_value ptr);
 void simt_build_store(simt_builder *b, simt_value ptr, simt_value x);
 simt_value simt_build_call(simt_builder *b, const simt_func *callee, const simt_value *args, uint32_t n);   // one result
+// Vectors (simt_vector.c). A scalar is splat where it meets a vector. Who picks a lane of a scalar, or a
+// slice, gets the scalar.
+uint32_t simt_lanes_of(const simt_builder *b, simt_value x);
+simt_value simt_widen(simt_builder *b, simt_value x, uint32_t lanes);   // a vector stays as it is
+simt_value simt_pick(simt_builder *b, simt_value x, uint32_t lane);
+simt_value simt_slice(simt_builder *b, simt_value x, uint32_t first, uint32_t lanes);
+simt_value simt_insert(simt_builder *b, simt_value v, simt_value x, uint32_t lane);
+simt_value simt_gather(simt_builder *b, const simt_value *x, uint32_t n);   // scalars as a vector
+uint32_t simt_match(simt_builder *b, simt_value *x, simt_value *y);   // both get as many lanes: how many
+simt_value simt_two(simt_builder *b, simt_op op, simt_value x, simt_value y);
+simt_value simt_choose(simt_builder *b, simt_value c, simt_value x, simt_value y);
+simt_value simt_as(simt_builder *b, simt_element e, simt_value x);   // each lane is converted
 // Any other operation: results by type; returns the instruction, whose attributes may then be set.
 simt_instr simt_build_op(simt_builder *b, simt_op op, const simt_value *args, uint32_t nargs, const simt_type *results,
                          uint32_t nresults);

@@ -108,7 +108,7 @@ static simt_value shift_in(simt_builder *b, simt_value z, uint64_t by) {
 }
 
 simt_value scalar_hash(simt_builder *b, simt_value before, simt_value argument) {
-    simt_value z = before ? simt_build_binary(b, SIMT_XOR, before, argument) : argument;
+    simt_value z = before ? simt_two(b, SIMT_XOR, before, argument) : argument;
     z = simt_build_binary(b, SIMT_ADD, z, same(b, z, UINT64_C(0x9e3779b97f4a7c15)));
     z = simt_build_binary(b, SIMT_MUL, shift_in(b, z, 30), same(b, z, UINT64_C(0xbf58476d1ce4e5b9)));
     z = simt_build_binary(b, SIMT_MUL, shift_in(b, z, 27), same(b, z, UINT64_C(0x94d049bb133111eb)));

@@ -9,6 +9,20 @@
 enum { MAYBE_NONE = 1, READS_AT_NONE = 2 };
 uint8_t *scalar_none_facts(arena *a, const tensor_op *op);   // per expression
 
+// What an index is: in a register, and in memory.
+typedef struct {
+    simt_element index;
+    uint32_t index_bits;
+} scalar_types;
+simt_element scalar_memory_element(ir_dtype t, uint32_t index_bits);
+simt_element scalar_value_element(ir_dtype t, simt_element index);   // of an expression of that type
+
+// What the operation makes of the values of its arguments (base/plain.c). Scalars are splat where they meet
+// vectors.
+simt_value scalar_plain(simt_builder *b, const scalar_types *t, const tensor_node *n, const simt_value *x);
+// A function of the maths library.
+simt_value scalar_maths(simt_builder *b, const char *name, const simt_value *x, uint32_t n);
+
 // Integers of 64 bits, both of as many lanes. x - floor(x / y) * y; floor(x / y); 0 where y is 0.
 simt_value scalar_mod(simt_builder *b, simt_value x, simt_value y);
 simt_value scalar_quot(simt_builder *b, simt_value x, simt_value y);

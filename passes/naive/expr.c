@@ -88,106 +88,33 @@ static simt_value lower_load(kernel *k, simt_builder *b, const tensor_node *n) {
     return memory_load(k, b, (tensor_val)n->imm.i, index);
 }
 
-static simt_value lower_const(simt_builder *b, const tensor_node *n) {
-    simt_type t = value_simt(n->type);
-    if (ir_dtype_is_float(n->type.type)) return simt_build_float(b, t, n->imm.f);
-    return n->type.type == DT_BOOL ? simt_build_pred(b, n->imm.i != 0) : simt_build_int(b, t, n->imm.i);
-}
-
 static simt_value lower_rand(kernel *k, simt_builder *b, const tensor_node *n) {
-    simt_value h = scalar_hash(b, 0, expr_lower(k, b, n->args[0]));
-    for (uint32_t i = 1; i < n->nargs; i++) h = scalar_hash(b, h, expr_lower(k, b, n->args[i]));
+    simt_value h = 0;
+    for (uint32_t i = 0; i < n->nargs; i++) h = scalar_hash(b, h, expr_lower(k, b, n->args[i]));
     return scalar_uniform(b, h);
 }
 
-static simt_value lower_round(kernel *k, simt_builder *b, const tensor_node *n) {
-    simt_value x = expr_lower(k, b, n->args[0]);
-    simt_type through = memory_type(k->n, (ir_dtype)n->imm.i);
-    return simt_build_cvt(b, value_simt(n->type), simt_build_cvt(b, through, x));
-}
-
-static simt_value lower_maths(kernel *k, simt_builder *b, const tensor_node *n) {
-    simt_type t = value_simt(n->type);
-    simt_value args[2] = {0, 0};
-    for (uint32_t i = 0; i < n->nargs; i++) args[i] = expr_lower(k, b, n->args[i]);
-    const char *name = tensor_op_table((tensor_opcode)n->op)->text;
-    simt_func *f = simt_math(k->f->module, name, (simt_element)t.element);
-    if (!f) ICE("the maths library has no '%s'", name);
-    return simt_build_call(b, f, args, n->nargs);
-}
-
-static simt_value lower_compare(kernel *k, simt_builder *b, const tensor_node *n, simt_predicate p) {
-    simt_value x = expr_lower(k, b, n->args[0]), y = expr_lower(k, b, n->args[1]);
-    if (tensor_typeof(k->n->op, n->args[0]).type != DT_BOOL) return simt_build_cmp(b, p, x, y);
-    simt_type t = SIMT_T(I32);   // conditions compare as 0 and 1
-    return simt_build_cmp(b, p, simt_build_cvt(b, t, x), simt_build_cvt(b, t, y));
-}
-
-static simt_value lower_two(kernel *k, simt_builder *b, const tensor_node *n, simt_op op) {
-    simt_value x = expr_lower(k, b, n->args[0]), y = expr_lower(k, b, n->args[1]);
-    return simt_build_binary(b, op, x, y);
-}
-
-static simt_value lower_one(kernel *k, simt_builder *b, const tensor_node *n, simt_op op) {
-    return simt_build_unary(b, op, expr_lower(k, b, n->args[0]));
+static simt_value lower_plain(kernel *k, simt_builder *b, const tensor_node *n) {
+    const scalar_types types = {SIMT_I64, k->n->options->index_bits};
+    simt_value *x = ARENA_ARRAY(k->n->arena, simt_value, n->nargs + 1);
+    for (uint32_t i = 0; i < n->nargs; i++) x[i] = expr_lower(k, b, n->args[i]);
+    return scalar_plain(b, &types, n, x);
 }
 
 static simt_value lower_node(kernel *k, simt_builder *b, const tensor_node *n) {
-    switch ((tensor_opcode)n->op) {
-    case TENSOR_CONST_OP: return lower_const(b, n);
-    case TENSOR_NONE_OP: return simt_build_int(b, NAIVE_I64, -1);
+    switch ((int)n->op) {
     case TENSOR_VAR_OP: return k->var[n->imm.i];
     case TENSOR_SIZE_OP: return kernel_size(k, (tensor_space)n->imm.i);
     case TENSOR_ARG_OP: return k->arg[n->imm.i];
     case TENSOR_LEFT_OP: return k->left[n->imm.i];
     case TENSOR_RIGHT_OP: return k->right[n->imm.i];
     case TENSOR_LOAD_OP: return lower_load(k, b, n);
-    case TENSOR_INDEX_OP:
-    case TENSOR_PARTS_OP:
-    case TENSOR_STOP_OP: return expr_lower(k, b, n->args[0]);
-    case TENSOR_ADD_OP: return lower_two(k, b, n, SIMT_ADD);
-    case TENSOR_SUB_OP: return lower_two(k, b, n, SIMT_SUB);
-    case TENSOR_MUL_OP: return lower_two(k, b, n, SIMT_MUL);
-    case TENSOR_DIV_OP: return lower_two(k, b, n, SIMT_DIV);
-    case TENSOR_MOD_OP: return scalar_mod(b, expr_lower(k, b, n->args[0]), expr_lower(k, b, n->args[1]));
-    case TENSOR_QUOT_OP: return scalar_quot(b, expr_lower(k, b, n->args[0]), expr_lower(k, b, n->args[1]));
-    case TENSOR_BIT_OP: return scalar_bit(b, expr_lower(k, b, n->args[0]), expr_lower(k, b, n->args[1]));
-    case TENSOR_MIN_OP: return lower_two(k, b, n, SIMT_MIN);
-    case TENSOR_MAX_OP: return lower_two(k, b, n, SIMT_MAX);
-    case TENSOR_NEG_OP: return lower_one(k, b, n, SIMT_NEG);
-    case TENSOR_EQ_OP: return lower_compare(k, b, n, SIMT_EQ);
-    case TENSOR_NE_OP: return lower_compare(k, b, n, SIMT_NE);
-    case TENSOR_LT_OP: return lower_compare(k, b, n, SIMT_LT);
-    case TENSOR_LE_OP: return lower_compare(k, b, n, SIMT_LE);
-    case TENSOR_GT_OP: return lower_compare(k, b, n, SIMT_GT);
-    case TENSOR_GE_OP: return lower_compare(k, b, n, SIMT_GE);
     case TENSOR_AND_OP: return lower_logic(k, b, n, true);
     case TENSOR_OR_OP: return lower_logic(k, b, n, false);
-    case TENSOR_NOT_OP: return lower_one(k, b, n, SIMT_NOT);
     case TENSOR_SELECT_OP: return lower_select(k, b, n);
-    case TENSOR_CVT_OP: return simt_build_cvt(b, value_simt(n->type), expr_lower(k, b, n->args[0]));
-    case TENSOR_ROUND_OP: return lower_round(k, b, n);
-    case TENSOR_TF32_OP: return lower_one(k, b, n, SIMT_CVT_TF32);
-    case TENSOR_SQRT_OP: return lower_one(k, b, n, SIMT_SQRT);
-    case TENSOR_FLOOR_OP: return lower_one(k, b, n, SIMT_FLOOR);
-    case TENSOR_CEIL_OP: return lower_one(k, b, n, SIMT_CEIL);
-    case TENSOR_EXP_OP:
-    case TENSOR_LOG_OP:
-    case TENSOR_POW_OP:
-    case TENSOR_TANH_OP:
-    case TENSOR_SIN_OP:
-    case TENSOR_COS_OP:
-    case TENSOR_ERF_OP:
-    case TENSOR_EXPM1_OP:
-    case TENSOR_LOG1P_OP: return lower_maths(k, b, n);
     case TENSOR_RAND_OP: return lower_rand(k, b, n);
-    case TENSOR_PREIMAGE_OP:
-    case TENSOR_AT_LEAST_OP:
-    case TENSOR_CUT_PARTS_OP:
-    case TENSOR_SYMMETRIC_OP:
-    case TENSOR_OP_COUNT: break;
     }
-    ICE("'%s' stands outside a precondition", tensor_op_table((tensor_opcode)n->op)->text);
+    return lower_plain(k, b, n);
 }
 
 simt_value expr_lower(kernel *k, simt_builder *b, tensor_expr e) {

@@ -1,36 +1,13 @@
 // Where values lie and how they are read and written: parameters by their strides, maps and temporaries
 // packed in row-major order, prepared arrays by position. Storage types widen on load and round on store.
 #include "naive/naive.h"
+#include "base/scalar.h"
 
-simt_type memory_type(const naive *n, ir_dtype t) {
-    switch (t) {
-    case DT_F64: return SIMT_T(F64);
-    case DT_F32: return SIMT_T(F32);
-    case DT_BF16: return SIMT_T(BF16);
-    case DT_F16: return SIMT_T(F16);
-    case DT_I32: return SIMT_T(I32);
-    case DT_I64: return SIMT_T(I64);
-    case DT_BOOL: return SIMT_T(I8);
-    case DT_INDEX: return n->options->index_bits == 32 ? SIMT_T(I32) : SIMT_T(I64);
-    case DT_COUNT: break;
-    }
-    ICE("no such type in memory");
+static simt_type memory_type(const naive *n, ir_dtype t) {
+    return (simt_type){scalar_memory_element(t, n->options->index_bits), 1};
 }
 
-simt_type value_simt(tensor_type t) {
-    switch (t.type) {
-    case DT_F64: return SIMT_T(F64);
-    case DT_F32: return SIMT_T(F32);
-    case DT_BOOL: return SIMT_T(PRED);
-    case DT_BF16: return SIMT_T(BF16);
-    case DT_F16: return SIMT_T(F16);
-    case DT_I64:
-    case DT_INDEX: return SIMT_T(I64);
-    case DT_I32:
-    case DT_COUNT: break;
-    }
-    ICE("no such type in a register");
-}
+simt_type value_simt(tensor_type t) { return (simt_type){scalar_value_element(t.type, SIMT_I64), 1}; }
 
 static simt_value packed(kernel *k, simt_builder *b, const tensor_val_info *v, const simt_value *index) {
     simt_value at = simt_build_int(b, NAIVE_I64, 0);

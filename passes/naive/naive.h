@@ -66,7 +66,6 @@ uint32_t stage_spaces(const naive *n, const tensor_stage *st,
 #define NAIVE_I64 SIMT_T(I64)
 
 // ---- Memory (naive/memory.c) ----------------------------------------------------------------------------
-simt_type memory_type(const naive *n, ir_dtype t);
 simt_type value_simt(tensor_type t);   // what an expression of that type is in a register
 simt_value memory_load(kernel *k, simt_builder *b, tensor_val v, const simt_value *index);
 void memory_store(kernel *k, simt_builder *b, tensor_val v, const simt_value *index, simt_value x);

@@ -28,11 +28,11 @@ ROOMS = {
     "nests": {"base", "kernels", "tensor", "axes", "finish"},
     "loop": {"base", "kernels", "tensor", "axes"},
     "lower": {"base", "lower/scope", "lower/values", "lower/copies", "lower/matrix", "lower/sums", "lower/loops"},
-    "lower/scope": set(),
+    "lower/scope": {"base"},
     "lower/values": {"base", "lower/scope"},
     "lower/copies": {"lower/scope", "lower/values"},
     "lower/matrix": {"lower/scope", "lower/values", "lower/copies"},
-    "lower/sums": {"lower/scope", "lower/values", "lower/copies", "lower/matrix"},
+    "lower/sums": {"base", "lower/scope", "lower/values", "lower/copies", "lower/matrix"},
     "lower/loops": {"lower/scope", "lower/values", "lower/copies", "lower/matrix", "lower/sums"},
     "default": {"base", "kernels", "tensor", "axes", "loop"},
 }

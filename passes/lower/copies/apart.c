@@ -40,13 +40,13 @@ lm_factor lm_factor_of(simt_builder *b, simt_value largest) {
 // large as what it is the rest of, and has all its digits as long as that has.
 simt_value lm_take_apart(simt_builder *b, simt_value x, simt_value by, simt_value *rest) {
     simt_type wide = simt_typeof(b->func, x), half = {SIMT_F16, wide.lanes};
-    simt_value of = simt_build_binary(b, SIMT_MUL, x, lw_widen(b, by, wide.lanes)),
+    simt_value of = simt_build_binary(b, SIMT_MUL, x, simt_widen(b, by, wide.lanes)),
                near = simt_build_cvt(b, half, of);
     simt_value left = simt_build_binary(b, SIMT_SUB, of, simt_build_cvt(b, wide, near));
     *rest = simt_build_cvt(
         b, half,
         simt_build_binary(b, SIMT_MUL, left,
-                          lw_widen(b, simt_build_float(b, SIMT_T(F32), LM_REST), wide.lanes)));
+                          simt_widen(b, simt_build_float(b, SIMT_T(F32), LM_REST), wide.lanes)));
     return near;
 }
 
@@ -122,7 +122,7 @@ static void load_row(const taking *t, simt_builder *b, taken_row *row) {
     load_all(t, &then, row);
     simt_build_yield(&then, row->of, 2 * t->each);
     for (uint32_t i = 0; i < 2 * t->each; i++)
-        zeros[i] = lw_widen(&otherwise, simt_build_float(&otherwise, SIMT_T(F32), 0), FOUR);
+        zeros[i] = simt_widen(&otherwise, simt_build_float(&otherwise, SIMT_T(F32), 0), FOUR);
     simt_build_yield(&otherwise, zeros, 2 * t->each);
     lw_leave(&t->k->known, m);
     for (uint32_t i = 0; i < 2 * t->each; i++) row->of[i] = simt_result(t->k->f, loaded, i);
@@ -131,7 +131,7 @@ static void load_row(const taking *t, simt_builder *b, taken_row *row) {
 static lm_factor factor_of_row(const taking *t, simt_builder *b, const taken_row *row) {
     simt_value largest = 0;
     for (uint32_t i = 0; i < 2 * t->each * FOUR; i++)
-        largest = lm_absolute(b, largest, lw_pick(b, row->of[i / FOUR], i % FOUR));
+        largest = lm_absolute(b, largest, simt_pick(b, row->of[i / FOUR], i % FOUR));
     return lm_factor_of(b, lm_largest(b, largest, LANES));
 }
 
@@ -139,8 +139,8 @@ static void store_all(const taking *t, simt_builder *b, const taken_row *row) {
     simt_builder then;
     for (uint32_t i = 0; i < t->each; i++) {
         simt_value x[EIGHT], rest;
-        for (uint32_t n = 0; n < EIGHT; n++) x[n] = lw_pick(b, row->of[2 * i + n / FOUR], n % FOUR);
-        simt_value near = lm_take_apart(b, lw_gather(b, x, EIGHT), row->by.by, &rest);
+        for (uint32_t n = 0; n < EIGHT; n++) x[n] = simt_pick(b, row->of[2 * i + n / FOUR], n % FOUR);
+        simt_value near = lm_take_apart(b, simt_gather(b, x, EIGHT), row->by.by, &rest);
         simt_build_store(b, place(t, b, row->more, i, 0), near);
         simt_build_store(b, place(t, b, row->more, i, 1), rest);
     }

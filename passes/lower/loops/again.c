@@ -16,7 +16,7 @@ static simt_value some_infinite(kernel *k, simt_builder *b, const reduction *r) 
         sum = sum ? simt_build_binary(b, SIMT_ADD, sum, x) : x;
     }
     for (uint32_t lanes = simt_typeof(k->f, sum).lanes / 2u; lanes > 0; lanes /= 2)
-        sum = simt_build_binary(b, SIMT_ADD, lw_slice(b, sum, 0, lanes), lw_slice(b, sum, lanes, lanes));
+        sum = simt_build_binary(b, SIMT_ADD, simt_slice(b, sum, 0, lanes), simt_slice(b, sum, lanes, lanes));
     simt_value most = simt_build_float(b, simt_typeof(k->f, sum), (double)INFINITY);
     simt_value finite = simt_build_cmp(b, SIMT_LT, simt_build_unary(b, SIMT_ABS, sum), most);
     return simt_build_unary(b, SIMT_NOT, finite);
@@ -35,7 +35,7 @@ static simt_value some_nan(kernel *k, simt_builder *b, const reduction *r) {
             if (!simt_is_float(r->types[c].element)) continue;
             simt_value nan = simt_build_cmp(b, SIMT_NE, x, x);
             for (uint32_t i = 0; i < simt_typeof(k->f, x).lanes; i++)
-                any = either(b, any, lw_pick(b, nan, i));
+                any = either(b, any, simt_pick(b, nan, i));
         }
     return any;
 }
@@ -55,7 +55,7 @@ static void copy_states(kernel *k, simt_builder *b, const reduction *from, const
     for (instance_walk w = lw_walk_begin(&k->digits, like->copies); lw_walk_next(&w);)
         for (uint32_t c = 0; c < like->n; c++) {
             simt_value x = from->slot[lw_instance(&k->digits, from->copies) * from->n + c];
-            like->slot[lw_instance(&k->digits, like->copies) * like->n + c] = lw_widen(b, x,
+            like->slot[lw_instance(&k->digits, like->copies) * like->n + c] = simt_widen(b, x,
                                                                                        like->types[c].lanes);
         }
 }

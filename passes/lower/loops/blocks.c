@@ -44,7 +44,7 @@ static void one_block(kernel *k, simt_builder *b, const lower_blocks *x, simt_va
     simt_value end = simt_build_binary(b, SIMT_ADD, at, simt_build_binary(b, SIMT_MIN, left, most));
     simt_value *before = lw_slot_values(k, &x->sums);
     for (uint32_t i = 0; i < x->sums.len; i++)
-        *x->sums.data[i] = lw_widen(b, simt_build_float(b, SIMT_T(F32), 0),
+        *x->sums.data[i] = simt_widen(b, simt_build_float(b, SIMT_T(F32), 0),
                                     simt_typeof(k->f, before[i]).lanes);
     x->loop(k, b, x->node, at, end, x->step, x->round);
     for (uint32_t i = 0; i < x->sums.len; i++)

@@ -4,18 +4,14 @@
 #include "lower/loops/loops.h"
 
 // ---- Levels ----------------------------------------------------------------------------------------------
-static simt_value as_element(simt_builder *b, simt_element e, simt_value x) {
-    return simt_build_cvt(b, (simt_type){e, simt_typeof(b->func, x).lanes}, x);
-}
-
 // A state times the factor, in the wider of their types.
 static simt_value times_factor(kernel *k, simt_builder *b, const reduction *r, simt_value x) {
     tensor_expr factor = tensor_node_at(k->l->op, k->l->op->stages.data[r->stage].body[0])->args[0];
     ir_dtype held = r->r->state_types[0].type, of = tensor_typeof(k->l->op, factor).type;
     ir_dtype wide = ir_dtype_holds(held, of) ? held : ir_dtype_holds(of, held) ? of : DT_F32;
     simt_element e = lw_value_element(k, wide);
-    simt_value f = lw_widen(b, as_element(b, e, lw_expr(k, b, factor)), r->types[0].lanes);
-    return as_element(b, r->types[0].element, simt_build_binary(b, SIMT_MUL, as_element(b, e, x), f));
+    simt_value f = simt_widen(b, simt_as(b, e, lw_expr(k, b, factor)), r->types[0].lanes);
+    return simt_as(b, r->types[0].element, simt_build_binary(b, SIMT_MUL, simt_as(b, e, x), f));
 }
 
 static simt_value *copied(kernel *k, const simt_value *x, uint32_t n) {

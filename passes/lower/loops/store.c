@@ -122,13 +122,13 @@ static void store_row(kernel *k, simt_builder *b, const void *user) {
     for (uint32_t i = 0; i < row->copies.n; i++) {
         lw_stand_at(&row->copies, i);
         stage_values(k, b, row->stage, &one);
-        x[i] = lw_pick(b, one, 0);
+        x[i] = simt_pick(b, one, 0);
     }
     lw_stand_at(&row->copies, 0);
     target_index(k, b, t, index);
     for (uint32_t i = 0; i < t->rank; i++)
         if (index[i].step) index[i].at = index[i].step;
-    lw_store_in_a_row(k, b, t->val, index, lw_gather(b, x, row->copies.n));
+    lw_store_in_a_row(k, b, t->val, index, simt_gather(b, x, row->copies.n));
 }
 
 static void write_rows(kernel *k, simt_builder *b, axis_set left, const stored_row *row) {

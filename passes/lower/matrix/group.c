@@ -69,7 +69,7 @@ static void store_piece(const product *x, simt_builder *b, simt_value to, uint32
     for (uint32_t i = 0; i < t.lanes / lanes; i++) {
         int64_t offset = (int64_t)(step * x->pieces + piece) * bytes + (int64_t)i * LOWER_WARP * WORD;
         simt_value zero = simt_build_int(b, SIMT_T(I32), 0);
-        simt_build_store(b, simt_build_addr(b, to, zero, 1, offset), lw_slice(b, of, i * lanes, lanes));
+        simt_build_store(b, simt_build_addr(b, to, zero, 1, offset), simt_slice(b, of, i * lanes, lanes));
     }
 }
 
@@ -135,9 +135,9 @@ static void sums_of(const product *x, simt_builder *b, simt_value *c, bool *zero
             for (uint32_t i = 0; i < held; i++) {
                 simt_value all = *lm_slot(&k->digits, x->r, x->p, i);
                 *zeros &= lm_is_zero(k->f, all);
-                part[i] = lw_pick(b, all, tile);
+                part[i] = simt_pick(b, all, tile);
             }
-            c[lw_instance(&k->digits, x->columns) * x->p->tiles + tile] = lw_gather(b, part, held);
+            c[lw_instance(&k->digits, x->columns) * x->p->tiles + tile] = simt_gather(b, part, held);
         }
 }
 
@@ -148,9 +148,9 @@ static void set_sums(const product *x, simt_builder *b, simt_instr made) {
         for (uint32_t i = 0; i < x->p->info->held[SIMT_MMA_C]; i++) {
             simt_value of[MOST];
             for (uint32_t tile = 0; tile < x->p->tiles; tile++)
-                of[tile] = lw_pick(
+                of[tile] = simt_pick(
                     b, simt_result(k->f, made, lw_instance(&k->digits, x->columns) * x->p->tiles + tile), i);
-            *lm_slot(&k->digits, x->r, x->p, i) = lw_gather(b, of, x->p->tiles);
+            *lm_slot(&k->digits, x->r, x->p, i) = simt_gather(b, of, x->p->tiles);
         }
 }
 

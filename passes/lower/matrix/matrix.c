@@ -117,9 +117,9 @@ static simt_value gather_slots(kernel *k, simt_builder *b, const reduction *r, c
     uint32_t n = p->info->held[SIMT_MMA_C];
     for (uint32_t i = 0; i < n; i++) {
         simt_value slot = *lm_slot(&k->digits, r, p, i);
-        c[i] = p->tiles > 1 ? lw_pick(b, slot, piece) : slot;
+        c[i] = p->tiles > 1 ? simt_pick(b, slot, piece) : slot;
     }
-    return lw_gather(b, c, n);
+    return simt_gather(b, c, n);
 }
 
 // Those of the first row last: where all rows are alike they are all of it.
@@ -127,8 +127,8 @@ static void store_slots(kernel *k, simt_builder *b, const reduction *r, const pi
                         const simt_value *sum) {
     simt_value of[16];
     for (uint32_t i = p->info->held[SIMT_MMA_C]; i-- > 0;) {
-        for (uint32_t piece = 0; piece < p->tiles; piece++) of[piece] = lw_pick(b, sum[piece], i);
-        *lm_slot(&k->digits, r, p, i) = p->tiles > 1 ? lw_gather(b, of, p->tiles) : of[0];
+        for (uint32_t piece = 0; piece < p->tiles; piece++) of[piece] = simt_pick(b, sum[piece], i);
+        *lm_slot(&k->digits, r, p, i) = p->tiles > 1 ? simt_gather(b, of, p->tiles) : of[0];
     }
 }
 
@@ -139,7 +139,7 @@ static void begin_sums(kernel *k, simt_builder *b, const reduction *r, const pie
         sum[piece].in[0] = gather_slots(k, b, r, p, piece);
         if (p->m->accumulators == 1) continue;
         for (uint32_t i = 0; i < n; i++) zero[i] = simt_build_float(b, SIMT_T(F32), 0);
-        for (uint32_t a = 1; a < p->m->accumulators; a++) sum[piece].in[a] = lw_gather(b, zero, n);
+        for (uint32_t a = 1; a < p->m->accumulators; a++) sum[piece].in[a] = simt_gather(b, zero, n);
     }
 }
 

@@ -88,8 +88,8 @@ static simt_value element(kernel *k, simt_builder *b, const reduction *r, const 
     uint8_t lanes = simt_typeof(k->f, x).lanes;
     bool zero = there && lw_is_zero_elsewhere(k, x, there, loop_again(r->node) != NULL);
     k->product.cell = 0;
-    return there && !zero ? simt_build_select(b, lw_widen(b, there, lanes), x,
-                                     lw_widen(b, simt_build_float(b, one, 0), lanes))
+    return there && !zero ? simt_build_select(b, simt_widen(b, there, lanes), x,
+                                     simt_widen(b, simt_build_float(b, one, 0), lanes))
                  : x;
 }
 
@@ -110,8 +110,8 @@ static void operand(kernel *k, simt_builder *b, const reduction *r, const pieces
     set(&k->digits, p->high, -1);
     set(&k->digits, p->run, -1);
     for (uint32_t piece = 0; piece < pieces; piece++) {
-        for (uint32_t i = 0; i < t.lanes; i++) of[i] = lw_pick(b, x[i], piece);
-        out[piece] = lw_gather(b, of, t.lanes);
+        for (uint32_t i = 0; i < t.lanes; i++) of[i] = simt_pick(b, x[i], piece);
+        out[piece] = simt_gather(b, of, t.lanes);
     }
 }
 
@@ -125,9 +125,9 @@ static void vector_operand(kernel *k, simt_builder *b, const reduction *r, const
     for (uint32_t op = 0; op < p->deep; op++) {
         for (uint32_t i = 0; i < t.lanes; i++) {
             simt_mma_place at = simt_mma_at(p->m->kind, o, 0, i);
-            of[i] = lw_pick(b, x, held_at(p, o == SIMT_MMA_A ? at.column : at.row, w, op));
+            of[i] = simt_pick(b, x, held_at(p, o == SIMT_MMA_A ? at.column : at.row, w, op));
         }
-        out[op] = lw_gather(b, of, t.lanes);
+        out[op] = simt_gather(b, of, t.lanes);
     }
 }
 
@@ -142,12 +142,12 @@ static simt_value piece(kernel *k, simt_builder *b, const reduction *r, const pi
         stand_at_depth(&k->digits, p, o == SIMT_MMA_A ? at.column : at.row, w, 0);
         there = is_there(k, b, r, o, e);
         if (there)
-            of[i] = simt_build_select(b, there, lw_pick(b, x, i),
+            of[i] = simt_build_select(b, there, simt_pick(b, x, i),
                                       simt_build_float(b, (simt_type){t.element, 1}, 0));
     }
     set(&k->digits, p->low, -1);
     set(&k->digits, p->high, -1);
-    return there ? lw_gather(b, of, t.lanes) : x;
+    return there ? simt_gather(b, of, t.lanes) : x;
 }
 
 // Of two pieces the first brings both.
@@ -160,7 +160,7 @@ static void take_pieces(kernel *k, simt_builder *b, const reduction *r, const pi
     for (uint32_t i = 0; i < 1u + two; i++) {
         if (two) k->digits.at[pair] += (int32_t)i;
         out->of[lw_instance(&k->digits, out->axes)] = piece(k, b, r, p, o, e,
-                                                   two ? lw_slice(b, all, i * lanes, lanes) : all);
+                                                   two ? simt_slice(b, all, i * lanes, lanes) : all);
     }
     if (two) k->digits.at[pair]--;
 }

@@ -34,7 +34,7 @@ static bool sums_of(const product *x, simt_builder *b, simt_value *c) {
             part[i] = *lm_slot(&k->digits, x->r, x->p, i);
             zeros &= lm_is_zero(k->f, part[i]);
         }
-        c[number(&k->digits, x->columns, x->p->info->n)] = lw_gather(b, part, x->p->info->held[SIMT_MMA_C]);
+        c[number(&k->digits, x->columns, x->p->info->n)] = simt_gather(b, part, x->p->info->held[SIMT_MMA_C]);
     }
     return zeros;
 }
@@ -43,7 +43,7 @@ static void set_sums(const product *x, simt_builder *b, simt_instr made) {
     kernel *k = x->k;
     for (instance_walk w = lw_walk_begin(&k->digits, x->columns); lw_walk_next(&w);)
         for (uint32_t i = 0; i < x->p->info->held[SIMT_MMA_C]; i++)
-            *lm_slot(&k->digits, x->r, x->p, i) = lw_pick(
+            *lm_slot(&k->digits, x->r, x->p, i) = simt_pick(
                 b, simt_result(k->f, made, number(&k->digits, x->columns, x->p->info->n)), i);
 }
 
@@ -110,9 +110,9 @@ static void terms_of_a(const product *x, simt_builder *b, const operands *a, uin
     for (uint32_t h = 0; h < HALVES && op_of(x) == SIMT_MMA_ROWS_TRANS; h++)
         pair[h] = lm_row_factors(x->k, b, x->f, first_of_lane(x, b), step * x->p->info->k + ALONG * h, 2);
     for (uint32_t i = 0; i < HELD; i++) {
-        of[i] = lw_pick(b, all, i);
+        of[i] = simt_pick(b, all, i);
         if (op_of(x) == SIMT_MMA_ROWS_TRANS)
-            of[i] = simt_build_binary(b, SIMT_MUL, of[i], lw_pick(b, pair[i / 4], i % 2));
+            of[i] = simt_build_binary(b, SIMT_MUL, of[i], simt_pick(b, pair[i / 4], i % 2));
     }
 }
 
@@ -133,7 +133,8 @@ static void take_a_apart(const product *x, simt_builder *b, const operands *a, p
     }
     for (uint32_t i = 0; i < HELD; i++) by[i] = factor[i / 2 % 2].by;
     for (uint32_t s = 0; s < x->nsteps; s++)
-        parts->near[s] = lm_take_apart(b, lw_gather(b, of[s], HELD), lw_gather(b, by, HELD), &parts->rest[s]);
+        parts->near[s] = lm_take_apart(b, simt_gather(b, of[s], HELD), simt_gather(b, by, HELD),
+                                       &parts->rest[s]);
 }
 
 static void factors_of_own(const product *x, simt_builder *b, parts_of_a *parts) {
@@ -180,14 +181,14 @@ static void add_pieces(const product *x, simt_builder *b, const parts_of_a *a, c
         simt_value sum = simt_result(k->f, made, piece - first),
                    rests = simt_result(k->f, made, pieces + piece - first),
                    all = simt_build_fma(b, rests,
-                                        lw_widen(b, simt_build_float(b, SIMT_T(F32), 1.0 / LM_REST),
+                                        simt_widen(b, simt_build_float(b, SIMT_T(F32), 1.0 / LM_REST),
                                                  x->p->info->held[SIMT_MMA_C]),
                                         sum);
         for (uint32_t i = 0; i < x->p->info->held[SIMT_MMA_C]; i++) {
-            simt_value *slot = lm_slot(&k->digits, x->r, x->p, i), of = lw_pick(b, all, i),
+            simt_value *slot = lm_slot(&k->digits, x->r, x->p, i), of = simt_pick(b, all, i),
                        back = a->back[i / 2];
             if (op_of(x) != SIMT_MMA_ROWS_TRANS)
-                of = undo_smaller(b, of, lw_pick(b, pair[piece], i % 2), &back);
+                of = undo_smaller(b, of, simt_pick(b, pair[piece], i % 2), &back);
             *slot = lm_is_zero(k->f, *slot) ? simt_build_binary(b, SIMT_MUL, of, back)
                                             : simt_build_fma(b, of, back, *slot);
         }

@@ -1,37 +1,16 @@
 // Where values lie: temporaries, which versions share, and shared memory.
 
 #include "lower/scope/scope.h"
+#include "base/scalar.h"
 #include <string.h>
 
 // ---- Types -----------------------------------------------------------------------------------------------
 simt_element lw_memory_element(const kernel *k, ir_dtype t) {
-    switch (t) {
-    case DT_F64: return SIMT_F64;
-    case DT_F32: return SIMT_F32;
-    case DT_BF16: return SIMT_BF16;
-    case DT_F16: return SIMT_F16;
-    case DT_I32: return SIMT_I32;
-    case DT_I64: return SIMT_I64;
-    case DT_BOOL: return SIMT_I8;
-    case DT_INDEX: return k->l->o->index_bits == 32 ? SIMT_I32 : SIMT_I64;
-    case DT_COUNT: break;
-    }
-    ICE("no such type in memory");
+    return scalar_memory_element(t, k->l->o->index_bits);
 }
 
 simt_element lw_value_element(const kernel *k, ir_dtype t) {
-    switch (t) {
-    case DT_F64: return SIMT_F64;
-    case DT_F32: return SIMT_F32;
-    case DT_BF16: return SIMT_BF16;
-    case DT_F16: return SIMT_F16;
-    case DT_I32:
-    case DT_I64: return SIMT_I64;
-    case DT_BOOL: return SIMT_PRED;
-    case DT_INDEX: return (simt_element)k->ix.element;
-    case DT_COUNT: break;
-    }
-    ICE("no such type in a register");
+    return scalar_value_element(t, (simt_element)k->ix.element);
 }
 
 // ---- Temporaries -----------------------------------------------------------------------------------------

@@ -74,10 +74,10 @@ simt_value lw_masks(kernel *k, simt_builder *b, uint32_t from) {
 // ---- Lanes and padding -----------------------------------------------------------------------------------
 simt_value lw_position_lane(kernel *k, simt_builder *b, position p, uint32_t lane) {
     if (p.shape == POSITION_ONE) return p.at;
-    if (p.shape == POSITION_ANY) return lw_pick(b, p.at, lane);
+    if (p.shape == POSITION_ANY) return simt_pick(b, p.at, lane);
     return simt_build_binary(b, SIMT_ADD, p.at, lw_ix(k, b, lane));
 }
 
 simt_value lw_not_padding(simt_builder *b, position p, simt_value at) {
-    return simt_build_cmp(b, SIMT_LE, at, lw_widen(b, p.last, simt_typeof(b->func, at).lanes));
+    return simt_build_cmp(b, SIMT_LE, at, simt_widen(b, p.last, simt_typeof(b->func, at).lanes));
 }

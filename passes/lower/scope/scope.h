@@ -134,21 +134,6 @@ void lw_barrier(simt_builder *b);
 // What the lane has whose number differs in `mask`.
 simt_value lw_exchanged(simt_builder *b, simt_value x, simt_value mask);
 
-// ---- vectors.c -----------------------------------------------------------------------------------------
-simt_value lw_widen(simt_builder *b, simt_value x, uint32_t lanes);   // splat unless it is a vector already
-simt_value lw_pick(simt_builder *b, simt_value x, uint32_t lane);     // of a vector; a scalar itself
-// Of a vector; a scalar itself.
-simt_value lw_slice(simt_builder *b, simt_value x, uint32_t first, uint32_t lanes);
-simt_value lw_insert(simt_builder *b, simt_value v, simt_value x, uint32_t lane);
-simt_value lw_gather(simt_builder *b, const simt_value *x, uint32_t n);   // scalars as a vector
-uint32_t lw_lanes_of(const simt_builder *b, simt_value x);
-uint32_t lw_match(simt_builder *b, simt_value *x, simt_value *y);   // as many lanes each; how many
-// Scalars are splat where they meet vectors.
-simt_value lw_two(simt_builder *b, simt_op op, simt_value x, simt_value y);
-simt_value lw_convert(simt_builder *b, simt_element e, simt_value x);
-simt_value lw_choose(simt_builder *b, simt_value c, simt_value x, simt_value y);
-simt_value lw_maths(kernel *k, simt_builder *b, const char *name, const simt_value *args, uint32_t n);
-
 // ---- places.c ------------------------------------------------------------------------------------------
 simt_element lw_memory_element(const kernel *k, ir_dtype t);
 simt_element lw_value_element(const kernel *k, ir_dtype t);   // of an expression of that type

@@ -67,5 +67,5 @@ simt_value lw_running(kernel *k, simt_builder *b, const tensor_node *load) {
     if (!r) return 0;
     simt_value x = r->slot[lw_instance(&k->digits, r->copies) * r->n];
     bool lane = r->types[0].lanes > 1 && k->digits.at[k->digits.vector] >= 0;
-    return lane ? lw_pick(b, x, (uint32_t)k->digits.at[k->digits.vector]) : x;
+    return lane ? simt_pick(b, x, (uint32_t)k->digits.at[k->digits.vector]) : x;
 }

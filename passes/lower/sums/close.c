@@ -18,8 +18,8 @@ static simt_value *fold_lanes(kernel *k, simt_builder *b, const reduction *r, si
     for (uint32_t lanes = simt_typeof(k->f, x[0]).lanes / 2u; lanes > 0; lanes /= 2) {
         simt_value *lo = lw_state_new(k, r), *hi = lw_state_new(k, r);
         for (uint32_t c = 0; c < r->n; c++) {
-            lo[c] = lw_slice(b, x[c], 0, lanes);
-            hi[c] = lw_slice(b, x[c], lanes, lanes);
+            lo[c] = simt_slice(b, x[c], 0, lanes);
+            hi[c] = simt_slice(b, x[c], lanes, lanes);
         }
         x = lw_combined(k, b, r, lo, hi);
     }
@@ -72,7 +72,7 @@ void lw_finish(kernel *k, simt_builder *b, const reduction *r, simt_value *resul
     bool laned = lw_vector_of(&k->digits, r->left) && k->digits.at[k->digits.vector] >= 0;
     for (uint32_t c = 0; c < r->n; c++) {
         state[c] = r->slot[lw_instance(&k->digits, r->copies) * r->n + c];
-        if (laned) state[c] = lw_pick(b, state[c], (uint32_t)k->digits.at[k->digits.vector]);
+        if (laned) state[c] = simt_pick(b, state[c], (uint32_t)k->digits.at[k->digits.vector]);
     }
     lw_reducer(k, b, r->r->finish, r->r->nresults, NULL, state, NULL, results);
     for (uint32_t i = 0; i < st->nelse; i++)

@@ -11,7 +11,7 @@ bool lw_may_be_empty(const kernel *k, const reduction *r) {
 void lw_combine_into(kernel *k, simt_builder *b, const reduction *r, const simt_value *x, const simt_value *y,
                     uint8_t lanes, simt_value *out) {
     lw_reducer(k, b, r->r->combine, r->r->nstate, NULL, x, y, out);
-    for (uint32_t c = 0; c < r->r->nstate; c++) out[c] = lw_widen(b, out[c], lanes);
+    for (uint32_t c = 0; c < r->r->nstate; c++) out[c] = simt_widen(b, out[c], lanes);
 }
 
 // x, then y, both of n components; where one of them is empty, the other.

@@ -36,7 +36,7 @@ static simt_value only_once(kernel *k, simt_builder *b, const reduction *r) {
 static simt_value both_lanes(simt_builder *b, simt_value x, simt_value y) {
     if (!x || !y) return x ? x : y;
     uint32_t n = simt_typeof(b->func, x).lanes, m = simt_typeof(b->func, y).lanes;
-    return lw_both(b, lw_widen(b, x, n > m ? n : m), lw_widen(b, y, n > m ? n : m));
+    return lw_both(b, simt_widen(b, x, n > m ? n : m), simt_widen(b, y, n > m ? n : m));
 }
 
 // That no loop inside is at its padding: where one runs along the vector, of each lane.
@@ -48,7 +48,7 @@ static simt_value not_padding(kernel *k, simt_builder *b, const reduction *r) {
         simt_value x[16];
         if (!p.pad) continue;
         for (uint32_t l = 0; l < lanes; l++) x[l] = lw_position_lane(k, b, p, l);
-        c = both_lanes(b, c, lw_not_padding(b, p, lw_gather(b, x, lanes)));
+        c = both_lanes(b, c, lw_not_padding(b, p, simt_gather(b, x, lanes)));
     }
     return c;
 }
@@ -60,7 +60,7 @@ static void take_in(kernel *k, simt_builder *b, const reduction *r, const simt_v
     simt_value *after = ARENA_ARRAY(k->l->arena, simt_value, r->n);
     lw_combine_into(k, b, r, state, lifted, lanes, after);
     if (r->some)
-        after[r->r->nstate] = lw_widen(b, simt_build_pred(b, true),
+        after[r->r->nstate] = simt_widen(b, simt_build_pred(b, true),
                                        simt_typeof(k->f, state[r->r->nstate]).lanes);
     for (uint32_t c = 0; c < r->n; c++)
         state[c] = when && !(as_is && c < r->r->nstate) ? simt_build_select(b, when, after[c], state[c])
@@ -84,7 +84,7 @@ static void contribute_one(kernel *k, simt_builder *b, const reduction *r, const
     bool laned = inside && r->types[0].lanes > 1;
     uint32_t lane = laned ? (uint32_t)k->digits.at[k->digits.vector] : 0,
              turns = r->chained && !inside ? lw_lanes(&k->digits) : 1;
-    for (uint32_t c = 0; c < r->n; c++) state[c] = laned ? lw_pick(b, slot[c], lane) : slot[c];
+    for (uint32_t c = 0; c < r->n; c++) state[c] = laned ? simt_pick(b, slot[c], lane) : slot[c];
     simt_value when = lw_both(b, lw_masks(k, b, r->masks), only_once(k, b, r)), cell = lw_enter_cell(k, b, r);
     when = lw_both(b, when, cell);
     if (n->valid) when = lw_both(b, when, lw_expr(k, b, n->valid));
@@ -94,12 +94,13 @@ static void contribute_one(kernel *k, simt_builder *b, const reduction *r, const
     if (cell) lifted[0] = least_elsewhere(b, r, lifted[0], when);
     bool as_is = when && r->r->nstate == 1 && lw_adds_nothing(k, r, lifted[0], when);
     for (uint32_t t = 0; t < turns; t++) {
-        for (uint32_t c = 0; c < r->r->nstate; c++) one[c] = turns > 1 ? lw_pick(b, lifted[c], t) : lifted[c];
-        take_in(k, b, r, one, when && turns > 1 ? lw_pick(b, when, t) : when, as_is,
+        for (uint32_t c = 0; c < r->r->nstate; c++)
+            one[c] = turns > 1 ? simt_pick(b, lifted[c], t) : lifted[c];
+        take_in(k, b, r, one, when && turns > 1 ? simt_pick(b, when, t) : when, as_is,
                 laned ? 1 : r->types[0].lanes, state);
     }
     for (uint32_t c = 0; c < r->n; c++)
-        slot[c] = laned && r->types[c].lanes > 1 ? lw_insert(b, slot[c], state[c], lane) : state[c];
+        slot[c] = laned && r->types[c].lanes > 1 ? simt_insert(b, slot[c], state[c], lane) : state[c];
 }
 
 static void contribute_all(kernel *k, simt_builder *b, reduction *r, const loop_node *n) {

@@ -19,13 +19,13 @@ static numbers numbers_of(kernel *k, simt_builder *b, const reduction *r) {
     uint32_t states = lw_instances(&k->digits, r->copies);
     x.of = ARENA_ARRAY(k->l->arena, simt_value, states * x.lanes);
     for (uint32_t i = 0; i < states; i++)
-        for (uint32_t l = 0; l < x.lanes; l++) x.of[x.n++] = lw_pick(b, r->slot[i], l);
+        for (uint32_t l = 0; l < x.lanes; l++) x.of[x.n++] = simt_pick(b, r->slot[i], l);
     return x;
 }
 
 static void set_numbers(kernel *k, simt_builder *b, const reduction *r, const numbers *x) {
     for (uint32_t i = 0; i < lw_instances(&k->digits, r->copies); i++)
-        r->slot[i] = lw_gather(b, &x->of[i * x->lanes], x->lanes);
+        r->slot[i] = simt_gather(b, &x->of[i * x->lanes], x->lanes);
 }
 
 // As many as one access has of those from there on.
@@ -111,12 +111,12 @@ static void take_parts(kernel *k, simt_builder *b, const reduction *r, const low
                                       simt_build_binary(b, SIMT_SUB, thread[1], k->thread.number));
     for (uint32_t at = 0, n = 0; at < x->n; at += n) {
         n = at_once(x, at);
-        simt_value sum = two ? lw_gather(b, &x->of[at], n) : part_of(k, b, room, x, at, thread[0]);
+        simt_value sum = two ? simt_gather(b, &x->of[at], n) : part_of(k, b, room, x, at, thread[0]);
         for (uint32_t g = 1; g < a->extent; g++) {
             simt_value part = part_of(k, b, room, x, at, thread[two ? 0 : g]);
             sum = *lw_combined(k, b, r, &sum, &part);
         }
-        for (uint32_t i = 0; i < n; i++) x->of[at + i] = lw_pick(b, sum, i);
+        for (uint32_t i = 0; i < n; i++) x->of[at + i] = simt_pick(b, sum, i);
     }
 }
 
@@ -128,7 +128,7 @@ static void join(kernel *k, simt_builder *b, const reduction *r, const lower_axi
     if (!met) lw_barrier(b);
     for (uint32_t at = 0; at < x.n; at += at_once(&x, at))
         simt_build_store(b, place(k, b, room, &x, at, k->thread.number),
-                         lw_gather(b, &x.of[at], at_once(&x, at)));
+                         simt_gather(b, &x.of[at], at_once(&x, at)));
     lw_join before = k->shared.join;
     simt_region_info *region = &k->f->regions.data[b->region];
     k->shared.join = (lw_join){met ? b->region : 0, region->instrs.len, 0};

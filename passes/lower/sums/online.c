@@ -3,6 +3,7 @@
 // their sums, until all take that of all. States that were stored have that of their part.
 
 #include "lower/sums/sums.h"
+#include "base/scalar.h"
 
 // ---- Which -----------------------------------------------------------------------------------------------
 // The load of a maximum in what a sum adds; 0: it needs none.
@@ -20,19 +21,19 @@ static bool is_behind_by_plan(const loop_node *n, uint32_t stage) {
 // ---- Factors ---------------------------------------------------------------------------------------------
 // exp(from - to), to being no less; 1 where they are the same, be they infinite.
 static simt_value factor(kernel *k, simt_builder *b, simt_value from, simt_value to) {
-    simt_value below = lw_two(b, SIMT_SUB, from, to);
+    simt_value below = simt_two(b, SIMT_SUB, from, to);
     simt_type t = simt_typeof(k->f, below);
     const char *name = t.element == SIMT_F32 ? "exp_nonpositive" : "exp";
-    simt_value same = simt_build_cmp(b, SIMT_EQ, lw_widen(b, from, t.lanes), lw_widen(b, to, t.lanes));
-    return lw_choose(b, same, simt_build_float(b, t, 1), lw_maths(k, b, name, &below, 1));
+    simt_value same = simt_build_cmp(b, SIMT_EQ, simt_widen(b, from, t.lanes), simt_widen(b, to, t.lanes));
+    return simt_choose(b, same, simt_build_float(b, t, 1), scalar_maths(b, name, &below, 1));
 }
 
 // Terms of which a choice leaves out what would make NaN of them stay what they are where that is the
 // maximum: what is computed from their sum knows of it.
 static simt_value but_nan(simt_builder *b, simt_value factor, simt_value to) {
     simt_type t = simt_typeof(b->func, factor);
-    to = lw_widen(b, to, t.lanes);
-    return lw_choose(b, simt_build_cmp(b, SIMT_EQ, to, to), factor, simt_build_float(b, t, 1));
+    to = simt_widen(b, to, t.lanes);
+    return simt_choose(b, simt_build_cmp(b, SIMT_EQ, to, to), factor, simt_build_float(b, t, 1));
 }
 
 static bool may_leave_out(const kernel *k, const reduction *sum, uint32_t maximum) {
@@ -43,7 +44,7 @@ static bool may_leave_out(const kernel *k, const reduction *sum, uint32_t maximu
 static simt_value times(kernel *k, simt_builder *b, const reduction *sum, simt_value x, simt_value by) {
     simt_type t = simt_typeof(k->f, by);
     t.element = sum->types[0].element;
-    return lw_two(b, SIMT_MUL, x, simt_build_cvt(b, t, by));
+    return simt_two(b, SIMT_MUL, x, simt_build_cvt(b, t, by));
 }
 
 // What the maximum's copy was at each instance becomes what it is.
@@ -157,7 +158,7 @@ static simt_value is_behind(kernel *k, simt_builder *b, const reduction *r) {
         simt_value to = simt_build_binary(b, SIMT_ADD, r->slot[i], simt_build_float(b, f32, DISTANCE)),
                    more = simt_build_cmp(b, SIMT_LT, to, scaled(b, r, r->behind.most[i]));
         for (uint32_t l = 0; l < f32.lanes; l++) {
-            simt_value one = lw_pick(b, more, l);
+            simt_value one = simt_pick(b, more, l);
             behind = behind ? simt_build_binary(b, SIMT_OR, behind, one) : one;
         }
     }

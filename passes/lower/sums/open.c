@@ -110,7 +110,8 @@ void lw_start_states(kernel *k, simt_builder *b, reduction *r) {
     if (r->some) first[r->r->nstate] = simt_build_pred(b, false);
     r->slot = ARENA_ARRAY(k->l->arena, simt_value, count * r->n);
     for (uint32_t i = 0; i < count; i++)
-        for (uint32_t c = 0; c < r->n; c++) r->slot[i * r->n + c] = lw_widen(b, first[c], r->types[c].lanes);
+        for (uint32_t c = 0; c < r->n; c++)
+            r->slot[i * r->n + c] = simt_widen(b, first[c], r->types[c].lanes);
 }
 
 reduction *lw_open(kernel *k, simt_builder *b, const loop_node *n, uint32_t stage) {

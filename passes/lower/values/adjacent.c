@@ -106,10 +106,10 @@ static simt_value remember_all(const run *r, simt_builder *b, tensor_expr load, 
                                uint32_t lanes, uint32_t here) {
     for (uint32_t i = 0; i < r->n; i++) {
         lw_stand_at(r, i);
-        lw_remember(r->k, load, lw_slice(b, all, i * lanes, lanes));
+        lw_remember(r->k, load, simt_slice(b, all, i * lanes, lanes));
     }
     lw_stand_at(r, here);
-    return lw_slice(b, all, here * lanes, lanes);
+    return simt_slice(b, all, here * lanes, lanes);
 }
 
 static simt_value load_prepared(kernel *k, simt_builder *b, tensor_expr load) {

@@ -16,14 +16,14 @@ static bool natural(const kernel *k, tensor_expr e) {
 }
 
 static simt_value of_type(simt_builder *b, simt_type t, simt_value x) {
-    return lw_widen(b, simt_build_cvt(b, (simt_type){t.element, 1}, x), t.lanes);
+    return simt_widen(b, simt_build_cvt(b, (simt_type){t.element, 1}, x), t.lanes);
 }
 
 // Of the 64-bit magic m, ceil(m / 2^32) is the one for 32 bits: both are a floor and one more, or 0.
 static simt_value magic_of(kernel *k, simt_builder *b, tensor_space s, simt_type t) {
     simt_value m = lw_arg(k, ARG_MAGIC, s, 0);
     simt_type i64 = SIMT_T(I64);
-    if (t.element == SIMT_I64) return lw_widen(b, m, t.lanes);
+    if (t.element == SIMT_I64) return simt_widen(b, m, t.lanes);
     m = simt_build_binary(b, SIMT_ADD, m, simt_build_int(b, i64, UINT32_MAX));
     m = simt_build_binary(b, SIMT_LSHR, m, simt_build_int(b, i64, 32));
     return of_type(b, t, m);
@@ -67,7 +67,7 @@ static simt_value divide_round(kernel *k, simt_builder *b, const tensor_node *n,
     if (n->op == TENSOR_QUOT_OP) return simt_build_cvt(b, i64, q);
     simt_value x = lw_expr(k, b, n->args[0]),
                down = simt_build_cvt(b, i64, simt_build_with(b, SIMT_MUL, q, c));
-    return simt_build_binary(b, SIMT_SUB, x, lw_widen(b, down, simt_typeof(k->f, x).lanes));
+    return simt_build_binary(b, SIMT_SUB, x, simt_widen(b, down, simt_typeof(k->f, x).lanes));
 }
 
 // A position that is given is never negative.

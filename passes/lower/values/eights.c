@@ -91,13 +91,13 @@ static simt_value load_four(kernel *k, simt_builder *b, tensor_expr load, const 
     at[n->nargs - 1] = lw_at(own_eight(k, b, at[n->nargs - 1].at));
     simt_value all = lw_bits_in_a_row(k, b, (tensor_val)n->imm.i, at, LOOP_EIGHT);
     simt_value of[LOOP_EIGHT];
-    for (uint32_t i = 0; i < LOOP_EIGHT; i++) of[i] = lw_pick(b, all, i);
-    for (uint32_t i = 0; i < WORDS; i++) word[i] = lw_gather(b, &of[PAIR * i], PAIR);
+    for (uint32_t i = 0; i < LOOP_EIGHT; i++) of[i] = simt_pick(b, all, i);
+    for (uint32_t i = 0; i < WORDS; i++) word[i] = simt_gather(b, &of[PAIR * i], PAIR);
     change_places(k, b, word);
     for (uint32_t i = 0; i < PAIR * LANES; i++) {
         stand_at(k, r, first + i / PAIR, i % PAIR);
         lw_remember(k, load,
-                    lw_value_of_bits(k, b, (tensor_val)n->imm.i, lw_pick(b, word[i / PAIR], i % PAIR)));
+                    lw_value_of_bits(k, b, (tensor_val)n->imm.i, simt_pick(b, word[i / PAIR], i % PAIR)));
     }
     return word[0];
 }
@@ -126,8 +126,8 @@ static void store_own(kernel *k, simt_builder *b, const tensor_target *t, const 
         if (index[i].step) index[i].at = index[i].step;
     }
     index[t->rank - 1] = lw_at(own_eight(k, b, index[t->rank - 1].at));
-    for (uint32_t i = 0; i < LOOP_EIGHT; i++) of[i] = lw_pick(b, word[i / PAIR], i % PAIR);
-    lw_store_in_a_row(k, b, t->val, index, lw_gather(b, of, LOOP_EIGHT));
+    for (uint32_t i = 0; i < LOOP_EIGHT; i++) of[i] = simt_pick(b, word[i / PAIR], i % PAIR);
+    lw_store_in_a_row(k, b, t->val, index, simt_gather(b, of, LOOP_EIGHT));
 }
 
 static void store_four(kernel *k, simt_builder *b, uint32_t stage, const lower_eights *r, uint32_t first,
@@ -141,9 +141,9 @@ static void store_four(kernel *k, simt_builder *b, uint32_t stage, const lower_e
             k->access.owner = c;   // who is past an end has what the last one has
             values(k, b, stage, &of[one]);
             k->access.owner = 0;
-            of[one] = lw_pick(b, of[one], 0);
+            of[one] = simt_pick(b, of[one], 0);
         }
-        word[i] = simt_build_cvt(b, pair, lw_gather(b, of, PAIR));
+        word[i] = simt_build_cvt(b, pair, simt_gather(b, of, PAIR));
     }
     change_places(k, b, word);
     simt_builder then = *b;

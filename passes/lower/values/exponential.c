@@ -3,6 +3,7 @@
 //     m == -inf ? 0 : exp(s[e] - m)  →  exp(s[e] - (m == -inf ? 0 : m)), of which all but s[e] is the row's
 
 #include "lower/values/values.h"
+#include "base/scalar.h"
 #include <math.h>
 
 // ---- What is chosen 0 ------------------------------------------------------------------------------------
@@ -70,7 +71,7 @@ static simt_value without_scale(const simt_builder *b, simt_value x, double *sca
 static simt_value in_cell(kernel *k, simt_builder *b, tensor_expr e, simt_value x) {
     if (!k->product.cell || k->product.cell_axes & ~lw_depends(k, e)) return x;
     simt_type t = simt_typeof(k->f, x);
-    return simt_build_select(b, lw_widen(b, k->product.cell, t.lanes), x,
+    return simt_build_select(b, simt_widen(b, k->product.cell, t.lanes), x,
                              simt_build_float(b, t, (double)-INFINITY));
 }
 
@@ -97,17 +98,17 @@ static simt_value exp_of_difference(kernel *k, simt_builder *b, tensor_expr e, s
     if (k->product.cell && lw_is_narrow(k) && is_plain(k, x) && is_plain(k, y))
         return exp_narrow_below(k, b, e, x, y, 0);
     x = in_cell(k, b, e, x);
-    simt_value below = lw_two(b, SIMT_SUB, x, y);
+    simt_value below = simt_two(b, SIMT_SUB, x, y);
     bool f32 = simt_typeof(k->f, below).element == SIMT_F32;
     if (f32 && lw_is_narrow(k)) return exp_narrow(b, below);
-    return lw_maths(k, b, f32 && nonpositive ? "exp_nonpositive" : "exp", &below, 1);
+    return scalar_maths(b, f32 && nonpositive ? "exp_nonpositive" : "exp", &below, 1);
 }
 
 simt_value lw_exp_below(kernel *k, simt_builder *b, tensor_expr choice) {
     const tensor_node *c = tensor_node_at(k->l->op, choice), *x = lw_below(k->l, c);
     if (!x) return 0;
     simt_value none = lw_expr(k, b, c->args[0]), zero = lw_expr(k, b, c->args[1]);
-    simt_value most = lw_choose(b, none, zero, lw_expr(k, b, x->args[1]));
+    simt_value most = simt_choose(b, none, zero, lw_expr(k, b, x->args[1]));
     return exp_of_difference(k, b, choice, lw_expr(k, b, x->args[0]), most, true);
 }
 
@@ -137,5 +138,5 @@ simt_value lw_exp(kernel *k, simt_builder *b, tensor_expr e) {
     simt_value v = in_cell(k, b, e, lw_expr(k, b, of));
     bool f32 = simt_typeof(k->f, v).element == SIMT_F32;
     if (f32 && lw_is_narrow(k)) return exp_narrow(b, v);
-    return lw_maths(k, b, f32 && nonpositive ? "exp_nonpositive" : "exp", &v, 1);
+    return scalar_maths(b, f32 && nonpositive ? "exp_nonpositive" : "exp", &v, 1);
 }

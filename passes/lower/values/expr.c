@@ -34,7 +34,7 @@ static simt_value by_lanes(kernel *k, simt_builder *b, tensor_expr e) {
         x[i] = lw_expr(k, b, e);
     }
     k->digits.at[k->digits.vector] = -1;
-    return lw_gather(b, x, n);
+    return simt_gather(b, x, n);
 }
 
 static simt_element element_of(kernel *k, tensor_expr e) {
@@ -43,7 +43,7 @@ static simt_element element_of(kernel *k, tensor_expr e) {
 
 static simt_value lower_arm(kernel *k, simt_builder *b, tensor_expr e, uint32_t lanes) {
     region_mark m = lw_enter(&k->known);
-    simt_value v = lw_widen(b, lw_expr(k, b, e), lanes);
+    simt_value v = simt_widen(b, lw_expr(k, b, e), lanes);
     lw_leave(&k->known, m);
     return v;
 }
@@ -67,17 +67,17 @@ static simt_value lower_select(kernel *k, simt_builder *b, tensor_expr e, const 
     if (!below && !guard) below = lw_chosen_below(k, b, e);
     if (below) return below;
     simt_value c = lw_expr(k, b, n->args[0]);   // for all lanes: each then takes its own
-    if (guard && lw_lanes_of(b, c) > 1) return by_lanes(k, b, e);
+    if (guard && simt_lanes_of(b, c) > 1) return by_lanes(k, b, e);
     if (guard) return lower_branch(k, b, c, n->args[1], n->args[2]);
     simt_value x = lw_expr(k, b, n->args[1]), y = lw_expr(k, b, n->args[2]);
-    return lw_choose(b, c, x, y);
+    return simt_choose(b, c, x, y);
 }
 
 static simt_value lower_logic(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n, bool is_and) {
     bool guard = lw_needs_guard(k, n->args[1]);
     simt_value x = lw_expr(k, b, n->args[0]);
     if (guard && lw_vector_free(&k->digits, lw_depends(k, e))) return by_lanes(k, b, e);
-    if (!guard) return lw_two(b, is_and ? SIMT_AND : SIMT_OR, x, lw_expr(k, b, n->args[1]));
+    if (!guard) return simt_two(b, is_and ? SIMT_AND : SIMT_OR, x, lw_expr(k, b, n->args[1]));
     simt_type t = SIMT_T(PRED);
     simt_builder then, other;
     simt_instr i = simt_build_if(b, x, &t, 1, &then, &other);
@@ -92,16 +92,16 @@ static simt_value lower_logic(kernel *k, simt_builder *b, tensor_expr e, const t
 simt_value lw_else(kernel *k, simt_builder *b, simt_value some, simt_value x, tensor_expr orelse) {
     uint32_t lanes = simt_typeof(k->f, x).lanes;
     if (simt_typeof(k->f, some).lanes > 1 || !lw_needs_guard(k, orelse)) {
-        simt_value y = lw_widen(b, lw_expr(k, b, orelse), lanes);
+        simt_value y = simt_widen(b, lw_expr(k, b, orelse), lanes);
         lanes = simt_typeof(k->f, y).lanes;
-        return simt_build_select(b, some, lw_widen(b, x, lanes), y);
+        return simt_build_select(b, some, simt_widen(b, x, lanes), y);
     }
     simt_type t = {simt_typeof(k->f, x).element, (uint8_t)lanes};
     simt_builder then, other;
     simt_instr i = simt_build_if(b, some, &t, 1, &then, &other);
     simt_build_yield(&then, &x, 1);
     region_mark m = lw_enter(&k->known);
-    simt_value y = lw_widen(&other, lw_expr(k, &other, orelse), lanes);
+    simt_value y = simt_widen(&other, lw_expr(k, &other, orelse), lanes);
     simt_build_yield(&other, &y, 1);
     lw_leave(&k->known, m);
     return simt_result(k->f, i, 0);
@@ -112,27 +112,9 @@ static simt_value lower_var(kernel *k, simt_builder *b, const tensor_node *n) {
     return lw_spread(k, b, lw_var_position(k, b, (tensor_var)n->imm.i));
 }
 
-static simt_value lower_const(kernel *k, simt_builder *b, const tensor_node *n) {
-    simt_type t = {lw_value_element(k, n->type.type), 1};
-    if (ir_dtype_is_float(n->type.type)) return simt_build_float(b, t, n->imm.f);
-    return n->type.type == DT_BOOL ? simt_build_pred(b, n->imm.i != 0) : simt_build_int(b, t, n->imm.i);
-}
-
-static simt_value lower_floored(kernel *k, simt_builder *b, const tensor_node *n) {
-    simt_value v = lw_divide(k, b, n);
-    if (v) return v;
-    simt_value x = lw_expr(k, b, n->args[0]), y = lw_expr(k, b, n->args[1]);
-    lw_match(b, &x, &y);
-    return n->op == TENSOR_MOD_OP ? scalar_mod(b, x, y) : scalar_quot(b, x, y);
-}
-
 static simt_value lower_rand(kernel *k, simt_builder *b, const tensor_node *n) {
-    simt_value h = scalar_hash(b, 0, lw_expr(k, b, n->args[0]));
-    for (uint32_t i = 1; i < n->nargs; i++) {
-        simt_value x = lw_expr(k, b, n->args[i]);
-        lw_match(b, &h, &x);
-        h = scalar_hash(b, h, x);
-    }
+    simt_value h = 0;
+    for (uint32_t i = 0; i < n->nargs; i++) h = scalar_hash(b, h, lw_expr(k, b, n->args[i]));
     return scalar_uniform(b, h);
 }
 
@@ -148,39 +130,8 @@ static bool is_scaled(const kernel *k, tensor_expr e) {
     return here || is_scaled(k, x->args[0]) || is_scaled(k, x->args[1]);
 }
 
-static simt_value lower_round(kernel *k, simt_builder *b, const tensor_node *n) {
-    if (k->sums.again && (ir_dtype)n->imm.i == DT_F16 && is_scaled(k, n->args[0]))
-        return lw_expr(k, b, n->args[0]);
-    simt_value x = lw_convert(b, lw_memory_element(k, (ir_dtype)n->imm.i), lw_expr(k, b, n->args[0]));
-    return lw_convert(b, lw_value_element(k, n->type.type), x);
-}
-
-static simt_value lower_maths(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {
-    simt_value args[2] = {0, 0};
-    if (n->op == TENSOR_EXP_OP) return lw_exp(k, b, e);
-    for (uint32_t i = 0; i < n->nargs; i++) args[i] = lw_expr(k, b, n->args[i]);
-    const char *name = tensor_op_table((tensor_opcode)n->op)->text;
-    return lw_maths(k, b, name, args, n->nargs);
-}
-
-static simt_value lower_compare(kernel *k, simt_builder *b, const tensor_node *n, simt_predicate p) {
-    simt_value x = lw_expr(k, b, n->args[0]), y = lw_expr(k, b, n->args[1]);
-    if (tensor_typeof(k->l->op, n->args[0]).type == DT_BOOL) {   // conditions compare as 0 and 1
-        x = lw_convert(b, SIMT_I32, x);
-        y = lw_convert(b, SIMT_I32, y);
-    }
-    lw_match(b, &x, &y);
-    return simt_build_cmp(b, p, x, y);
-}
-
-static simt_value lower_two(kernel *k, simt_builder *b, const tensor_node *n, simt_op op) {
-    simt_value x = lw_expr(k, b, n->args[0]), y = lw_expr(k, b, n->args[1]);
-    return lw_two(b, op, x, y);
-}
-
-static simt_value lower_product(kernel *k, simt_builder *b, const tensor_node *n) {
-    simt_value exponential = lw_exp_times(k, b, n);
-    return exponential ? exponential : lower_two(k, b, n, SIMT_MUL);
+static bool is_left_unrounded(const kernel *k, const tensor_node *n) {
+    return k->sums.again && (ir_dtype)n->imm.i == DT_F16 && is_scaled(k, n->args[0]);
 }
 
 static const simt_instr_info *made_by(const simt_builder *b, simt_value v, simt_op op) {
@@ -195,91 +146,67 @@ static bool factors_of(simt_builder *b, simt_value v, simt_value *x, simt_value 
     uint32_t at = lane ? (uint32_t)lane->imm.i : 0;
     if (!product) return false;
     *x = product->args[0], *y = product->args[1];
-    if (lane) *x = lw_pick(b, *x, at), *y = lw_pick(b, *y, at);
+    if (lane) *x = simt_pick(b, *x, at), *y = simt_pick(b, *y, at);
     return true;
 }
 
 // A product that a reduction adds is rounded with the sum, in one operation: half the arithmetic of a dot
 // product. Elsewhere only where little is kept of it, and in 16 bits, where a product that is rounded by
 // itself loses most of what a sum of it could keep.
-static simt_value lower_add(kernel *k, simt_builder *b, const tensor_node *n) {
-    simt_value x = lw_expr(k, b, n->args[0]), y = lw_expr(k, b, n->args[1]), p, q;
-    lw_match(b, &x, &y);
+static simt_value lower_add(kernel *k, simt_builder *b, const tensor_node *n, simt_value x, simt_value y) {
+    simt_value p, q;
+    simt_match(b, &x, &y);
     bool fused = tensor_type_is_narrow(n->type) ||
                  ((k->reducer.right || lw_is_narrow(k)) && tensor_type_is_float(n->type));
     return fused && factors_of(b, y, &p, &q) ? simt_build_fma(b, p, q, x)
                                              : simt_build_binary(b, SIMT_ADD, x, y);
 }
 
-// What was widened to be narrowed again is what it was.
-static simt_value lower_cvt(kernel *k, simt_builder *b, const tensor_node *n) {
-    simt_value x = lw_expr(k, b, n->args[0]);
+// What was widened to be narrowed again is what it was; 0: it was not.
+static simt_value narrowed(kernel *k, simt_builder *b, const tensor_node *n, simt_value x) {
     const simt_instr_info *widened = tensor_type_is_narrow(n->type) ? made_by(b, x, SIMT_CVT) : NULL;
     simt_element to = lw_value_element(k, n->type.type);
-    if (widened && simt_typeof(b->func, widened->args[0]).element == to) return widened->args[0];
-    return lw_convert(b, to, x);
+    return widened && simt_typeof(b->func, widened->args[0]).element == to ? widened->args[0] : 0;
 }
 
-static simt_value lower_one(kernel *k, simt_builder *b, const tensor_node *n, simt_op op) {
-    return simt_build_unary(b, op, lw_expr(k, b, n->args[0]));
+// What depends on the values of the arguments alone.
+static simt_value lower_plain(kernel *k, simt_builder *b, const tensor_node *n) {
+    const scalar_types types = {(simt_element)k->ix.element, k->l->o->index_bits};
+    simt_value *x = ARENA_ARRAY(k->l->arena, simt_value, n->nargs + 1);
+    for (uint32_t i = 0; i < n->nargs; i++) x[i] = lw_expr(k, b, n->args[i]);
+    if (n->op == TENSOR_ADD_OP) return lower_add(k, b, n, x[0], x[1]);
+    simt_value as_it_was = n->op == TENSOR_CVT_OP ? narrowed(k, b, n, x[0]) : 0;
+    return as_it_was ? as_it_was : scalar_plain(b, &types, n, x);
 }
 
-static simt_value lower_node(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {
-    switch ((tensor_opcode)n->op) {
-    case TENSOR_CONST_OP: return lower_const(k, b, n);
-    case TENSOR_NONE_OP: return lw_ix(k, b, -1);
+// What is found in another way than by the values of the arguments; 0: there is none.
+static simt_value lower_otherwise(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {
+    switch ((int)n->op) {
     case TENSOR_VAR_OP: return lower_var(k, b, n);
     case TENSOR_SIZE_OP: return lw_size(k, b, (tensor_space)n->imm.i);
     case TENSOR_ARG_OP: return k->reducer.arg[n->imm.i];
     case TENSOR_LEFT_OP: return k->reducer.left[n->imm.i];
     case TENSOR_RIGHT_OP: return k->reducer.right[n->imm.i];
     case TENSOR_LOAD_OP: return lw_load(k, b, e, n);
-    case TENSOR_INDEX_OP: return lw_to_ix(k, b, lw_expr(k, b, n->args[0]));
-    case TENSOR_PARTS_OP:   // whoever has it multiplied by parts takes it apart
-    case TENSOR_STOP_OP: return lw_expr(k, b, n->args[0]);
-    case TENSOR_ADD_OP: return lower_add(k, b, n);
-    case TENSOR_SUB_OP: return lower_two(k, b, n, SIMT_SUB);
-    case TENSOR_MUL_OP: return lower_product(k, b, n);
-    case TENSOR_DIV_OP: return lower_two(k, b, n, SIMT_DIV);
-    case TENSOR_MOD_OP:
-    case TENSOR_QUOT_OP: return lower_floored(k, b, n);
-    case TENSOR_BIT_OP: return scalar_bit(b, lw_expr(k, b, n->args[0]), lw_expr(k, b, n->args[1]));
-    case TENSOR_MIN_OP: return lower_two(k, b, n, SIMT_MIN);
-    case TENSOR_MAX_OP: return lower_two(k, b, n, SIMT_MAX);
-    case TENSOR_NEG_OP: return lower_one(k, b, n, SIMT_NEG);
-    case TENSOR_EQ_OP: return lower_compare(k, b, n, SIMT_EQ);
-    case TENSOR_NE_OP: return lower_compare(k, b, n, SIMT_NE);
-    case TENSOR_LT_OP: return lower_compare(k, b, n, SIMT_LT);
-    case TENSOR_LE_OP: return lower_compare(k, b, n, SIMT_LE);
-    case TENSOR_GT_OP: return lower_compare(k, b, n, SIMT_GT);
-    case TENSOR_GE_OP: return lower_compare(k, b, n, SIMT_GE);
     case TENSOR_AND_OP: return lower_logic(k, b, e, n, true);
     case TENSOR_OR_OP: return lower_logic(k, b, e, n, false);
-    case TENSOR_NOT_OP: return lower_one(k, b, n, SIMT_NOT);
     case TENSOR_SELECT_OP: return lower_select(k, b, e, n);
-    case TENSOR_CVT_OP: return lower_cvt(k, b, n);
-    case TENSOR_ROUND_OP: return lower_round(k, b, n);
-    case TENSOR_TF32_OP: return lower_one(k, b, n, SIMT_CVT_TF32);
-    case TENSOR_SQRT_OP: return lower_one(k, b, n, SIMT_SQRT);
-    case TENSOR_FLOOR_OP: return lower_one(k, b, n, SIMT_FLOOR);
-    case TENSOR_CEIL_OP: return lower_one(k, b, n, SIMT_CEIL);
-    case TENSOR_EXP_OP:
-    case TENSOR_LOG_OP:
-    case TENSOR_POW_OP:
-    case TENSOR_TANH_OP:
-    case TENSOR_SIN_OP:
-    case TENSOR_COS_OP:
-    case TENSOR_ERF_OP:
-    case TENSOR_EXPM1_OP:
-    case TENSOR_LOG1P_OP: return lower_maths(k, b, e, n);
+    case TENSOR_MUL_OP: return lw_exp_times(k, b, n);
+    case TENSOR_MOD_OP:
+    case TENSOR_QUOT_OP: return lw_divide(k, b, n);
+    case TENSOR_ROUND_OP: return is_left_unrounded(k, n) ? lw_expr(k, b, n->args[0]) : 0;
+    case TENSOR_EXP_OP: return lw_exp(k, b, e);
     case TENSOR_RAND_OP: return lower_rand(k, b, n);
     case TENSOR_PREIMAGE_OP:
     case TENSOR_AT_LEAST_OP:
     case TENSOR_CUT_PARTS_OP: return lw_number(k, e);
-    case TENSOR_SYMMETRIC_OP:
-    case TENSOR_OP_COUNT: break;
     }
-    ICE("'%s' stands outside a precondition", tensor_op_table((tensor_opcode)n->op)->text);
+    return 0;
+}
+
+static simt_value lower_node(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {
+    simt_value v = lower_otherwise(k, b, e, n);
+    return v ? v : lower_plain(k, b, n);
 }
 
 simt_value lw_expr(kernel *k, simt_builder *b, tensor_expr e) {
@@ -291,7 +218,7 @@ simt_value lw_expr(kernel *k, simt_builder *b, tensor_expr e) {
     simt_value all = laned
                          ? of[lw_instance(&k->digits, axes) - (uint32_t)(k->digits.at[k->digits.vector] + 1)]
                          : 0;
-    if (all) return lw_remember(k, e, lw_pick(b, all, (uint32_t)k->digits.at[k->digits.vector]));
+    if (all) return lw_remember(k, e, simt_pick(b, all, (uint32_t)k->digits.at[k->digits.vector]));
     const tensor_node *n = tensor_node_at(k->l->op, e);
     span outer = b->at;
     if (n->at.hi) b->at = n->at;

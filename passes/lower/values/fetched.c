@@ -130,8 +130,8 @@ simt_value lw_load_fetched(kernel *k, simt_builder *b, const fetched_rows *f, co
         simt_value x[16];
         for (uint32_t i = 0; i < lanes; i++)
             x[i] = lw_load_shared(k, b, f->rows->val,
-                                  simt_build_addr(b, to, lw_pick(b, last.at, i), bytes, 0), 1, bytes);
-        return lw_gather(b, x, lanes);
+                                  simt_build_addr(b, to, simt_pick(b, last.at, i), bytes, 0), 1, bytes);
+        return simt_gather(b, x, lanes);
     }
     return lw_load_shared(k, b, f->rows->val, simt_build_addr(b, to, last.at, bytes, 0), lanes,
                           last.shape == POSITION_SHIFTED ? bytes : column_align(f, lanes, bytes));

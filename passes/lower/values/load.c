@@ -12,7 +12,7 @@ static simt_value register_load(kernel *k, simt_builder *b, const tensor_node *l
         !lw_place_in_all(k, b, load, all))
         return known;
     known = lw_known(&k->known, v, all, load->nargs, 0);   // as a vector, read by lane
-    return known ? lw_pick(b, known, (uint32_t)k->digits.at[k->digits.vector]) : 0;
+    return known ? simt_pick(b, known, (uint32_t)k->digits.at[k->digits.vector]) : 0;
 }
 
 // A tile stands for what it is one of while it is filled and the variables of its origin are bound.

@@ -304,7 +304,7 @@ static simt_value load_lanes(kernel *k, simt_builder *b, tensor_val val, const p
                              uint32_t lanes) {
     simt_value x[16];
     for (uint32_t i = 0; i < lanes; i++) x[i] = load_lane(k, b, val, index, i);
-    return lw_gather(b, x, lanes);
+    return simt_gather(b, x, lanes);
 }
 
 static simt_value load_vector(kernel *k, simt_builder *b, tensor_val val, const position *index,
@@ -416,7 +416,7 @@ static void red_at(kernel *k, simt_builder *b, tensor_val val, const simt_value 
 
 void lw_red_to(kernel *k, simt_builder *b, tensor_val val, const position *index, simt_value x,
                simt_atomic how) {
-    where_there(k, b, val, index, 0, red_at, lw_pick(b, x, 0), (int)how);
+    where_there(k, b, val, index, 0, red_at, simt_pick(b, x, 0), (int)how);
 }
 
 static void store_at(kernel *k, simt_builder *b, tensor_val val, const simt_value *at, simt_value x,
@@ -438,7 +438,7 @@ void lw_store_in_a_row(kernel *k, simt_builder *b, tensor_val v, const position 
 
 static void store_lanes(kernel *k, simt_builder *b, tensor_val val, const position *index, simt_value x,
                         uint32_t lanes) {
-    for (uint32_t i = 0; i < lanes; i++) where_there(k, b, val, index, i, store_at, lw_pick(b, x, i), 0);
+    for (uint32_t i = 0; i < lanes; i++) where_there(k, b, val, index, i, store_at, simt_pick(b, x, i), 0);
 }
 
 static void store_vector(kernel *k, simt_builder *b, tensor_val val, const position *index, simt_value x,
@@ -458,8 +458,8 @@ static void store_some(kernel *k, simt_builder *b, tensor_val val, const positio
 void lw_store_to(kernel *k, simt_builder *b, tensor_val val, const position *index, simt_value x) {
     access_form form = form_of(k, val, index);
     uint32_t lanes = form == ACCESS_ONE ? 1 : lw_lanes(&k->digits);
-    if (form == ACCESS_ONE) x = lw_pick(b, x, 0);
-    else x = lw_widen(b, x, lanes);
+    if (form == ACCESS_ONE) x = simt_pick(b, x, 0);
+    else x = simt_widen(b, x, lanes);
     simt_element e = lw_memory_element(k, lw_stored_type(k, val));
     x = simt_build_cvt(b, (simt_type){e, (uint8_t)lanes}, x);
     simt_value whole = form == ACCESS_VECTOR ? there(k, b, val, index, lanes - 1) : 0;

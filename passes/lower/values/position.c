@@ -39,7 +39,7 @@ simt_value lw_spread(kernel *k, simt_builder *b, position p) {
         x[i] = lw_position_lane(k, b, p, i);
         if (p.pad) x[i] = simt_build_binary(b, SIMT_MIN, x[i], p.last);
     }
-    return lw_gather(b, x, n);
+    return simt_gather(b, x, n);
 }
 
 // Positions along the vector, as far as sums of them with what does not vary along it.
@@ -74,7 +74,7 @@ position lw_position(kernel *k, simt_builder *b, tensor_expr e) {
     if (own_position(k, b, e, &p)) return p;
     if (lw_vector_free(&k->digits, lw_depends(k, e)) && along_position(k, b, e, &p)) return p;
     simt_value x = lw_to_ix(k, b, lw_expr(k, b, e));
-    return (position){.at = x, .shape = lw_lanes_of(b, x) > 1 ? POSITION_ANY : POSITION_ONE};
+    return (position){.at = x, .shape = simt_lanes_of(b, x) > 1 ? POSITION_ANY : POSITION_ONE};
 }
 
 // The place in all lanes, of which one is at hand; false: saying it would take an access.
