@@ -1,4 +1,4 @@
-// What loop IR allows and lowering does not do yet, told before it is tried.
+// What loop IR allows and lowering does not do yet. It is told before lowering tries.
 
 #include "lower/lower.h"
 #include <string.h>
@@ -14,7 +14,7 @@ typedef struct {
     span *at;
 } checking;
 
-// As the source calls it: lowering makes e' of e.
+// The variable's name in the source: lowering makes e' of e.
 static const char *name_of(const checking *c, tensor_var v) {
     const char *name = c->plan->op->vars.data[v].name;
     return arena_strndup(c->arena, name, strcspn(name, "'"));
@@ -44,8 +44,7 @@ static uint32_t stride(const checking *c, const loop_digit *d) {
 
 static bool power_of_two(uint32_t x) { return x && !(x & (x - 1)); }
 
-// Does something inside combine what threads hold, or take it from each other; beyond_warp: through shared
-// memory?
+// Does something inside combine what threads hold, or exchange it? beyond_warp: through shared memory?
 static bool combines(const checking *c, const loop_body *body, bool inside, bool beyond_warp) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];

@@ -1,5 +1,6 @@
-// Launches that overlap: a kernel says when the next one may start, and waits for the one before: at its end,
-// or, where one of its chain may still write what it reads, ahead of what could see that.
+// Launches that overlap (programmatic dependent launch). A kernel says when the next one may start, and
+// waits for the one before: at its end, or, where a kernel before may still write what it reads, ahead of
+// the first such access.
 //     kernel y_cut … early wait first { … }  →  %row = ld i32 %a invariant   grid.wait   %part = ld f32 %b
 
 #include "lower/lower.h"
@@ -14,8 +15,8 @@ bool lw_together(const lowering *l, uint32_t step) {
     return k && loop_shares_launch(k->start);
 }
 
-// What is loaded as invariant, or through a pointer without aliases, may be loaded before the wait: nothing
-// that one of the kernels before still writes, or reads and this one writes.
+// A load that is invariant, or goes through a pointer without aliases, may come before the wait. So no
+// value may be loaded that way which a kernel before still writes, or reads where this kernel writes it.
 void lw_find_unsettled(kernel *k, uint32_t step) {
     if (k->plan->start != LOOP_START_WAIT_FIRST || !k->l->o->machine->gpu) return;
     arena *a = k->l->arena;
@@ -40,9 +41,9 @@ static bool find_states(const kernel *k, const loop_body *body, bool *states) {
     return any;
 }
 
-// Whether what the launch writes of temporaries is the states of parts of rows, which no launch before
-// touches. They are large, and may lie where temporaries of launches lie that still run, if it waits before
-// it writes them: long after it began, as they are the last it does.
+// Of temporaries, the launch writes the states of parts of rows alone, and no launch before touches them.
+// They are large, and may share memory with temporaries of launches that still run. Then the kernel waits
+// before it writes them, which is the last it does.
 static bool leaves_states_alone(const kernel *k, uint32_t step) {
     const tensor_op *op = k->l->op;
     arena *a = k->l->arena;

@@ -1,5 +1,5 @@
-// One kernel of a loop plan: its parameters as they are met, its block's place in the loops dealt to blocks,
-// its thread's lane and group, its launch.
+// One kernel of a loop plan: the block's place in the loops that are dealt to blocks, the thread's lane and
+// group, and the launch.
 //     for v in 0 .. size(V) [group 4, block] { for f in 0 .. size(F) [lane 32, block] { … } }
 //  →  blocks = ceil(V / 4) * ceil(F / 32); v's block = ctaid / ceil(F / 32), f's = ctaid % ceil(F / 32)
 
@@ -46,7 +46,7 @@ static size_expr grid_size(kernel *k) {
     return s;
 }
 
-// The grid has fewer than 2^31 blocks, or the runtime refuses it, so 32 bits hold every count.
+// 32 bits hold every count: the runtime refuses a grid of 2^31 blocks or more.
 static simt_value count_of_blocks(kernel *k, simt_builder *b, const loop_node *n) {
     simt_type i64 = SIMT_T(I64), i32 = SIMT_T(I32);
     simt_value lo = simt_build_cvt(b, i64, lw_expr(k, b, n->lo)),
@@ -77,7 +77,7 @@ static simt_value count_of_shares(kernel *k, simt_builder *b) {
 }
 
 // ---- Kernels that share a launch --------------------------------------------------------------------------
-// One kernel with all they do, of which the blocks take turns: those of the first come first.
+// Kernels that share a launch become one, with the bodies of all. Its blocks take turns.
 static const loop_kernel *whole_launch(lowering *l, uint32_t step) {
     const loop_kernel *first = lw_launch_at(l, step);
     if (!lw_together(l, step + 1)) return first;
@@ -91,13 +91,13 @@ static const loop_kernel *whole_launch(lowering *l, uint32_t step) {
     return all;
 }
 
-// Which blocks are a kernel's, and the number of each among them.
+// Which blocks run a kernel, and the number of each among them.
 typedef struct {
     simt_value is, at;   // is: 0: all are
 } turn;
 
-// One kernel after the other: from: the first block of the kernel at hand; n: how many it has; NULL: all that
-// are left.
+// Kernels one after the other. from: the first block of the kernel at hand; n: how many it has; NULL: all
+// that are left.
 static turn in_a_row(simt_builder *b, simt_value block, const simt_value *from, const simt_value *n) {
     simt_value at = from ? simt_build_binary(b, SIMT_SUB, block, *from) : block,
                is = from ? simt_build_cmp(b, SIMT_GE, block, *from) : 0,
@@ -105,8 +105,8 @@ static turn in_a_row(simt_builder *b, simt_value block, const simt_value *from, 
     return (turn){is && less ? simt_build_binary(b, SIMT_AND, is, less) : is ? is : less, at};
 }
 
-// In turns, while each has a block; then one after the other. least: of the numbers of blocks; from: the
-// first of the kernel's left over.
+// Kernels in turns while each has a block left, then one after the other. least: the smallest number of
+// blocks; from: the first block of the kernel that is left over.
 static turn alternating(simt_builder *b, simt_value block, uint32_t which, uint32_t kernels, simt_value least,
                         simt_value from, simt_value n) {
     simt_value turns = simt_build_with(b, SIMT_MUL, least, kernels),
@@ -123,7 +123,7 @@ static turn alternating(simt_builder *b, simt_value block, uint32_t which, uint3
                                     simt_build_binary(b, SIMT_ADD, left, least))};
 }
 
-// A block goes through the body of one, so all have the same shared memory; each has its own hints.
+// A block runs one of the bodies, so all use the same shared memory. Each body has its own cache hints.
 static void blocks_of(kernel *k, simt_builder *b, const loop_kernel *plan, turn t, uint32_t shared,
                       uint32_t *most) {
     simt_builder then;
@@ -146,7 +146,7 @@ static void blocks_of(kernel *k, simt_builder *b, const loop_kernel *plan, turn 
     if (k->f->shared_bytes > *most) *most = k->f->shared_bytes;
 }
 
-// How many blocks each has, and the sum for the launch.
+// How many blocks each kernel has, and their sum for the launch.
 static simt_value *counts_of(kernel *k, simt_builder *b, uint32_t step, uint32_t kernels, size_expr *all) {
     simt_value *n = ARENA_ARRAY(k->l->arena, simt_value, kernels);
     for (uint32_t i = 0; i < kernels; i++) {
@@ -184,8 +184,8 @@ static size_expr walk_together(kernel *k, simt_builder *b, uint32_t step) {
 }
 
 // ---- Shares of the grid ----------------------------------------------------------------------------------
-// A persistent kernel's blocks take one share after the other. That numbers of shares plus a grid fit 31 bits
-// is guarded.
+// Blocks of a persistent kernel take one share after the other. A guard says that the number of shares and
+// the grid fit 31 bits together.
 static void walk_shares(kernel *k, simt_builder *b) {
     simt_instr loop;
     simt_builder in = simt_build_for(b, simt_build_sreg(b, SREG_CTAID), count_of_shares(k, b),
@@ -257,20 +257,21 @@ static kernel kernel_start(lowering *l, const loop_kernel *plan) {
     return k;
 }
 
-// By unique_name.
+// unique_name made the name of that one.
 static bool is_called(const char *name, const char *wanted) {
     size_t n = strlen(wanted);
     return !strncmp(name, wanted, n) &&
            (!name[n] || (name[n] == '_' && !name[n + 1 + strspn(name + n + 1, "0123456789")]));
 }
 
-// Places tell kernels of two stages apart, which have the same code, and in texts their names do.
+// Kernels of two stages may have the same code. Their source places tell them apart, or in a text their
+// names.
 static bool is_again(const kernel *k, const simt_func *f) {
     if (!k->l->o->of_text) return simt_func_equal(f, k->f);
     return is_called(f->name, k->plan->name) && simt_func_alike(f, k->f);
 }
 
-// Versions often differ in some of their kernels alone: one that is there already is not made again.
+// Versions often differ in some kernels alone: a kernel that the module has already is not made again.
 static const char *made_before(const kernel *k) {
     simt_module *m = k->l->p->module;
     if (m->funcs.data[m->funcs.len - 1] != k->f) return k->f->name;   // it has brought functions along
@@ -283,7 +284,7 @@ static const char *made_before(const kernel *k) {
 }
 
 // ---- The kernel ------------------------------------------------------------------------------------------
-// Its share of the blocks, or all shares.
+// The block's share, or all shares in turn.
 static size_expr walk_blocks(kernel *k, simt_builder *b, uint32_t step) {
     if (lw_together(k->l, step + 1)) return walk_together(k, b, step);
     find_block_loops(k, &k->plan->body);

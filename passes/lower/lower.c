@@ -1,5 +1,5 @@
-// From a loop plan to kernels in simt IR and a version of the program: its steps, and rows of the program's
-// tables for the prepared arrays and temporaries they use; versions share rows by name.
+// From a loop plan to kernels in SIMT IR and a version of the program: its steps, and rows of the program's
+// tables for the prepared arrays and temporaries that the kernels use. Versions share these rows by name.
 
 #include "lower/lower.h"
 #include "base/scalar.h"
@@ -17,7 +17,8 @@ static tensor_space domain_of(const lowering *l, tensor_val v) {
     return i->axes[0] < l->p->spaces.len ? i->axes[0] : i->into;
 }
 
-// Degrees and places lead into spaces that only this plan has: those are told by what they are of.
+// Degrees and places lead into spaces that only this plan has. They are told apart by what they are degrees
+// and places of.
 static tensor_space into_of(const lowering *l, tensor_val v) {
     const tensor_val_info *i = &l->op->vals.data[v];
     if (i->into < l->p->spaces.len) return i->into;
@@ -31,7 +32,7 @@ static uint32_t prepared_row(lowering *l, program_prepared row) {
     return l->p->prepared.len - 1;
 }
 
-// Offsets are indexed by what their map leads into, one entry more.
+// Offsets have an entry for each point that their map leads to, and one more.
 static void add_prepared(lowering *l, const loop_prepared *r) {
     const tensor_val_info *v = &l->op->vals.data[r->val];
     program_map_ref *args = ARENA_ARRAY(l->arena, program_map_ref, r->nargs);

@@ -8,13 +8,13 @@
 void lw_kernel(lowering *l, uint32_t step);   // a launch of the plan
 
 // ---- early.c -------------------------------------------------------------------------------------------
-// Launches that overlap (lower/early.c).
-const loop_kernel *lw_launch_at(const lowering *l, uint32_t step);   // NULL: the step is none
-bool lw_together(const lowering *l, uint32_t step);   // it is in the launch of the one before
+const loop_kernel *lw_launch_at(const lowering *l, uint32_t step);   // NULL: the step is no launch
+bool lw_together(const lowering *l, uint32_t step);   // it shares the launch of the step before
+// Which values kernels before may still use, and whether this kernel waits before it writes.
 void lw_find_unsettled(kernel *k, uint32_t step);
-void lw_find_left(kernel *k, uint32_t step);   // whether it waits to write
+void lw_find_left(kernel *k, uint32_t step);
 void lw_begin_early(kernel *k, simt_builder *b, uint32_t step);
 void lw_end_early(kernel *k, simt_builder *b);
-void lw_wait_late(kernel *k);   // when all is built: the wait goes as far down as it may
+void lw_wait_late(kernel *k);   // when all is built, the wait goes as far down as it may
 
 #endif

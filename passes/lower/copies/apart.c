@@ -1,12 +1,13 @@
-// Rows of f32 in panels, each number taken apart in two of f16 that lie in planes of their own: what it is to
-// the nearest, and what that leaves. f16 has few exponents, so a row is multiplied by the power of two that
-// brings its largest number next below 2^15, and what is left 2^11 times more; what undoes it lies behind the
-// planes. Two numbers of f16 in the place of one of f32: a thread reads eight, and writes them there.
+// Rows of f32 in panels: each number is taken apart in two of f16, which lie in planes of their own. The
+// first is the nearest f16, the second what that leaves. f16 has few exponents, so the row is multiplied by
+// the power of two that brings its largest number just below 2^15, and the second number by 2^11 more. The
+// factors that undo this lie behind the planes. Two numbers of f16 take the place of one of f32: a thread
+// reads eight, and writes them there.
 //     fetch 2 k[…] panels                                        # of f32
 //  →  copy.wait; barrier; x = ld k, …; m = max |x|; m = shfl.bfly …
 //     a = f16(x by); r = f16((x by - a) 2^11); st k, a; st k + plane, r; st k + …, 1 / by
-// Sums of three products of half as many digits: Markidis et al., "NVIDIA Tensor Core Programmability,
-// Performance & Precision", 2018.
+// Three products of half as many digits add up to one: Markidis et al., "NVIDIA Tensor Core
+// Programmability, Performance & Precision", 2018.
 
 #include "lower/copies/copies.h"
 #include <math.h>
@@ -20,9 +21,9 @@ simt_value lm_largest(simt_builder *b, simt_value x, uint32_t lanes) {
     return x;
 }
 
-// In the exponent: 2^(141 - e) of what lies between 2^(e - 127) and its double, and 2^(e - 141). Below 2^-112
-// it is that of 2^-112. Where one is infinite or NaN the others are nothing beside it: then what undoes it is
-// NaN, so that sums are, which are found again.
+// The factor is built from exponents: 2^(141 - e) for a largest number between 2^(e - 127) and its double,
+// and 2^(e - 141) undoes it. Below 2^-112 it is the factor of 2^-112. If the largest number is infinite or
+// NaN, what undoes the factor is NaN. Then so are the sums, which are computed again.
 lm_factor lm_factor_of(simt_builder *b, simt_value largest) {
     const int64_t one = INT64_C(1) << 23, exponent = 255 * one, least = 15 * one, both = 268 * one,
                   below = 14 * one;
@@ -36,8 +37,8 @@ lm_factor lm_factor_of(simt_builder *b, simt_value largest) {
     return (lm_factor){simt_build_bitcast(b, SIMT_T(F32), by), back};
 }
 
-// x times the factor, to the nearest; rest: what that leaves, LM_REST times, to the nearest: so it is as
-// large as what it is the rest of, and has all its digits as long as that has.
+// x times the factor, rounded to f16. rest: LM_REST times what that leaves, rounded to f16. So the rest is
+// about as large as the first number, and keeps all its digits as long as that does.
 simt_value lm_take_apart(simt_builder *b, simt_value x, simt_value by, simt_value *rest) {
     simt_type wide = simt_typeof(b->func, x), half = {SIMT_F16, wide.lanes};
     simt_value of = simt_build_binary(b, SIMT_MUL, x, simt_widen(b, by, wide.lanes)),
@@ -73,9 +74,9 @@ simt_value lm_row_factors(kernel *k, simt_builder *b, const fetched_rows *f, sim
 }
 
 // ---- A round's rows --------------------------------------------------------------------------------------
-// Eight lanes have a row, as a panel has eight pieces of it, which are in banks of their own. Rows of a
-// thread are read before any of them is written, so that it does not wait for one after the other. Of a
-// lane's row; that a thread has in registers.
+// Eight lanes share a row, as a panel has eight pieces of it, which lie in different banks. A thread reads
+// several rows before it writes any of them, so that it does not wait for them one after the other.
+// MOST_EIGHTS: of a lane's row; AT_ONCE: that a thread has in registers.
 enum { LANES = 8, MOST_EIGHTS = LOOP_MOST_PARTS / (LANES * EIGHT), AT_ONCE = 4 };
 
 typedef struct {
@@ -93,7 +94,7 @@ typedef struct {
 } taken_row;
 
 static simt_value place(const taking *t, simt_builder *b, uint32_t more, uint32_t eight, uint32_t plane) {
-    // So that addresses differ by more than a constant.
+    // Then addresses differ by more than a constant.
     bool apart = more % TURN || lw_panel_rows(t->f) < t->f->tile.rows;
     simt_value row = apart ? simt_build_with(b, SIMT_ADD, t->first, more) : t->first,
                lane = simt_build_with(b, SIMT_ADD, t->lane, eight * LANES),
@@ -107,7 +108,7 @@ static void load_all(const taking *t, simt_builder *b, taken_row *row) {
         row->of[i] = simt_build_load(b, (simt_type){SIMT_F32, FOUR}, place(t, b, row->more, i / 2, i % 2));
 }
 
-// All lanes of a warp find factors together, so those that have no row find one of zeros.
+// All lanes of a warp find factors together. Lanes that have no row find the factor of zeros.
 static void load_row(const taking *t, simt_builder *b, taken_row *row) {
     simt_builder then, otherwise;
     simt_type types[2 * MOST_EIGHTS];

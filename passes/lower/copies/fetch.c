@@ -1,11 +1,12 @@
-// Rows that a block copies into shared memory for the rounds of a loop, through a ring of buffers: the
-// threads begin the copies of a round that is so many rounds ahead, and read those of the round at hand,
-// which they have waited for. They meet once a round, when all are through with the buffer that is filled
-// next. Warps that have rows of their own copy them by themselves, and meet nobody.
+// Rows that a block copies into shared memory for the rounds of a loop, by asynchronous copies into a ring
+// of buffers. The threads begin the copies of a round some rounds ahead. They read the rows of the round at
+// hand, whose copies they have waited for. They meet at a barrier once a round, when all are through with
+// the buffer that is filled next. Warps that have rows of their own copy them by themselves, and meet
+// nobody.
 //     for e … [lane 8 unit 4, register 2, serial] fetch 3 x[e] pitch 136 { … }
 //  →  copy round 0; end; copy round 1; end
 //     for i = 0 to rounds { wait 1; barrier; if i + 2 < rounds { copy round i + 2 }; end; … buffer i % 3 … }
-// A ring of several stages, as CUTLASS's multistage kernels and Triton's have it.
+// This is a ring of several stages, as in CUTLASS's multistage kernels and in Triton's.
 
 #include "lower/copies/copies.h"
 
@@ -39,7 +40,7 @@ static bool has_parts(const kernel *k, const loop_node *n) {
     return parts;
 }
 
-// Of what is fetched, how much comes round by round: what is the block's own comes last.
+// How many of the fetched values come round by round. Those that are the block's own come last in the list.
 static uint32_t each_round(const loop_node *n) {
     uint32_t fetched = n->nfetched;
     while (fetched && n->fetched[fetched - 1].own) fetched--;
@@ -48,7 +49,7 @@ static uint32_t each_round(const loop_node *n) {
 
 bool lw_fetches_own(const loop_node *n) { return each_round(n) < n->nfetched; }
 
-// Whether each group is a warp that reads the rows of its own digit alone, which follow one another.
+// Each group is a warp that reads the rows of its own digit alone, and those rows follow one another.
 static bool by_warps(const kernel *k, const loop_node *n) {
     uint32_t d = n->ndigits;
     while (d && n->digits[d - 1].place == LOOP_SERIAL_PLACE) d--;
@@ -93,7 +94,7 @@ static bool is_itself(const kernel *k, const fetched_rows *f) {
     return tensor_node_at(k->l->op, f->rows->index[f->tile.row_axis])->op == TENSOR_VAR_OP;
 }
 
-// row + more: of the buffer; there: whether the round has it. An index is read within the range.
+// The position of row + more of the buffer. there: the round has it. An index is read within the range.
 static simt_value row_at(kernel *k, simt_builder *b, const filling *x, simt_value row, uint32_t more,
                          simt_value *there) {
     simt_value at = simt_build_with(b, SIMT_ADD,
@@ -104,7 +105,7 @@ static simt_value row_at(kernel *k, simt_builder *b, const filling *x, simt_valu
                : simt_build_binary(b, SIMT_MIN, at, simt_build_with(b, SIMT_SUB, x->row.hi, 1));
 }
 
-// The pointer to an element of a row.
+// A pointer to an element of a row.
 static simt_value source(kernel *k, simt_builder *b, const filling *x, simt_value row, simt_value column) {
     const loop_fetch *f = x->to->rows;
     uint32_t rank = k->l->op->vals.data[f->val].rank;
@@ -115,7 +116,7 @@ static simt_value source(kernel *k, simt_builder *b, const filling *x, simt_valu
     return lw_address(k, b, f->val, index);
 }
 
-// Of numbers that are taken apart eight lie where those of f16 will, four in each plane.
+// Eight numbers that are taken apart lie where eight numbers of f16 will lie, four in each plane.
 static simt_value in_panels(kernel *k, simt_builder *b, const filling *x, simt_value row, simt_value part) {
     const fetched_rows *f = x->to;
     uint32_t row_bytes = buffer_bytes(k, f) / f->tile.rows;
@@ -126,7 +127,7 @@ static simt_value in_panels(kernel *k, simt_builder *b, const filling *x, simt_v
         simt_build_with(b, SIMT_MUL, simt_build_with(b, SIMT_UREM, part, 2), buffer_bytes(k, f) / 2));
 }
 
-// Of a thread's copies the one that begins with number `first` of all.
+// The copy of a thread that has number `first` among all.
 typedef struct {
     simt_value row, part;   // i32: row + more of the buffer, and of its copies
     uint32_t more;
@@ -146,7 +147,8 @@ static copy_place place_of(simt_builder *b, const filling *x, uint32_t first) {
     return c;
 }
 
-// Constants come last, so that addresses differ by them. known: the row's index; 0: it is read.
+// Constants come last, so that addresses of a thread's copies differ by them. known: the row's index; 0: it
+// is read.
 static void copy_number(kernel *k, simt_builder *b, const filling *x, uint32_t first, simt_value known) {
     const loop_fetch *f = x->to->rows;
     uint32_t bytes = lw_fetched_element_bytes(k, f), at_once = x->to->tile.bytes;
@@ -169,7 +171,7 @@ static void copy_number(kernel *k, simt_builder *b, const filling *x, uint32_t f
     k->f->instrs.data[copy].imm.i = at_once;
 }
 
-// Copies of a thread; of fewer copies than threads some threads have one.
+// Copies of a thread. If there are fewer copies than threads, some threads have one.
 static uint32_t shared_out(uint32_t copies, uint32_t threads) { return (copies + threads - 1) / threads; }
 
 static uint32_t copies_each(const filling *x) { return shared_out(x->rows * x->a_row, x->threads); }
@@ -187,12 +189,12 @@ static void copy_by_some(kernel *k, simt_builder *b, const filling *x, uint32_t 
     if (some) simt_build_yield(&then, NULL, 0);
 }
 
-// known: the index of each copy of a thread; NULL: they are read.
+// known: the row index of each copy of the thread; NULL: they are read.
 static void copy_rows(kernel *k, simt_builder *b, const filling *x, const simt_value *known) {
     for (uint32_t c = 0; c < copies_each(x); c++) copy_by_some(k, b, x, c * x->threads, known ? known[c] : 0);
 }
 
-// Of the axes that do not move.
+// Indices of the axes that are the same for all rows.
 static simt_value *same_index(kernel *k, simt_builder *b, const fetched_rows *f) {
     uint32_t rank = k->l->op->vals.data[f->rows->val].rank;
     simt_value *index = ARENA_ARRAY(k->l->arena, simt_value, rank);
@@ -201,7 +203,7 @@ static simt_value *same_index(kernel *k, simt_builder *b, const fetched_rows *f)
     return index;
 }
 
-// slot: which of the buffers, i32.
+// slot, i32: which of the buffers.
 static filling filling_of(kernel *k, simt_builder *b, const loop_node *n, const fetched_rows *f,
                           simt_value base, simt_value hi, simt_value slot) {
     side round = {n->var, base, hi}, beside = {0};
@@ -227,9 +229,9 @@ static filling filling_of(kernel *k, simt_builder *b, const loop_node *n, const 
 }
 
 // ---- Indices before rows ---------------------------------------------------------------------------------
-// A thread would wait for the index of a row before it begins to copy that, and what follows would wait with
-// it: it has read the indices the round before (lower/copies/round_ahead.c), and copies the rows where the
-// round ends.
+// A thread would wait for a row's index before it begins to copy the row, and everything after that would
+// wait too. So it reads the indices a round before (lower/copies/round_ahead.c), and copies the rows at the
+// end of the round.
 static bool reads_early(const kernel *k, const loop_node *n, uint32_t first) {
     bool early = n->buffers > 1 || has_parts(k, n);
     for (uint32_t i = 0; i < each_round(n); i++) {
@@ -239,7 +241,7 @@ static bool reads_early(const kernel *k, const loop_node *n, uint32_t first) {
     return early;
 }
 
-// Rows of the same index, whose copies fall to threads alike: those of the one before.
+// The rows have the indices of the value before, and their copies fall to threads in the same way.
 static bool shares_indices(const kernel *k, uint32_t first, uint32_t i) {
     if (!i) return false;
     const fetched_rows *f = &k->rounds.fetched.data[first + i], *before = f - 1;
@@ -247,7 +249,7 @@ static bool shares_indices(const kernel *k, uint32_t first, uint32_t i) {
            row_copies(k, f) == row_copies(k, before);
 }
 
-// indices: of rows, of each that does not share those of the one before; NULL: they are read.
+// indices: of the rows of each value that does not share those of the value before; NULL: they are read.
 static void fill(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, simt_value base,
                  simt_value hi, simt_value slot, const simt_value *indices) {
     const simt_value *known = NULL;
@@ -270,7 +272,7 @@ static void take_indices(kernel *k, simt_builder *b, const loop_node *n, uint32_
     }
 }
 
-// Past the last round nothing is read, and zeros are written where nobody looks.
+// Past the last round nothing is read. Zeros are written to a buffer that nobody reads.
 void lw_fetch_end(kernel *k, simt_builder *b, const loop_node *n) {
     bool any = false;
     for (uint32_t i = k->rounds.fetched.len - n->nfetched; i < k->rounds.fetched.len; i++) {
@@ -283,7 +285,7 @@ void lw_fetch_end(kernel *k, simt_builder *b, const loop_node *n) {
     if (any) simt_build_op(b, SIMT_COPY_END, NULL, 0, NULL, 0);
 }
 
-// Where there is such a round.
+// If there is a round at base.
 static void fill_round(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, simt_value base,
                        simt_value hi, simt_value slot, const simt_value *indices) {
     simt_builder then;
@@ -303,7 +305,7 @@ static bool goes_round(const loop_node *n) {
     return rounds;
 }
 
-// The loop may have been gone through before, and some thread still read the last of it.
+// The loop may have run before, and some thread may still read its last rows.
 static bool comes_again(const kernel *k) {
     bool again = k->plan->persistent > 0;
     for (uint32_t i = 0; i < k->scope.masks.len; i++) again |= goes_round(k->scope.masks.data[i].node);
@@ -316,8 +318,8 @@ static const loop_node *loop_beside(const kernel *k, const loop_fetch *f) {
     return NULL;
 }
 
-// A loop may be met several times, and has the same buffers then; others have buffers of their own, as some
-// thread may still read the last of those.
+// A loop that is met several times has the same buffers each time. Loops do not share buffers, because a
+// thread may still read the last rows of another loop.
 static uint32_t room_of(kernel *k, const loop_node *n, const fetched_rows *f) {
     for (uint32_t i = 0; i < k->shared.fetched.len; i++)
         if (k->shared.fetched.data[i].of == f->rows) return k->shared.fetched.data[i].at;
@@ -339,7 +341,7 @@ static uint32_t begin(kernel *k, const loop_node *n) {
     return first;
 }
 
-// What is taken apart first is multiplied after that.
+// The fence is left out for rows that are taken apart first: another one comes after that.
 static void wait(kernel *k, simt_builder *b, const loop_node *n, uint32_t groups) {
     simt_instr i = simt_build_op(b, SIMT_COPY_WAIT, NULL, 0, NULL, 0);
     k->f->instrs.data[i].imm.i = groups;
@@ -362,7 +364,7 @@ static void take_apart(kernel *k, simt_builder *b, const loop_node *n, uint32_t 
             lw_take_rows_apart(k, b, &k->rounds.fetched.data[first + i]);
 }
 
-// Once, while rows of rounds are under way: groups of copies.
+// It is done once, while the rows of rounds are under way: so many groups of copies.
 static void take_own_apart(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, uint32_t groups) {
     if (!lw_fetches_own(n) || !has_parts(k, n)) return;
     wait(k, b, n, groups);
@@ -382,7 +384,7 @@ static const loop_node *group_in(const loop_body *body) {
     return found;
 }
 
-// Loads of the value that the expression has, an expression that is met twice counted twice.
+// How often the expression loads the value. An expression that is met twice counts twice.
 static uint32_t loads_of(const tensor_op *op, tensor_expr e, tensor_val val) {
     const tensor_node *n = tensor_node_at(op, e);
     uint32_t loads = n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == val;
@@ -411,8 +413,9 @@ static uint32_t loads_of_op(const tensor_op *op, tensor_val val) {
     return loads;
 }
 
-// Rows of one buffer are in registers once a matrix operation of several warps begins, if its first factor
-// alone reads them: those of the next round are copied while it goes on.
+// There is one buffer, and its rows are read by the first factor of a matrix operation of several warps
+// alone. They are in registers when the operation begins, so the rows of the next round are copied during
+// it.
 static bool comes_late(const kernel *k, const loop_node *n) {
     const tensor_op *op = k->l->op;
     const loop_node *group = n->buffers == 1 ? group_in(&n->body) : NULL;
@@ -445,7 +448,7 @@ void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value b
         filling x = filling_of(k, b, n, &k->rounds.fetched.data[first + i], base, hi, i32(b, 0));
         copy_rows(k, b, &x, NULL);
     }
-    // There may be no round.
+    // The copies are a group of their own, because there may be no round.
     if ((n->buffers == 1 || has_parts(k, n)) && lw_fetches_own(n))
         simt_build_op(b, SIMT_COPY_END, NULL, 0, NULL, 0);
     for (uint32_t i = 0; i + 1 < n->buffers || (!i && comes_late(k, n)); i++)
@@ -455,7 +458,7 @@ void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value b
     k->rounds.fetched.len = first;
 }
 
-// In a ring: the one after it, or before.
+// The next buffer in the ring, or the one before.
 simt_value lw_buffer_beside(simt_builder *b, const loop_node *n, simt_value slot, bool after) {
     uint32_t last = n->buffers - 1;
     simt_value ends = simt_build_cmp(b, SIMT_EQ, slot, i32(b, after ? last : 0));
@@ -509,5 +512,5 @@ void lw_fetch_indices(kernel *k, simt_builder *b, const loop_node *n, simt_value
     k->rounds.fetched.len = first;
 }
 
-// Copies past the last round are over before whatever comes next fills their buffers.
+// Copies past the last round must end before anything else fills their buffers.
 void lw_fetch_last(simt_builder *b) { simt_build_op(b, SIMT_COPY_WAIT, NULL, 0, NULL, 0); }

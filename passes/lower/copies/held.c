@@ -1,6 +1,6 @@
-// Entries that lanes hold: at the head of a round, lane i of so many loads the entries i, i + lanes, … of the
-// round, at once and next to each other, and each use takes its entry from that lane by a shuffle.
-// Hand-written kernels load indices and edge values so: GE-SpMM, G-Sparse, HalfGNN's first phase.
+// Entries that lanes hold. At the head of a round lane i loads the entries i, i + lanes, … of the round, so
+// that the loads are coalesced. Each use takes its entry from that lane by a shuffle. Hand-written kernels
+// load indices and edge values so: GE-SpMM, G-Sparse, HalfGNN's first phase.
 //     for e in lo .. hi [serial 32, serial] hold (src[e]) lanes 32 { … x[src[e], f] … }
 //  →  for base = lo to hi step 32 { held = src[min(base + lane, hi - 1)]
 //       for i = 0 to min(32, hi - base) { … x[shfl(held, i), f] … } }
@@ -21,8 +21,8 @@ static bool takes_threads(const loop_digit *d) {
     return d->place == LOOP_LANE_PLACE || d->place == LOOP_GROUP_PLACE;
 }
 
-// Entries of a thread's round that one step of a digit, or of all, goes over: threads have points of their
-// own.
+// How many entries of a thread's round one step of the digit goes over, or of all digits below it. Digits
+// of threads do not count: those threads have other positions.
 static uint32_t entries_below(const loop_node *n, uint32_t digit) {
     uint32_t entries = 1;
     for (uint32_t i = 0; i < digit; i++)
@@ -30,7 +30,7 @@ static uint32_t entries_below(const loop_node *n, uint32_t digit) {
     return entries;
 }
 
-// Positions from one entry of a thread to its next.
+// How many positions are between one entry of a thread and its next.
 static uint32_t apart(const loop_node *n) {
     uint32_t points = 1;
     for (uint32_t i = 0; i < n->ndigits && takes_threads(&n->digits[i]); i++) points *= n->digits[i].extent;
@@ -41,7 +41,7 @@ static uint32_t registers_of(const loop_node *n) {
     return (entries_below(n, n->ndigits) + n->held_by - 1) / n->held_by;
 }
 
-// The entries at a position of this thread's own.
+// The entries at a position of this thread.
 static void load_entries(kernel *k, simt_builder *b, const loop_node *n, simt_value at, simt_value *out,
                          uint32_t stride) {
     lw_rebinding outer = lw_rebind(k, n->var, at);
@@ -49,7 +49,7 @@ static void load_entries(kernel *k, simt_builder *b, const loop_node *n, simt_va
     lw_restore(k, &outer);
 }
 
-// The most entries that are left to lanes of the warp, which go through the same steps.
+// The largest number of entries that are left to a lane of the warp: all lanes go through the same steps.
 static simt_value most_left(simt_builder *b, simt_value left, uint32_t by) {
     for (uint32_t m = by; m < 32; m *= 2)
         left = simt_build_binary(b, SIMT_MAX, left, shuffle(b, SIMT_SHFL_BFLY, left, i32(b, m), 32));
@@ -66,8 +66,8 @@ static bool differs_in_warp(const kernel *k, const loop_node *n, const loop_roun
     return differs;
 }
 
-// How many parts of that size x has, the last one maybe not full; where x is below 0, as of a thread that is
-// through, none or fewer.
+// How many parts of that size x has; the last part may not be full. If x is negative, as for a thread that
+// is through, there are no parts.
 static simt_value parts(kernel *k, simt_builder *b, simt_value x, uint32_t size) {
     if (size == 1) return x;
     simt_value up = simt_build_binary(b, SIMT_ADD, x, lw_ix(k, b, (int64_t)size - 1));
@@ -101,14 +101,14 @@ void lw_hold(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
 }
 
 // ---- Steps -----------------------------------------------------------------------------------------------
-// Steps of a serial digit that some lane of the warp has an entry at.
+// How many steps of a serial digit some lane of the warp has an entry at.
 simt_value lw_held_steps(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit,
                          const loop_round *r) {
     simt_value steps = parts(k, b, r->left, entries_below(n, digit));
     return simt_build_binary(b, SIMT_MIN, steps, lw_ix(k, b, n->digits[digit].extent));
 }
 
-// Steps as long as a register turn them: the next one's entries come first.
+// If a step is as long as a register, the registers turn: the next step's entries come first.
 uint32_t lw_held_turns(const loop_node *n, uint32_t digit) {
     return n->nheld && entries_below(n, digit) % n->held_by == 0 ? n->nheld * registers_of(n) : 0;
 }
@@ -130,7 +130,7 @@ void lw_held_step(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit
 }
 
 // ---- Uses ------------------------------------------------------------------------------------------------
-// What was widened by its load moves as it was.
+// A value that its load widened moves in its narrow type.
 static simt_value moved(simt_builder *b, simt_value x, simt_value lane, uint32_t width) {
     simt_type t = simt_typeof(b->func, x);
     simt_instr def = b->func->values.data[x].def;
@@ -142,7 +142,7 @@ static simt_value moved(simt_builder *b, simt_value x, simt_value lane, uint32_t
     return simt_build_cvt(b, t, shuffle(b, SIMT_SHFL_IDX, x, lane, width));
 }
 
-// Each copy of the position takes its entries, which loads in the body then find.
+// Each copy of the position takes its entries, where loads in the body find them.
 void lw_take_held(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r) {
     uint32_t registers = registers_of(n);
     axis_set copies = lw_written_out(&k->digits, r->own);

@@ -1,11 +1,12 @@
-// Where rows lie in panels: shared memory as matrix operations of four warps read it, swizzled.
+// Where rows lie in panels, which are the swizzled tiles of shared memory that matrix operations of four
+// warps read.
 
 #include "lower/copies/copies.h"
 
-// Rows of a block's own lie so for each four warps.
+// A block's own rows have panels for each four warps.
 uint32_t lw_panel_rows(const fetched_rows *f) { return f->rows->own ? SIMT_GROUP_ROWS : f->tile.rows; }
 
-// Where a row's piece of 16 bytes lies, in bytes: simt_mma_row_at of the row.
+// The offset of a piece of 16 bytes of the row, in bytes, as simt_mma_row_at has it.
 simt_value lw_in_panels(simt_builder *b, const fetched_rows *f, uint32_t row_bytes, simt_value row,
                         simt_value part) {
     uint32_t rows = lw_panel_rows(f);

@@ -1,6 +1,6 @@
-// What a round reads before anything else, read a round before: where rows are fetched, the indices of those
-// that it begins to copy, and loads that all its positions share, such as masks of cells. A thread that asked
-// for them in their round would wait for memory, and all that follows with it.
+// Loads that a round needs first are made in the round before: the indices of the rows that it begins to
+// copy, and what all its positions share, such as masks of cells. A thread that loads them in the round
+// itself waits for memory, and everything after that waits too.
 //     for e.slot … fetch 3 x[columns[e.slot]] { if bit(masks[quot(e.slot, 16)], …) { … } }
 //  →  m = masks[lo / 16], i = columns[lo + 32 + …]
 //     for … carry m, i { next = masks[…], columns[…]  …  copy x[i]  yield next }
@@ -18,7 +18,7 @@ struct read_ahead {
 };
 
 // ---- Which -----------------------------------------------------------------------------------------------
-// All it has of the loop are quotients that a round shares.
+// Of the loop, the expression has quotients alone that a round shares.
 static bool of_round(const kernel *k, const loop_node *n, tensor_expr e, bool *any) {
     const tensor_node *x = tensor_node_at(k->l->op, e);
     if (x->op == TENSOR_VAR_OP) return (tensor_var)x->imm.i != n->var;
@@ -39,8 +39,8 @@ static void find_loads(const kernel *k, read_ahead *a, tensor_expr e) {
 }
 
 // ---- Values ----------------------------------------------------------------------------------------------
-// What is asked for a round before its use is asked for there: the load that a number is, widened or times a
-// constant.
+// The load behind a number, which may be widened or times a constant, stays where it was built. LLVM may
+// not move it to its use.
 void lw_pin(const kernel *k, simt_value x) {
     simt_instr_info *i = &k->f->instrs.data[k->f->values.data[x].def];
     while (i->op == SIMT_CVT || i->op == SIMT_MUL) i = &k->f->instrs.data[k->f->values.data[i->args[0]].def];
@@ -76,8 +76,8 @@ static void measure(kernel *k, read_ahead *a, simt_value base) {
 }
 
 // ---- Rounds ----------------------------------------------------------------------------------------------
-// Where there is a first round, all at once: what waited for one index of a row would keep the next from
-// being asked for.
+// If there is a first round, all of it is read at once. Otherwise the wait for one row index would delay
+// the load of the next.
 static void read_first(kernel *k, simt_builder *b, const read_ahead *a, simt_value lo, simt_value hi) {
     simt_builder then, other;
     uint32_t rounds = a->node->buffers - 1, n = rounds * a->indices + a->n;
@@ -88,11 +88,12 @@ static void read_first(kernel *k, simt_builder *b, const read_ahead *a, simt_val
     simt_instr branch = simt_build_if(b, simt_build_cmp(b, SIMT_LT, lo, hi), types, n, &then, &other);
     for (uint32_t i = 0; i < rounds; i++)
         lw_fetch_indices(k, &then, a->node, rounds_on(&then, a, lo, i), hi, &all[i * a->indices]);
-    // Where a round may not be, LLVM would ask for its index then.
+    // LLVM would sink the load of an index to the branch of a round that may not run.
     for (uint32_t i = 0; i < rounds * a->indices; i++) lw_pin(k, all[i]);
     read(k, &then, a, lo, hi, &all[rounds * a->indices]);
     simt_build_yield(&then, all, n);
-    // Nobody's: with a constant LLVM would compute what follows here, and wait for it.
+    // Nobody uses these values. If they were constants, LLVM would compute what follows in this branch,
+    // and wait for it.
     for (uint32_t i = 0; i < n; i++) none[i] = lo;
     simt_build_yield(&other, none, n);
     for (uint32_t i = 0; i < n; i++) all[i] = simt_result(k->f, branch, i);
@@ -132,14 +133,14 @@ const simt_value *lw_read_next(kernel *k, simt_builder *b, read_ahead *a, simt_v
 }
 
 // ---- Rounds without cells --------------------------------------------------------------------------------
-// Whether the condition is a bit of the load.
+// The condition is a bit of the load.
 static bool is_bit_of(const kernel *k, tensor_expr condition, tensor_expr load) {
     const tensor_node *bit = tensor_node_at(k->l->op, condition),
                       *mask = tensor_node_at(k->l->op, bit->args[0]);
     return bit->op == TENSOR_BIT_OP && (mask->op == TENSOR_CVT_OP ? mask->args[0] : bit->args[0]) == load;
 }
 
-// Whether groups sum products together.
+// Groups sum products together.
 static bool joins_groups(const loop_body *body) {
     bool joins = false;
     for (uint32_t i = 0; i < body->len; i++) {

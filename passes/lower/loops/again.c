@@ -1,4 +1,4 @@
-// What a reduction by matrix operations finds once more, where what it added up is not finite.
+// Sums of a reduction by matrix operations that are computed once more, where they are not finite.
 
 #include "lower/loops/loops.h"
 #include <math.h>
@@ -8,7 +8,7 @@ static uint32_t states_of(const lower_digits *d, const reduction *r) {
     return lw_instances(d, r->copies) * r->n;
 }
 
-// That some state of this thread may not be finite: their sum is not.
+// Some state of this thread may not be finite: then their sum is not.
 static simt_value some_infinite(kernel *k, simt_builder *b, const reduction *r) {
     simt_value sum = 0;
     for (instance_walk w = lw_walk_begin(&k->digits, r->copies); lw_walk_next(&w);) {
@@ -26,7 +26,7 @@ static simt_value either(simt_builder *b, simt_value x, simt_value y) {
     return x && y ? simt_build_binary(b, SIMT_OR, x, y) : x ? x : y;
 }
 
-// That some number is none, of what is infinite where nothing was added; 0: they are no numbers of floats.
+// Some number is NaN, of those that are infinite where nothing was added; 0: they are no floats.
 static simt_value some_nan(kernel *k, simt_builder *b, const reduction *r) {
     simt_value any = 0;
     for (instance_walk w = lw_walk_begin(&k->digits, r->copies); lw_walk_next(&w);)
@@ -60,7 +60,7 @@ static void copy_states(kernel *k, simt_builder *b, const reduction *from, const
         }
 }
 
-// Of some sum numbers were taken out (tensor/outside.c).
+// Some factor was taken out of the sum (tensor/outside.c).
 static bool is_scaled(const kernel *k, const reduction_list *all) {
     bool any = false;
     for (uint32_t i = 0; i < all->len; i++)
@@ -68,7 +68,7 @@ static bool is_scaled(const kernel *k, const reduction_list *all) {
     return any;
 }
 
-// What one of the loops finds, the next ones read.
+// The next loops read what one of them finds.
 static void reduce_in(kernel *k, simt_builder *b, const reduction_list *all, const loop_node *again,
                       loop_node *n) {
     const uint32_t outer = k->sums.all.len;
@@ -88,7 +88,7 @@ static void reduce_in(kernel *k, simt_builder *b, const reduction_list *all, con
 static void reduce_again(kernel *k, simt_builder *b, const reduction_list *all, const loop_node *again,
                          simt_value *now) {
     region_mark m = lw_enter(&k->known);
-    // Of cells without what rounds them: that they are so many times what they were may be why.
+    // Cells are not rounded this time: their factor may be why the sum is not finite.
     k->sums.again = is_scaled(k, all);
     for (uint32_t i = 0; i < again->body.len; i++) reduce_in(k, b, all, again, again->body.data[i]);
     for (uint32_t i = 0; i < all->len; i++)
@@ -97,9 +97,9 @@ static void reduce_again(kernel *k, simt_builder *b, const reduction_list *all, 
     lw_leave(&k->known, m);
 }
 
-// Products that stand for nothing are 0 times a number of another row, which may be infinite or NaN: a thread
-// with such a state finds all of its states once more, from what belongs to them alone. So it need not hold
-// both.
+// A cell without an entry adds 0 times a number of another row, which may be infinite or NaN. A thread with
+// such a state computes all its states once more, from their own entries alone. It holds one set of states,
+// not two.
 void lw_again(kernel *k, simt_builder *b, const loop_node *reduce, reduction *const *of) {
     reduction_list all = {0};
     uint32_t count = 0, at = 0;

@@ -1,4 +1,4 @@
-// A loop's variable bound to its positions in a round, and the mask of those past the end.
+// A loop's variable is bound to its positions in a round, and steps past the end get a mask.
 
 #include "lower/loops/loops.h"
 

@@ -1,7 +1,7 @@
-// Long sums of the host, in blocks: what one accumulator of f32 adds up in a loop errs by as many roundings
-// as there are terms, and beyond 2^24 equal ones it stands still. A thread of the host walks a row alone,
-// however long it is, so that its sums are those of blocks of 4096 rounds, added up in turn. A row of one
-// block costs a comparison.
+// Long sums of the host are added up in blocks. One accumulator of f32 errs by as many roundings as there
+// are terms, and does not grow beyond 2^24 equal terms. A thread of the host walks a row alone, however
+// long it is. So its sum is that of blocks of 4096 rounds, added up in turn. A row of one block costs a
+// comparison.
 //     for e in lo … hi { s = s + x }
 //  →  if hi - lo > 4096 { for each block { t = 0; for e in block { t = t + x }; s = s + t } }
 //     else { for e in lo … hi { s = s + x } }
@@ -18,7 +18,7 @@ static bool adds_up(const kernel *k, const reduction *r, uint32_t c) {
            by == REDUCE_SUM;
 }
 
-// Others follow a maximum, or are handed on from run to run.
+// Other sums follow a maximum, or are handed on from run to run.
 static bool is_plain(const reduction *r) {
     return r->node->kind == LOOP_REDUCE && !r->behind.most && !r->level && !r->carry.walk && !r->behind.scale;
 }
@@ -68,7 +68,7 @@ static void in_blocks(kernel *k, simt_builder *b, const lower_blocks *x, simt_va
     lw_slots_set(k, &slots, loop);
 }
 
-// Either way: slots that the one has changed are the other's again.
+// One of two branches. Slots that the first one changes are set back for the other.
 static void branch_of(kernel *k, simt_builder *b, const lower_blocks *x, simt_value span,
                       const slot_list *slots) {
     region_mark m = lw_enter(&k->known);

@@ -1,4 +1,4 @@
-// Bodies: lets, what is given, conditions, and which node is lowered where.
+// Bodies: lets, given values, conditions, and which node is lowered where.
 
 #include "lower/loops/loops.h"
 
@@ -14,14 +14,15 @@ static void if_body(kernel *k, simt_builder *b, const loop_node *n, void *user) 
     lw_body(k, b, &n->body);
 }
 
-// All lanes of a warp go through products together.
+// All lanes of a warp go through products together, so that a condition there is a cell, not a branch.
 static void cells_body(kernel *k, simt_builder *b, const loop_node *n) {
     lw_add_cell(k, n->value);
     lw_body(k, b, &n->body);
     lw_take_cell(&k->sums);
 }
 
-// Whether there is a cell of a window: what its row has, and what is computed of it, is there in any case.
+// The condition says whether a window's cell has an entry. What its row has, and what is computed of that,
+// is there in any case.
 static bool is_cell(const kernel *k, const loop_node *n) {
     const tensor_op *op = k->l->op;
     const tensor_node *c = tensor_node_at(op, n->value),
@@ -51,8 +52,8 @@ static void lower_if(kernel *k, simt_builder *b, const loop_node *n) {
 // What a phase makes known stays known after it.
 static void nodes_in(kernel *k, simt_builder *b, const loop_body *body);
 
-// What the body computes does not depend on the loop left out: its mask is off, and loops inside may have the
-// vector. Expressions of the body are forgotten, as they may be of that vector.
+// The body does not depend on the loop that is left out: the mask of that loop is off, and a loop inside
+// may have the vector. Expressions of the body may be of that vector, so that they are forgotten.
 static void lower_without(kernel *k, simt_builder *b, const loop_node *n) {
     uint32_t vector = k->digits.vector, at = 0;
     simt_value *mask = NULL;

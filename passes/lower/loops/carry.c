@@ -1,6 +1,6 @@
 // Carries: one state walks a range of positions sorted by key. Where the key changes, the run that ends is
-// stored at its key, or, if it began before the range, left in the slot `first`; at the end of the range, one
-// that goes on is left in `last`.
+// stored at its key; if it began before the range, it is left in the slot `first`. A run that goes on at
+// the end of the range is left in `last`.
 //     carry y by dst[e] first (head[b]) last (tail[b]) {
 //       for e in lo .. hi [serial] { let v = dst[e]  contribute y } }
 //  →  open = false; key = dst[lo - 1]
@@ -12,7 +12,7 @@
 #include "lower/loops/loops.h"
 
 // ---- Keys ------------------------------------------------------------------------------------------------
-// The key at another position: the loop's variable is given, and what its body lets be of it.
+// The key at another position: the variable of the loop is given, and lets of its body are of that.
 static simt_value key_at(kernel *k, simt_builder *b, const reduction *r, simt_value at) {
     const loop_body *body = &r->carry.walk->body;
     lw_rebinding outer = lw_rebind(k, r->carry.walk->var, at);
@@ -26,7 +26,7 @@ static simt_value key_at(kernel *k, simt_builder *b, const reduction *r, simt_va
     return key;
 }
 
-// The key at a position beyond the range, where there is one; else none.
+// The key at a position beyond the range, if there is one; else none.
 static simt_value key_beyond(kernel *k, simt_builder *b, const reduction *r, simt_value there,
                              simt_value at) {
     simt_builder then, other;
@@ -59,7 +59,7 @@ static void store_run(kernel *k, simt_builder *b, const reduction *r, run_place 
     else lw_store_slots(k, b, r, place == RUN_FIRST ? r->node->states : r->node->last);
 }
 
-// Every instance of the state goes where `place` says, where c holds. The key's variable is the run's.
+// Where c holds, every instance of the state goes to `place`. The variable of the key is that of the run.
 static void place_run(kernel *k, simt_builder *b, const reduction *r, simt_value c, run_place place) {
     lw_rebinding outer = lw_rebind(k, carried_var(k, r), r->carry.run[CARRY_KEY]);
     axis_set who = r->left | lw_depends(k, r->carry.walk->lo) | lw_depends(k, r->carry.walk->hi);
@@ -111,7 +111,8 @@ static void arrive(kernel *k, simt_builder *b, reduction *r) {
         r->carry.run[i] = when ? simt_build_select(b, when, next[i], r->carry.run[i]) : next[i];
 }
 
-// The positions of a round one after the other: a new key ends the run before anything of it is combined.
+// The positions of a round, one after the other. A new key ends the run before anything of that key is
+// combined.
 void lw_carry_body(kernel *k, simt_builder *b, reduction *r, axis_set own) {
     const loop_body *body = &r->carry.walk->body;
     uint32_t lets = 0;
@@ -134,7 +135,7 @@ static const loop_node *walk_of(const kernel *k, const loop_node *n) {
     return walk;
 }
 
-// Variables of the stage that are bound by nothing around: the key of a run says what they are.
+// Variables of the stage that nothing around binds: the key of a run says what they are.
 static bool *said_by_key(const kernel *k, const tensor_stage *st) {
     bool *said = ARENA_ARRAY(k->l->arena, bool, k->l->op->vars.len + 1);
     for (uint32_t i = 0; i < st->nleft; i++) {

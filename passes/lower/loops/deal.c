@@ -1,10 +1,10 @@
-// Steps of a loop that are dealt: they are written out until lanes have reduced what is reduced for each,
-// then they are a digit of those lanes.
+// Steps of a loop that are dealt to lanes. They are written out until lanes have reduced what is reduced
+// for each step. Then they are a digit of those lanes.
 
 #include "lower/loops/loops.h"
 
 // ---- Afterwards ------------------------------------------------------------------------------------------
-// Expressions of the steps are other ones now.
+// Expressions of the steps are different ones now.
 static memo_cell *memo_without(kernel *k, axis_set steps) {
     uint32_t n = k->l->op->exprs.len + 1;
     memo_cell *memo = ARENA_ARRAY(k->l->arena, memo_cell, n);
@@ -54,7 +54,7 @@ void lw_deal(kernel *k, simt_builder *b) {
     *m = k->scope.masks.data[--k->scope.masks.len];
 }
 
-// A walk's lanes know the next time what they know now.
+// The next time, the lanes of a walk know what they know now.
 static void keep_known(kernel *k) {
     dealt_steps *d = k->dealt;
     d->been = true;

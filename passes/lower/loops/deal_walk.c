@@ -1,6 +1,6 @@
-// Walks whose steps are dealt: they go back and forth. What stands without the loop that has the lanes is a
-// lane's of one step; what stands in it is every lane's of all steps, and takes from the lanes what they know
-// of theirs.
+// Walks whose steps are dealt go back and forth. A node without the loop of the lanes is done for one step
+// by each lane. A node in that loop is done for all steps by every lane, which takes from the lanes what
+// they know of their steps.
 //     for d [lane 8] {
 //       reduce m, y {
 //         for e [serial unroll 4 masked] dealt to lane 8 of d {
@@ -11,7 +11,7 @@
 
 #include "lower/loops/loops.h"
 
-// A sum of the walk that has nothing of the loops which steps stand without: a lane adds its own step.
+// A sum of the walk that does not depend on the loops that are left out: a lane adds its own step.
 static bool is_of_steps(kernel *k, const loop_node *n) {
     const reduction *r = lw_reduction(k, n->stages[0]);
     return !(r->left & k->dealt->apart) &&
@@ -23,7 +23,7 @@ static bool is_of_walk(kernel *k, const loop_node *n) {
     return loop_over_var(&r->node->body, k->dealt->node->var) == k->dealt->node;
 }
 
-// A store that stands in the loops which steps stand without: of all steps, by all lanes.
+// A store in the loops that are left out: all lanes do it for all steps.
 static bool is_of_lanes(kernel *k, const loop_node *n) {
     const tensor_stage *st = &k->l->op->stages.data[n->stages[0]];
     axis_set left = 0;
@@ -31,7 +31,7 @@ static bool is_of_lanes(kernel *k, const loop_node *n) {
     return n->kind == LOOP_STORE && left & k->dealt->apart;
 }
 
-// A stage that lanes have of their steps: also one that is stored, which others of them wrote.
+// A stage that lanes have of their steps. It may be stored as well, by others of them.
 static bool lanes_know(const kernel *k, tensor_val v) {
     const dealt_steps *d = k->dealt;
     bool known = k->l->plan->values.data[v].home == LOOP_REGISTERS;
@@ -39,7 +39,7 @@ static bool lanes_know(const kernel *k, tensor_val v) {
     return known;
 }
 
-// Where the expression stands without those loops, and takes what lanes know of their steps, or costs much.
+// The expression does not depend on those loops, and reads what lanes know of their steps, or is expensive.
 static bool is_worth(const kernel *k, tensor_expr e) {
     const tensor_node *x = tensor_node_at(k->l->op, e);
     tensor_op_kind kind = tensor_op_table((tensor_opcode)x->op)->kind;
@@ -79,14 +79,14 @@ static simt_value from_lane(simt_builder *b, simt_value x, simt_value lane) {
     return simt_build_cvt(b, t, simt_result(b->func, i, 0));
 }
 
-// Lane i of those that have a step each has the i-th; all take them from there.
+// Of the lanes that have a step each, lane i has the i-th. All lanes take the values from there.
 static void spread_steps(kernel *k, simt_builder *b, tensor_expr e, simt_value own) {
     dealt_steps *d = k->dealt;
     uint32_t extent = lw_dealt_parts(k);
     simt_type i32 = SIMT_T(I32);
     simt_value first = simt_build_binary(b, SIMT_AND, k->thread.number,
                                          simt_build_int(b, i32, 31 & ~((extent - 1) * d->unit)));
-    // At the copy at hand.
+    // The copy at hand is fixed.
     for (instance_walk w = lw_walk_begin(&k->digits, AXIS(d->axis)); lw_walk_next(&w);) {
         simt_value lane = simt_build_binary(
             b, SIMT_ADD, first, simt_build_int(b, i32, (uint32_t)k->digits.at[d->axis] * d->unit));
@@ -126,7 +126,7 @@ void lw_deal_for(kernel *k, simt_builder *b, const loop_body *body, uint32_t i) 
     for (uint32_t j = 0; j < i && there; j++)
         if (body->data[j]->kind == LOOP_GIVEN) lw_given(k, b, body->data[j]);
     if (n->kind == LOOP_STORE && !there) share_steps(k, b, n);
-    // What is loaded ahead is of all that follow one another.
+    // Loads ahead are those of all contributions that follow one another.
     for (uint32_t j = i; !there && j < body->len && body->data[j]->kind == LOOP_CONTRIBUTE; j++)
         if (is_of_walk(k, body->data[j]) && !is_of_steps(k, body->data[j])) share_steps(k, b, body->data[j]);
 }

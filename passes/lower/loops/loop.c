@@ -1,5 +1,5 @@
-// Loops. What a loop carries are the states of the reductions around it that its body updates. Positions past
-// the end are moved onto the last one and masked, so that warps stay together.
+// Loops and their rounds. A loop carries the states of the reductions around it that its body updates.
+// Positions past the end are moved onto the last one and masked, so that warps stay together.
 
 #include "lower/loops/loops.h"
 
@@ -45,7 +45,7 @@ static uint32_t written_out_axis(kernel *k, const loop_node *n) {
     return i;
 }
 
-// Lanes that are through take part in shuffles alone, and read nothing again.
+// Lanes that are through take part in shuffles, and read nothing.
 static void positions_body(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
     uint32_t masks = k->scope.masks.len, rows = k->scope.rows.len, columns = k->scope.columns.len;
     dealt_steps *outer = k->dealt, dealt = {.node = n, .round = r};
@@ -76,7 +76,7 @@ static simt_value *with_held(kernel *k, const slot_list *s, const simt_value *he
     return v;
 }
 
-// How often a serial digit goes round: no further than the end, where the threads of a block agree on it.
+// How often a serial digit goes round: not past the end, if all threads of the block agree on it.
 static simt_value serial_steps(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit,
                                uint32_t weight, const loop_round *r) {
     if (n->nheld) return lw_held_steps(k, b, n, digit, r);
@@ -89,14 +89,14 @@ static simt_value serial_steps(kernel *k, simt_builder *b, const loop_node *n, u
     return simt_build_binary(b, SIMT_MIN, steps, simt_build_binary(b, SIMT_UDIV, up, lw_ix(k, b, weight)));
 }
 
-// Where the rounds of a serial digit end, for which rows are copied: those after it are another block's.
+// Where the rounds of a serial digit end, for copies of rows: rows after that belong to another block.
 static simt_value end_of_rounds(simt_builder *b, const loop_node *n, const loop_round *r) {
     if (n->rest != LOOP_BLOCK_PLACE) return r->round.hi;
     simt_value mine = simt_build_with(b, SIMT_ADD, r->round.base, lw_step(n));
     return simt_build_binary(b, SIMT_MIN, r->round.hi, mine);
 }
 
-// The buffer of the round of that number, and of the one that is filled in it.
+// The buffer of the round with that number, and the buffer that is filled in it.
 static void fetch_numbered(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value number,
                            simt_value hi) {
     simt_value slot = simt_build_with(b, SIMT_UREM, number, n->buffers),
@@ -105,7 +105,7 @@ static void fetch_numbered(kernel *k, simt_builder *b, const loop_node *n, simt_
     lw_fetch_round(k, b, n, base, slot, next, hi, NULL);
 }
 
-// Digits taken one after the other are loops around the body, the outermost first.
+// Serial digits are loops around the body, the outermost first.
 static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32_t digits, loop_round r) {
     uint32_t d = digits, weight = 1;
     while (d > 0 && n->digits[d - 1].place != LOOP_SERIAL_PLACE) d--;
@@ -157,7 +157,7 @@ static void bounds_of(kernel *k, simt_builder *b, const loop_node *n, simt_value
     *hi = lw_to_ix(k, b, lw_expr(k, b, n->hi));
 }
 
-// For some lane of the warp.
+// Some lane of the warp has a position left.
 static simt_value any_more(kernel *k, simt_builder *b, simt_value at, simt_value hi) {
     simt_value more = simt_build_cmp(b, SIMT_LT, at, hi);
     simt_type t = SIMT_T(PRED);
@@ -170,8 +170,8 @@ static bool binds(const loop_node *n, tensor_var v) {
     return any;
 }
 
-// That the expression is of what is bound outside of the loop; what it binds may still be so from when it was
-// met before.
+// The expression is of variables that are bound outside of the loop. A variable that it binds may still be
+// bound from before.
 static bool is_bound(const kernel *k, const loop_node *outside, tensor_expr e) {
     const tensor_node *x = tensor_node_at(k->l->op, e);
     if (x->op == TENSOR_VAR_OP)
@@ -181,8 +181,8 @@ static bool is_bound(const kernel *k, const loop_node *outside, tensor_expr e) {
     return true;
 }
 
-// Bounds of walks inside whose rows are copied, asked for along with those of the loop around: copies wait
-// for the indices that lie between them, and a block would wait for one memory access more.
+// Copies of rows wait for the indices between the bounds of their walk. So bounds of walks inside are
+// loaded along with those of the loop around: otherwise a block would wait for one more access to memory.
 static void ask_bounds(kernel *k, simt_builder *b, const loop_node *around, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
@@ -196,8 +196,8 @@ static void ask_bounds(kernel *k, simt_builder *b, const loop_node *around, cons
     }
 }
 
-// One round: of a block, or of a loop its digits cover. Nothing runs where there is no position, if any
-// thread can tell for its whole warp.
+// One round: of a block, or of a loop that its digits cover. If there is no position, nothing runs, where a
+// thread can tell that for its whole warp.
 static void lower_one_round(kernel *k, simt_builder *b, const loop_node *n, axis_set own, bool together) {
     simt_value lo, hi;
     int64_t first, end;
@@ -220,8 +220,8 @@ static void lower_one_round(kernel *k, simt_builder *b, const loop_node *n, axis
     lw_leave(&k->known, m);
 }
 
-// Of a round in which no row of the warp has a cell nothing is computed. What rows alone have may be read
-// before: it is there.
+// If no row of the warp has a cell in the round, nothing is computed. What rows alone have may be read
+// before that: it is there.
 static void round_of_cells(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
     simt_value some = lw_round_has_cells(k, b, n);
     if (!some) {
@@ -242,7 +242,7 @@ static void rounds_loop(kernel *k, simt_builder *b, const loop_node *n, simt_val
     slot_list slots = lw_slots(k, &n->body);
     read_ahead *ahead = lw_read_ahead(k, b, n, lo, hi, &slots);
     if (n->nfetched) lw_fetch_first(k, b, n, lo, hi, ahead ? lw_read_begin(ahead) : NULL);
-    // Carried where a round reads ahead: elsewhere registers are dearer than a division.
+    // The buffer is carried if a round reads ahead. Elsewhere a register costs more than a division.
     simt_value slot = ahead ? simt_build_int(b, SIMT_T(I32), 0) : 0;
     if (ahead) VEC_PUSH(k->l->arena, &slots, &slot);
     simt_instr loop;
@@ -284,7 +284,7 @@ void lw_serial_loop(kernel *k, simt_builder *b, const loop_node *n, simt_value l
 }
 
 // Lanes of a warp walk different intervals and meet inside: all go on until the last one is done. Whether
-// they do is carried, so what is known of the first round is known before the loop.
+// they go on is carried, so that it is known before the loop for the first round.
 static void loop_together(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
                           loop_round *r) {
     enum { MORE, AT, SLOTS };
@@ -315,7 +315,7 @@ static void loop_together(kernel *k, simt_builder *b, const loop_node *n, simt_v
     for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_result(k->f, loop, SLOTS + i);
 }
 
-// unroll n: full rounds n at a time, without masks; where they end.
+// unroll n: full rounds, n at a time and without masks. Returns where they end.
 static simt_value full_rounds(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
                               loop_round *r) {
     uint32_t tile = lw_step(n) * n->unroll;
@@ -327,7 +327,7 @@ static simt_value full_rounds(kernel *k, simt_builder *b, const loop_node *n, si
     return end;
 }
 
-// A walk whose lanes have a step each has two at least, so that no step is every lane's.
+// If lanes have a step each, a walk has at least two steps, so that no step belongs to every lane.
 static uint32_t steps_written_out(const loop_node *n, uint32_t steps) {
     return n->deal_to.extent && steps < 2 ? 2 : steps;
 }
@@ -337,9 +337,8 @@ void lw_last_round(kernel *k, simt_builder *b, const loop_node *n, void *user) {
     round_body(k, b, n, user);
 }
 
-// Steps that pass the end are masked: in a round after the full ones; in all rounds where lanes of a warp
-// walk ranges of their own, since the warp would wait for the full rounds of the longest before a masked one
-// of the others.
+// Steps past the end are masked, in a round after the full ones. If lanes of a warp walk ranges of their
+// own, all rounds are masked: otherwise a masked round would wait for the full rounds of the longest range.
 static void lower_masked(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
                          bool apart, loop_round *r) {
     uint32_t step = lw_step(n), tile = step * n->unroll;
@@ -350,12 +349,12 @@ static void lower_masked(kernel *k, simt_builder *b, const loop_node *n, simt_va
     }
     lo = full_rounds(k, b, n, lo, hi, r);
     r->round = (round_of){.base = lo, .hi = hi, .masked = true};
-    // Of one position: a step less.
+    // If a step has one position, one step less is left.
     k->digits.axis[lw_axes_of(k, n)->first].extent = steps_written_out(n, (tile - 1 + step - 1) / step);
     lw_build_if(k, b, simt_build_cmp(b, SIMT_LT, lo, hi), n, lw_last_round, r);
 }
 
-// Of a size: all its steps written out, in one round.
+// Rows of a known size: all steps are written out, in one round.
 static void lower_whole(kernel *k, simt_builder *b, const loop_node *n, axis_set own) {
     lower_axis *steps = &k->digits.axis[lw_axes_of(k, n)->first];
     loop_round r = {.own = own, .round = {.masked = true, .maybe_none = true}};
@@ -388,7 +387,7 @@ static void lower_serial(kernel *k, simt_builder *b, const loop_node *n, axis_se
     if (steps) steps->extent = n->unroll;
 }
 
-// Written out as a whole: its rounds are instances.
+// All rounds are written out: they are instances.
 static void lower_written_out(kernel *k, simt_builder *b, const loop_node *n, axis_set own) {
     simt_value lo, hi;
     bounds_of(k, b, n, &lo, &hi);
@@ -398,8 +397,8 @@ static void lower_written_out(kernel *k, simt_builder *b, const loop_node *n, ax
     lw_leave(&k->known, m);
 }
 
-// Steps around that are written out, of a reducer that wants its terms in order: what is inside is gone
-// through for one step after the other.
+// Steps around that are written out, if a reducer takes terms in order: the body runs for one step after
+// the other.
 static axis_set steps_in_order(kernel *k, const loop_node *n) {
     axis_set s = 0;
     for (uint32_t i = 0; i < k->sums.all.len; i++) {

@@ -1,5 +1,5 @@
-// Padded loops of the host, whose vectors may begin anywhere: full rounds need not look for the end of a row,
-// and the round that has padding holds no more vectors than it needs, of which the last ends early.
+// Padded loops of the host, whose vectors may begin anywhere. Full rounds do not look for the end of a row.
+// The round that has padding has no more vectors than it needs, and the last vector ends early.
 //     for f in 0 .. size(F) pad 64 [vector 16, register 4, serial]
 //  →  for f in 0 .. F - F % 64 step 64 { 4 vectors }
 //     if 0 < F % 64 <= 16 { 1 that ends early }   if 16 < F % 64 <= 32 { 2 } …
@@ -16,8 +16,7 @@ bool lw_pads_rounds(const kernel *k, const loop_node *n) {
     return !k->l->o->machine->aligned && n->pad && n->pad == lw_step(n) && n->unroll <= 1 && !is_padding(k);
 }
 
-// The copies that a thread holds of the loop; NULL: there are none, or what is reduced around has a state for
-// each.
+// The digit of copies of the loop; NULL: it has none, or a reduction around has a state for each.
 static lower_axis *copies_of(kernel *k, const loop_node *n) {
     lower_axis *held = NULL;
     if (lw_slots(k, &n->body).len) return NULL;
@@ -33,7 +32,7 @@ static simt_value among(kernel *k, simt_builder *b, simt_value x, uint32_t above
     return simt_build_binary(b, SIMT_AND, low, high);
 }
 
-// Of many copies, as many as a power of two.
+// Of many copies, a power of two.
 static void lower_rest(kernel *k, simt_builder *b, const loop_node *n, simt_value rest, loop_round *r) {
     enum { FEW = 4 };
     lower_axis *held = copies_of(k, n);
@@ -57,7 +56,7 @@ static void rounds_of_any(kernel *k, simt_builder *b, const loop_node *n, simt_v
 }
 
 // ---- Of a known size -------------------------------------------------------------------------------------
-// What is known in one round is not what it is in the next.
+// What is known in one round is not known in the next.
 static void one_round(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
     region_mark m = lw_enter(&k->known);
     lw_last_round(k, b, n, r);

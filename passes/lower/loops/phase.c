@@ -1,5 +1,5 @@
-// Where threads meet: what the nodes of a kernel read and write, barriers between phases that share memory,
-// and how long a tile stands for what it is one of.
+// Where threads meet: what nodes read and write, barriers between phases that share memory, and how long a
+// tile stands for its array.
 
 #include "lower/loops/loops.h"
 
@@ -77,8 +77,8 @@ static void use_add(shared_use *to, const shared_use *from) {
     }
 }
 
-// Phases meet where one touches what came before it in the body wrote, or writes what that read; and what
-// follows them does so too. A body that runs again does at its begin.
+// A phase meets the others at a barrier, if it reads what a node before it wrote, or writes what that read
+// or wrote. So does a node after a phase, and a body that runs again, at its start.
 
 meeting lw_meeting(const kernel *k) { return (meeting){use_new(k), use_new(k)}; }
 

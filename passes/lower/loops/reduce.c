@@ -1,5 +1,5 @@
-// Reductions as nodes of the plan: opened, gone through, closed, and found once more where they are not
-// finite; and levels, for which a state begins anew.
+// Reductions as nodes of the plan: they are opened, walked and closed, and computed once more where they
+// are not finite. Levels are here too: there a state starts anew.
 
 #include "lower/loops/loops.h"
 
@@ -20,7 +20,7 @@ static simt_value *copied(kernel *k, const simt_value *x, uint32_t n) {
     return out;
 }
 
-// The state begins anew for what is inside, and is combined with what it was before.
+// The state starts anew for the body, and is combined with what it was before.
 void lw_level(kernel *k, simt_builder *b, const loop_node *n) {
     simt_value **before = ARENA_ARRAY(k->l->arena, simt_value *, n->nstages + 1);
     for (uint32_t s = 0; s < n->nstages; s++) {

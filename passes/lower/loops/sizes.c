@@ -1,6 +1,6 @@
-// Kernels of the host for likely sizes: where loops pad an index whose extent is not known when compiling, a
-// block looks at it once, and goes through a body for which it is known, or a multiple. What is computed, and
-// in which order, is the same in all of them.
+// Kernels of the host for likely sizes. Loops may pad an index whose size the compiler does not know. A
+// block looks at the size once, and runs a body for which the size, or a divisor of it, is known. All
+// bodies compute the same, in the same order.
 //     for f in 0 .. size(F) pad 64 [vector 16, register 4, serial] { … }
 //  →  if F == 64 { … } else if F == 32 { … } else if F % 64 == 0 { … } else if F == 16 { … } else { … }
 
@@ -12,8 +12,7 @@ enum {
     ANY_MULTIPLE = 0
 };
 
-// What a size is, as a part of its padding; of several spaces those that have halves are rarer than what they
-// would cost.
+// Sizes as parts of the padding. With several spaces, halves are too rare to be worth their code.
 static const uint32_t parts[] = {1, 2, ANY_MULTIPLE, 4};
 
 enum { CASES = sizeof parts / sizeof *parts };
@@ -61,7 +60,7 @@ static simt_value take_case(kernel *k, simt_builder *b, likely_sizes *x, uint32_
     return all;
 }
 
-// The body where sizes are those of the case at hand.
+// The body, for the sizes of the case at hand.
 static void body_of_case(kernel *k, simt_builder *b, const likely_sizes *x) {
     const tensor_op *op = k->l->op;
     tensor_op *supposed = ARENA_NEW(k->l->arena, tensor_op);

@@ -1,5 +1,5 @@
-// Stores: a stage's value goes where its plan says it lives; one thread of those that know it writes it,
-// where its position is not past an end.
+// Stores: the value of a stage goes where the plan says it lives. One of the threads that know the value
+// writes it, if its position is not past an end.
 
 #include "lower/loops/loops.h"
 
@@ -17,7 +17,7 @@ static void target_index(kernel *k, simt_builder *b, const tensor_target *t, pos
     for (uint32_t i = 0; i < t->rank; i++) index[i] = lw_position(k, b, t->index[i]);
 }
 
-// What a load would give: rounded through what it is stored as.
+// What a load would give: the value is rounded to the type it is stored as.
 static simt_value as_loaded(kernel *k, simt_builder *b, tensor_val v, simt_value x) {
     if (home_of(k, v) == LOOP_REGISTERS) return x;
     ir_dtype t = k->l->op->vals.data[v].type;
@@ -25,14 +25,14 @@ static simt_value as_loaded(kernel *k, simt_builder *b, tensor_val v, simt_value
     return simt_build_cvt(b, value, simt_build_cvt(b, stored, x));
 }
 
-// A step past the end repeats the last place, and what it read may not be there: the first one counts.
+// A step past the end repeats the last place, and may have read something else: the first value counts.
 static void keep(kernel *k, simt_builder *b, const tensor_target *t, simt_value x, uint32_t from) {
     register_value r = {.val = t->val, .value = as_loaded(k, b, t->val, x)};
     target_index(k, b, t, r.index);
     if (!lw_known(&k->known, t->val, r.index, t->rank, from)) VEC_PUSH(k->l->arena, &k->known.registers, r);
 }
 
-// masked: by all loops in scope, so that it is at none of their positions past the end.
+// masked: by all loops in scope, so that no position is past the end.
 static void store_to(kernel *k, simt_builder *b, const tensor_target *t, simt_value x, bool masked) {
     position index[8];
     target_index(k, b, t, index);
@@ -48,7 +48,7 @@ static axis_set left_digits(kernel *k, const tensor_stage *st) {
     return s;
 }
 
-// Whether the thread that computes it has it at hand when the kernel reads it again: others store it.
+// The thread that computes the value has it at hand when the kernel reads it again: other threads store it.
 static bool kept(const kernel *k, tensor_val v) {
     return home_of(k, v) == LOOP_REGISTERS || (home_of(k, v) == LOOP_MEMORY && k->access.read[v]);
 }
@@ -62,7 +62,7 @@ static void keep_registers(kernel *k, simt_builder *b, uint32_t stage, axis_set 
     simt_value first = any ? lw_first_thread(k, b, left) : 0;
     for (instance_walk w = lw_walk_begin(&k->digits, lw_written_out(&k->digits, left));
          any && lw_walk_next(&w);) {
-        // The planner saw to it that others do not need it.
+        // The planner took care that others do not need it.
         k->access.owner = lw_both(b, lw_masks(k, b, 0), first);
         stage_values(k, b, stage, x);
         k->access.owner = 0;
@@ -85,7 +85,7 @@ void lw_store_targets(kernel *k, simt_builder *b, uint32_t stage, bool masked) {
 
 typedef void store_body(kernel *k, simt_builder *b, const void *user);
 
-// Runs body for each instance of the left variables, by the thread that is to write it.
+// Runs the body for each instance of the left variables, in the thread that writes it.
 static void write_guarded(kernel *k, simt_builder *b, axis_set left, store_body *body, const void *user) {
     simt_value first = lw_first_thread(k, b, left);
     for (instance_walk w = lw_walk_begin(&k->digits, lw_written_out(&k->digits, left)); lw_walk_next(&w);) {
@@ -108,7 +108,7 @@ static void store_stage(kernel *k, simt_builder *b, const void *user) {
     lw_store_targets(k, b, *(const uint32_t *)user, true);
 }
 
-// Copies that a thread holds of neighbouring elements.
+// Copies of a thread that are neighbours in memory.
 typedef struct {
     uint32_t stage;
     lower_copies copies;
@@ -144,8 +144,8 @@ static void forget_tile(kernel *k, tensor_val v) {
     k->scope.tiles.len = kept;
 }
 
-// Of the columns of a matrix operation, whose pieces lanes have, and to which whole warps come. Not in place:
-// other lanes would write what a lane reads.
+// The columns of a matrix operation, whose pieces lanes have, in whole warps. Not in place: lanes would
+// write what other lanes read.
 static bool in_eights(kernel *k, const tensor_stage *st, lower_eights *r) {
     const tensor_target *t = &st->targets[0];
     bool pieces = false;

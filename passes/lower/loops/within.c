@@ -1,7 +1,6 @@
-// Rows that are taken whole. A warp goes the way of the least size that none of its lanes exceeds, on which
-// the loops over the range are straight lines, masked: what several of them load and compute alike is one
-// value to LLVM. Rows that are longer, and none at all, go round; where there are no longer ones, nobody
-// does.
+// Rows that are unrolled as a whole. A warp takes the branch of the least size that all its rows fit.
+// There, loops over rows are straight lines of masked steps, so that LLVM merges what several of them load
+// and compute alike. Longer rows go round, as do empty ones; if there are no longer rows, no warp does.
 //     within 32, 64 of lo .. hi { … }  →  if all fit 32 { … } if all fit 64, not 32 { … } if not all fit { …
 //     }
 

@@ -1,5 +1,6 @@
-// Sums by matrix operations of four warps. B is in shared memory: the warps of the block bring it, some steps
-// each, in the first round of the loop over the rows, on which it does not depend. Each has its own rows.
+// Sums by matrix operations of four warps. B is in shared memory. The warps of the block bring it there,
+// some steps each, in the first round of the loop over the rows, because B does not depend on rows. Each
+// warp has its own rows of A and C.
 //     reduce y by m64k16.f16 (n, q, k) { for k … { contribute y } }
 //  →  if first { barrier; w = ld …; st s + …, w; fence.mma; barrier }  a = ld …  d, … = mma.group s, a, …
 
@@ -45,7 +46,7 @@ static simt_value is_first(const product *x, simt_builder *b) {
 }
 
 // ---- Bringing B ------------------------------------------------------------------------------------------
-// The positions of the depth whose step is given, of those that a lane has at turn 0.
+// The positions of the depth at a given step, from those that a lane has at step 0.
 static binding at_turn(const product *x, simt_builder *b, simt_value turn) {
     kernel *k = x->k;
     binding was = k->scope.var[x->p->m->depth], now = was;
@@ -73,7 +74,7 @@ static void store_piece(const product *x, simt_builder *b, simt_value to, uint32
     }
 }
 
-// What a warp brings of one turn: all columns.
+// One step, which a warp brings: all columns.
 static void bring_turn(const product *x, simt_builder *b, simt_value turn, tensor_expr e) {
     kernel *k = x->k;
     simt_value lane = simt_build_with(b, SIMT_MUL, k->thread.lane, WORD),
@@ -124,7 +125,7 @@ static void bring_once(const product *x, simt_builder *b, tensor_expr e) {
 }
 
 // ---- The product -----------------------------------------------------------------------------------------
-// C of each piece, in the rows at hand.
+// C of each piece, in the rows at hand. zeros: all of it is 0.
 static void sums_of(const product *x, simt_builder *b, simt_value *c, bool *zeros) {
     kernel *k = x->k;
     uint32_t held = x->p->info->held[SIMT_MMA_C];

@@ -1,7 +1,7 @@
-// Reductions by matrix operations of a warp. The loops over rows, columns and depth deal points out as the
-// operation has its pieces of C and A; those of B stand at the same points of the depth, and in columns that
-// other lanes hold, for which the loop over columns has positions of its own. A step past the end of the
-// depth is a product of zeros.
+// Reductions by matrix operations of a warp. The loops over rows, columns and depth deal out points so that
+// a lane has its pieces of C and A. Its pieces of B are at the same points of the depth, but at columns
+// that other lanes have of C: the loop over columns has positions of its own for them. A step past the end
+// of the depth adds a product of zeros.
 //     reduce y by m16n8k16.f16 (n, q, k) { for k … { contribute y } }  →  a = ld …  b = ld …  c = mma a, b, c
 
 #include "lower/matrix/matrix.h"
@@ -25,7 +25,7 @@ static const loop_node *loop_around(const kernel *k, tensor_var v) {
     ICE("'%s': a matrix operation stands outside its loops", k->plan->name);
 }
 
-// The digit of two columns of a piece that a lane has: neighbours, or where pieces alternate apart.
+// The digit of the two columns of a piece that a lane has. They are neighbours, unless pieces alternate.
 static uint32_t column_digit(const loop_node *columns) { return loop_matrix_alternate(columns) ? 2 : 0; }
 
 static pieces pieces_of(kernel *k, const loop_node *reduce) {
@@ -67,9 +67,9 @@ static bool has_columns(const loop_body *body, tensor_var v) {
     return false;
 }
 
-// Lane l stands at column l / 4 of a piece of B, where it has columns 2 (l % 4) and the next one of C.
-// Columns of n pieces alternate where a lane has them adjacent, and all of one row are one access: the first
-// column of C is then n (l % 4), and the other one 4 n after it.
+// Lane l has column l / 4 of a piece of B, and columns 2 (l % 4) and the next one of C. If a lane has the
+// columns of n pieces side by side, the pieces alternate, and one access has all of a row: the lane's first
+// column of C is n (l % 4), the other one is 4 n further.
 static simt_value first_column(kernel *k, simt_builder *b, const loop_node *n) {
     simt_type i32 = SIMT_T(I32);
     simt_value at = simt_build_binary(b, SIMT_LSHR, k->thread.lane, simt_build_int(b, i32, 2));
@@ -105,8 +105,8 @@ void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round
 }
 
 // ---- The product -----------------------------------------------------------------------------------------
-// One sum of a piece, in as many accumulators as products that follow one another take in turn: an operation
-// waits for the one before it in its own.
+// The sum of a piece. Products that follow one another take several accumulators in turn, because an
+// operation waits for the one before it in the same accumulator.
 typedef struct {
     simt_value in[LOOP_MOST_ACCUMULATORS];
 } sum_of;
@@ -122,7 +122,7 @@ static simt_value gather_slots(kernel *k, simt_builder *b, const reduction *r, c
     return simt_gather(b, c, n);
 }
 
-// Those of the first row last: where all rows are alike they are all of it.
+// Elements of the first row come last: where all rows are alike, they are the result.
 static void store_slots(kernel *k, simt_builder *b, const reduction *r, const pieces *p,
                         const simt_value *sum) {
     simt_value of[16];
@@ -153,8 +153,8 @@ static void end_sums(kernel *k, simt_builder *b, const reduction *r, const piece
     store_slots(k, b, r, p, of);
 }
 
-// C plus the product of one of the first and one of the second: of what is taken apart, the small products
-// first, without that of the rests. products: how many came before.
+// C plus the product of two operands. If they are taken apart, the small products come first, and the
+// product of the rests is left out. products: how many came before.
 static void multiply(simt_builder *b, const pieces *p, const operands *x, uint32_t i, const operands *y,
                      uint32_t j, uint32_t products, sum_of *sum) {
     const uint32_t n = p->m->accumulators;
@@ -198,7 +198,7 @@ void lw_contribute_product(kernel *k, simt_builder *b, const reduction *r) {
     operands y = lm_operands(k, b, r, &p, steps, SIMT_MMA_B, product->args[1]);
     lm_leave(k, o);
     if (!alike) add_products(k, b, r, &p, steps, tiles, &x, &y);
-    // Whose operations follow one another.
+    // The operations of one tile follow one another.
     for (instance_walk w = lw_walk_begin(&k->digits, tiles); alike && lw_walk_next(&w);)
         add_products(k, b, r, &p, steps, 0, &x, &y);
 }

@@ -1,4 +1,5 @@
-// What is no number, on its way to sums that are found again: whether NaN of a score reaches them.
+// NaN on its way to sums that are computed again where they are not finite. Taking a score apart may make
+// NaN of infinity. That is right if the NaN reaches such a sum, and no comparison decides by it.
 
 #include "lower/matrix/matrix.h"
 
@@ -53,7 +54,7 @@ static reading read_in(const nan_search *s, tensor_expr e) {
     return all;
 }
 
-// Of a stage that reads it: whether that is NaN then, or a sum or a maximum of it, which are found again.
+// What the stage makes of the value: NaN, also by a sum or a maximum of it, which is computed again.
 static reading read_by(const nan_search *s, const tensor_stage *st) {
     reading all = READ_NOT;
     for (uint32_t i = 0; i < st->nbody; i++) {
@@ -66,7 +67,7 @@ static reading read_by(const nan_search *s, const tensor_stage *st) {
     return passed ? READ_PASSES : READ_STOPS;
 }
 
-// Whether NaN of a score, which is not what the score is, comes to sums that are found again for it: no
+// NaN of this score, which the exact score is not, reaches sums that are computed again for it. No
 // comparison decides by it.
 static bool passes_nan(kernel *k, uint32_t stage) {
     const tensor_op *op = k->l->op;
@@ -89,7 +90,7 @@ static bool passes_nan(kernel *k, uint32_t stage) {
     return true;
 }
 
-// Of this reduction, or of the one that takes what it finds.
+// This reduction is computed again, or the one that takes what it finds.
 bool lm_is_found_again(kernel *k, const reduction *r) {
     bool again = false;
     for (uint32_t i = 0; i < k->sums.all.len; i++)

@@ -1,5 +1,6 @@
-// Operands of matrix operations: the pieces of A and B that a lane has, read by expressions or from shared
-// memory, and taken apart where a number of f32 is two of tf32; and the slots of C.
+// Operands of matrix operations: the pieces of A and B that a lane has, and the slots of C. Pieces are
+// computed as expressions, or read from shared memory. Where a number of f32 is two of tf32, they are taken
+// apart.
 
 #include "lower/matrix/matrix.h"
 #include <math.h>
@@ -18,7 +19,7 @@ static memo_cell *apart_from(const kernel *k, axis_set own) {
     return memo;
 }
 
-// What is given is so at those positions too.
+// What is given holds at those positions too.
 outside lm_enter(kernel *k, simt_builder *b, tensor_var v, binding as) {
     outside o = {k->known.memo, k->scope.var, k->known.log.len};
     uint32_t n = k->l->op->vars.len;
@@ -43,7 +44,7 @@ void lm_leave(kernel *k, outside o) {
 }
 
 // ---- Elements --------------------------------------------------------------------------------------------
-// What was widened when it was loaded is what it was.
+// A value that its load widened is the narrow one.
 static simt_value as_element(simt_builder *b, simt_element e, simt_value x) {
     simt_type want = {(uint8_t)e, simt_typeof(b->func, x).lanes};
     simt_value def = b->func->values.data[x].def;
@@ -56,9 +57,9 @@ static void set(lower_digits *d, uint32_t axis, int32_t at) {
     if (axis != LOWER_NO_AXIS) d->at[axis] = at;
 }
 
-// Whether the element at hand is there: within the loops inside; of A, where the cell is not empty. Where
-// cells are, those of A past the end are empty, and B has what the last step has. Fetched rows are zeros
-// there.
+// The element at hand is there; 0: it always is. Loops inside have masks. A is there in cells that are not
+// empty; where there are cells, steps past the end are empty ones, so that B may have what the last step
+// has. Fetched rows are zeros past the end.
 static simt_value is_there(kernel *k, simt_builder *b, const reduction *r, simt_mma_operand o,
                            tensor_expr e) {
     if ((o == SIMT_MMA_B && loop_again(r->node)) || lw_is_fetched(k, e, r->masks)) return 0;
@@ -67,7 +68,7 @@ static simt_value is_there(kernel *k, simt_builder *b, const reduction *r, simt_
     return c;
 }
 
-// Of the element's point of the depth, what a lane has at that operation.
+// A lane's number for this point of the depth, among those of the operation.
 static uint32_t held_at(const pieces *p, uint32_t depth, uint32_t w, uint32_t op) {
     return op * loop_matrix_held(p->m->kind) + depth % w + depth / (4 * w) * w;
 }
@@ -78,7 +79,7 @@ static void stand_at_depth(lower_digits *d, const pieces *p, uint32_t depth, uin
     set(d, p->run, (int32_t)held_at(p, depth, w, op));
 }
 
-// What is there, else zero.
+// The element, or zero if it is not there.
 static simt_value element(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
                           tensor_expr e) {
     simt_type t = simt_mma_type(p->m->kind, o), one = {t.element, 1};
@@ -93,7 +94,7 @@ static simt_value element(kernel *k, simt_builder *b, const reduction *r, const 
                  : x;
 }
 
-// Of each of the pieces that alternate.
+// One operation, for each of the pieces that alternate.
 static void operand(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
                     tensor_expr e, uint32_t op, uint32_t pieces, simt_value *out) {
     simt_type t = simt_mma_type(p->m->kind, o);
@@ -115,8 +116,7 @@ static void operand(kernel *k, simt_builder *b, const reduction *r, const pieces
     }
 }
 
-// Of each of the operations along a vector of the depth, of which a lane has one: of its column, or of all
-// rows.
+// All operations along a vector of the depth: the lane has one vector, of its column or of all rows.
 static void vector_operand(kernel *k, simt_builder *b, const reduction *r, const pieces *p,
                            simt_mma_operand o, tensor_expr e, simt_value *out) {
     simt_type t = simt_mma_type(p->m->kind, o);
@@ -131,7 +131,7 @@ static void vector_operand(kernel *k, simt_builder *b, const reduction *r, const
     }
 }
 
-// What is there of a piece, else zeros.
+// Elements that are not there are zeros.
 static simt_value piece(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
                         tensor_expr e, simt_value x) {
     simt_type t = simt_mma_type(p->m->kind, o);
@@ -150,7 +150,7 @@ static simt_value piece(kernel *k, simt_builder *b, const reduction *r, const pi
     return there ? simt_gather(b, of, t.lanes) : x;
 }
 
-// Of two pieces the first brings both.
+// Of two pieces the first load brings both.
 static void take_pieces(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
                         tensor_expr e, const lm_pieces *x, operands *out) {
     uint32_t pair = lm_pair(x), lanes = simt_mma_type(p->m->kind, o).lanes;
@@ -165,11 +165,12 @@ static void take_pieces(kernel *k, simt_builder *b, const reduction *r, const pi
     if (two) k->digits.at[pair]--;
 }
 
-// A number of f32 as two of tf32: the nearest one, and what it leaves, of whose 12 bits the operation cuts
-// the last. Rounding it first would err by as much, and take a conversion. The nearest to the largest numbers
-// would be infinite: they get the largest there is. What is infinite or NaN is in the rest: 0 times it would
-// be NaN where the other factor leaves no rest. Of infinity the first part has but the sign, so small that
-// its product with a rest, of whichever sign, stays finite.
+// A number of f32 as two of tf32: the nearest one, and the rest. The operation cuts the last of the rest's
+// 12 bits. Rounding it first would err by as much, and cost a conversion.
+//
+// The nearest tf32 of the largest numbers would be infinite, so they get the largest finite one. Infinity
+// and NaN are in the rest: 0 times them would be NaN where the other factor has no rest. The first part of
+// infinity has only its sign, and is so small that its product with any rest is finite.
 static simt_value take_apart(simt_builder *b, simt_value x, simt_value *rest) {
     static const double LARGEST = 0x1.ffcp127, SMALL = 0x1p-127;
     simt_type t = simt_typeof(b->func, x);
@@ -183,8 +184,8 @@ static simt_value take_apart(simt_builder *b, simt_value x, simt_value *rest) {
     return simt_build_select(b, finite, part, sign);
 }
 
-// Likewise, where sums that are not finite are found again: what is infinite, NaN or next to the largest
-// number makes them so.
+// The same, where sums that are not finite are computed again: infinity, NaN and numbers next to the
+// largest make sums so.
 static simt_value take_apart_finite(simt_builder *b, simt_value x, simt_value *rest) {
     simt_value part = simt_build_unary(b, SIMT_CVT_TF32, x);
     *rest = simt_build_binary(b, SIMT_SUB, x, part);

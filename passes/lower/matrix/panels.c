@@ -1,10 +1,10 @@
-// Sums by matrix operations of four warps whose second factor a round has fetched, row by row, into panels of
-// shared memory (lower/copies/fetch.c): the operation reads it there, columns or points of the depth a row
-// each.
+// Sums by matrix operations of four warps, whose second factor a round has fetched row by row into panels
+// of shared memory (lower/copies/fetch.c). The operation reads it there. A row is a column of B, or a point
+// of the depth.
 //     fetch 3 k[…] panels, x[…] panels {
 //       reduce s by m64k16.f16 (v, slot, d) …  reduce y by m64k16.f16 (v, d, slot) … }
 //  →  copy.wait; fence.mma; barrier;  s, … = mma.rows k, q, …  y, … = mma.rows.trans x, s, …, y, …
-// Rows of f32 were taken apart there (lower/copies/apart.c), and so is here what registers have.
+// Rows of f32 were taken apart there (lower/copies/apart.c), and what registers have is taken apart here.
 
 #include "lower/matrix/matrix.h"
 
@@ -17,7 +17,7 @@ typedef struct {
     uint32_t npieces, nsteps;
 } product;
 
-// Of the instance at hand, the number of its points along those axes, in turns of so many.
+// The number of the instance at hand along those axes, of which `turn` follow one another.
 static uint32_t number(const lower_digits *d, axis_set axes, uint32_t turn) {
     int64_t at = 0;
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
@@ -65,7 +65,7 @@ static simt_instr operation(const product *x, simt_builder *b, const simt_value 
     return made;
 }
 
-// Of the window's own rows, where those of these four warps begin.
+// Where the rows of these four warps begin, among the window's own rows.
 static simt_value own_plane(const product *x, simt_builder *b, uint32_t plane) {
     kernel *k = x->k;
     simt_value at = lm_plane(k, b, x->own, plane, 0),
@@ -75,7 +75,7 @@ static simt_value own_plane(const product *x, simt_builder *b, uint32_t plane) {
                            0);
 }
 
-// Of the rows at hand.
+// For the rows at hand.
 static void multiply(const product *x, simt_builder *b, const operands *a) {
     kernel *k = x->k;
     simt_value *args = ARENA_ARRAY(k->l->arena, simt_value, 2 + x->nsteps + x->npieces);
@@ -89,10 +89,11 @@ static void multiply(const product *x, simt_builder *b, const operands *a) {
 }
 
 // ---- Numbers taken apart ---------------------------------------------------------------------------------
-// A's rows are multiplied by a factor each, as those of B are: their product is undone of both where those of
-// B are columns. Where they are points of the depth, what A has there is multiplied by their factors first.
-// So a sum is of one product at a time, and added to what came before. pieces: of a panel, so that registers
-// are left beside all sums.
+// Each row of A is multiplied by a factor, as each row of B is. If rows of B are columns, both factors are
+// undone in the product. If they are points of the depth, A is multiplied by what undoes B's factors first.
+// So a sum has one product at a time, and is added to what came before.
+//
+// MOST_PIECES: of a panel at once, so that registers are left beside all sums.
 enum { HELD = 8, HALVES = 2, ALONG = 8, MOST_STEPS = 64, MOST_PIECES = 8 };
 
 typedef struct {
@@ -104,7 +105,7 @@ static simt_value first_of_lane(const product *x, simt_builder *b) {
     return simt_build_with(b, SIMT_MUL, four, 2);
 }
 
-// What a lane has of A at a step, of its rows one after the other.
+// A lane's elements of A at a step, one row after the other.
 static void terms_of_a(const product *x, simt_builder *b, const operands *a, uint32_t step, simt_value *of) {
     simt_value all = a->of[lw_instance(&x->k->digits, a->axes)], pair[HALVES];
     for (uint32_t h = 0; h < HALVES && op_of(x) == SIMT_MMA_ROWS_TRANS; h++)
@@ -145,7 +146,7 @@ static void factors_of_own(const product *x, simt_builder *b, parts_of_a *parts)
     for (uint32_t h = 0; h < HALVES; h++) parts->back[h] = lm_row_factors(k, b, x->own, row, ALONG * h, 1);
 }
 
-// Of so many pieces from the first one.
+// So many pieces, from the first one on.
 static simt_instr multiply_some(const product *x, simt_builder *b, const parts_of_a *a, uint32_t first,
                                 uint32_t pieces) {
     simt_value args[4 + 2 * MOST_STEPS];
@@ -158,14 +159,14 @@ static simt_instr multiply_some(const product *x, simt_builder *b, const parts_o
     return operation(x, b, args, n, pieces);
 }
 
-// The factors of B's rows, where they are columns: of pairs that a lane has of a piece.
+// The factors of B's rows, where they are columns: of the pairs of a piece that a lane has.
 static void factors_of_columns(const product *x, simt_builder *b, simt_value *pair) {
     for (uint32_t i = 0; i < x->npieces && op_of(x) != SIMT_MMA_ROWS_TRANS; i++)
         pair[i] = lm_row_factors(x->k, b, x->f, first_of_lane(x, b), i * x->p->info->n, 2);
 }
 
-// Of two factors the smaller one first, so that no sum is infinite on the way to one that is not; the other
-// one is left.
+// The smaller of two factors is undone first, so that no finite sum overflows on the way. The other one is
+// left.
 static simt_value undo_smaller(simt_builder *b, simt_value sum, simt_value factor, simt_value *other) {
     simt_value smaller = simt_build_binary(b, SIMT_MIN, factor, *other);
     *other = simt_build_binary(b, SIMT_MAX, factor, *other);
@@ -195,7 +196,7 @@ static void add_pieces(const product *x, simt_builder *b, const parts_of_a *a, c
     }
 }
 
-// Factors are read before the operation, which nothing that reads memory passes.
+// Factors are loaded before the operation: loads do not move across it.
 static void multiply_apart(const product *x, simt_builder *b, const operands *a) {
     parts_of_a parts;
     simt_value pair[MOST_PIECES] = {0};

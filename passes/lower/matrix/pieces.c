@@ -1,11 +1,11 @@
-// Operands of matrix operations that lie in shared memory, where a round has fetched them, and are dealt out
-// to lanes as the operation holds them: a piece is four matrices of eight rows, or of columns two, of which
-// two pieces are taken at once. A lane says where a row of eight elements begins; what it gets are pairs
-// along the depth, whichever of the two axes it is that lies side by side.
+// Operands of matrix operations that a round has fetched into shared memory, and that lanes hold there as
+// the operation has them (ldmatrix). A piece of A is four matrices of eight rows. A piece of B is two, of
+// columns, and two pieces are loaded at once. Each lane gives the address of eight elements in a row. It
+// gets pairs along the depth, whichever axis lies side by side.
 //     x[e, k] for k … [lane 8 unit 4, register 2], e … [register 2, lane 4, register 2] fetch x[e] pitch 72
 //  →  ldmatrix.trans f16x8 shared + bytes of the lane
-// Past an end are zeros, or what nobody asks for: a row of A past the last one reaches that row of the
-// product alone. Rows that lie in memory whole end anywhere in what is between them.
+// Past an end there are zeros, or numbers that no one reads: a row of A past the last one reaches that row
+// of the product alone. Rows that lie in memory whole may end anywhere in the pitch.
 
 #include "lower/matrix/matrix.h"
 
@@ -29,7 +29,7 @@ struct lm_pieces {
 };
 
 // ---- Whether it can be -----------------------------------------------------------------------------------
-// The factor is what was fetched, bit by bit.
+// The factor has the bits that were fetched.
 static bool is_kept(const kernel *k, tensor_expr e, ir_dtype t) {
     const tensor_node *n = tensor_node_at(k->l->op, e);
     bool same = n->op == TENSOR_ROUND_OP ? (ir_dtype)n->imm.i == t
@@ -57,7 +57,7 @@ static const loop_node *loop_at(const kernel *k, tensor_var v) {
     return NULL;
 }
 
-// The loop whose points an index is; NULL: it is none's.
+// The loop whose position the index is; NULL: it is none.
 static const loop_node *loop_behind(const kernel *k, tensor_expr index) {
     const tensor_node *n = tensor_node_at(k->l->op, index);
     while (n->op == TENSOR_VAR_OP && k->scope.var[n->imm.i].kind == BOUND_LET)
@@ -65,7 +65,7 @@ static const loop_node *loop_behind(const kernel *k, tensor_expr index) {
     return n->op == TENSOR_VAR_OP ? loop_at(k, (tensor_var)n->imm.i) : NULL;
 }
 
-// Of rows that lie there whole each part, such as a head, begins where a row of a matrix may.
+// A row that lies there whole has parts, such as heads: each begins where a row of a matrix may begin.
 static bool are_parts_even(const kernel *k, const fetched_rows *f, const tensor_node *load) {
     const tensor_val_info *v = &k->l->op->vals.data[f->rows->val];
     bool even = true;
@@ -100,7 +100,7 @@ static bool may_pass_end(const kernel *k, const loop_node *n) {
     return false;
 }
 
-// Rows that lie there whole have room for so much, which a round may go beyond.
+// The last position that rows have room for: a round may go beyond it.
 static int64_t last_of(const kernel *k, const lm_pieces *x) {
     bool tile = x->f->beside || !may_pass_end(k, x->column.loop);
     const tensor_val_info *v = &k->l->op->vals.data[x->f->rows->val];
@@ -117,7 +117,7 @@ static int64_t most_of(const kernel *k, simt_value v) {
     return k->f->values.data[v].def && i->op == SIMT_CONST ? i->imm.i : INT32_MAX;
 }
 
-// Of the round, or of the tile; of whole rows, of the row.
+// Of the round or of the tile; if rows are whole, of the row.
 static void place_thread(kernel *k, simt_builder *b, const lm_pieces *x, side *s) {
     const loop_node *n = s->loop;
     bool whole = !x->f->beside && s == &x->column;
@@ -132,14 +132,15 @@ static void place_thread(kernel *k, simt_builder *b, const lm_pieces *x, side *s
     }
 }
 
-// Bit `shift` of the lane, times so much.
+// Bit `shift` of the lane, times `by`.
 static void add_bit(kernel *k, simt_builder *b, side *s, uint32_t shift, int64_t by) {
     simt_value bit = simt_build_with(b, SIMT_AND, simt_build_with(b, SIMT_LSHR, k->thread.lane, shift), 1);
     add(b, s, simt_build_with(b, SIMT_MUL, bit, by), by);
 }
 
-// Lanes 8 i to 8 i + 7 have the rows of matrix i. Matrices of A: the first rows, the next; then those of the
-// next depth. Of B: the first depth, the next; then those of the other piece.
+// Lanes 8 i to 8 i + 7 give the rows of matrix i. Of A, matrices are the first rows, the next rows, and
+// then those of the next depth. Of B, they are the first depth, the next depth, and then those of the other
+// piece.
 static void place_lanes(kernel *k, simt_builder *b, const pieces *p, simt_mma_operand o, lm_pieces *x) {
     enum { MATRIX = 3, OTHER = 4 };   // bits of the lane
     side *outer = x->row.loop == x->outer ? &x->row : &x->column,
@@ -154,7 +155,7 @@ static void place_lanes(kernel *k, simt_builder *b, const pieces *p, simt_mma_op
     add(b, &x->row, simt_build_with(b, SIMT_AND, k->thread.lane, SIDE - 1), SIDE - 1);
 }
 
-// An axis of an even number of pieces along the loop.
+// An axis along the loop that has an even number of pieces.
 static uint32_t pair_along(kernel *k, const loop_node *n, axis_set axes) {
     for (uint32_t d = 0; d < n->ndigits; d++) {
         uint32_t i = lw_axis(k, n, d);
@@ -164,7 +165,7 @@ static uint32_t pair_along(kernel *k, const loop_node *n, axis_set axes) {
     return LOWER_NO_AXIS;
 }
 
-// Of columns rather than of steps, whose operands would all be there at once.
+// Two columns are taken at once rather than two steps, whose operands would all be in registers.
 static void find_pair(kernel *k, axis_set axes, lm_pieces *x) {
     x->pair = pair_along(k, x->outer, axes);
     if (x->pair == LOWER_NO_AXIS) x->pair = pair_along(k, x->depth, axes);
@@ -200,7 +201,7 @@ lm_pieces *lm_pieces_of(kernel *k, simt_builder *b, const reduction *r, const pi
 uint32_t lm_pair(const lm_pieces *x) { return x->pair; }
 
 // ---- Loading ---------------------------------------------------------------------------------------------
-// Positions of the copies at hand, from the first ones.
+// How far the copies at hand are from the first ones.
 static int64_t copies_at(kernel *k, const lm_pieces *x, const loop_node *n) {
     int64_t at = 0;
     const loop_axes *a = lw_axes_of(k, n);
@@ -230,7 +231,7 @@ simt_value lm_load_pieces(kernel *k, simt_builder *b, const lm_pieces *x) {
             simt_build_with(b, SIMT_MUL, simt_build_with(b, SIMT_UDIV, x->row.at, every), skew));
     if (!x->f->beside && x->f->rows->nindex + 1 < x->load->nargs)
         to = simt_build_addr(b, to, lw_fetched_part(k, b, x->f, x->load), (uint32_t)bytes, 0);
-    // Pieces differ by constants: copies are whole matrices apart.
+    // Addresses of pieces differ by constants, because copies are whole matrices apart.
     to = simt_build_addr(b, to, thread, 1, row * pitch + (every ? row / every * skew : 0) + column * bytes);
     simt_op op = x->column.loop == x->depth ? SIMT_LDMATRIX : SIMT_LDMATRIX_TRANS;
     return simt_result(k->f, simt_build_op(b, op, &to, 1, &x->type, 1), 0);

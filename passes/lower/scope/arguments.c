@@ -1,4 +1,4 @@
-// The arguments of a kernel, which become its parameters as they are met, and what the kernel writes of them.
+// The arguments of a kernel, which become its parameters as they are met, and what the kernel writes.
 
 #include "lower/scope/scope.h"
 
@@ -93,7 +93,7 @@ simt_value lw_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis) {
     return v;
 }
 
-// A statistic is the program's number, which the runtime finds when the plan is made.
+// A statistic is one of the program's numbers. The runtime finds it when the plan is made.
 simt_value lw_number(kernel *k, tensor_expr e) {
     program *p = k->l->p;
     size_expr x = {0};

@@ -1,5 +1,5 @@
-// Regions of code that carry states: the states of open reductions that a body updates are results of its
-// loop, or of the branch around it.
+// Loops and branches that carry states: where a body updates states of open reductions, they are results of
+// the loop or branch around it.
 
 #include "lower/scope/scope.h"
 

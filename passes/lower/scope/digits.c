@@ -1,8 +1,8 @@
-// Which digits the loops in scope have, and walks over the instances of those that are written out.
+// Digits of the loops in scope, and walks over the instances of those that are written out.
 //
-// Axes are numbered so that a later one is faster: outer loops come first, in a loop the rest comes first,
-// and its innermost digit last. Loops that are never in scope together share numbers, but for those inside
-// one reduction: its states are indexed by all of them.
+// Axes are numbered so that a later one is faster: an outer loop comes before an inner one, and a loop's
+// rest before its digits, of which the innermost comes last. Loops that are never in scope together share
+// numbers. Loops inside one reduction do not, because its states are indexed by all of them.
 
 #include "lower/scope/scope.h"
 

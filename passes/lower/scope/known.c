@@ -1,5 +1,6 @@
-// What a value depends on, and what is known of it: an expression's value at each instance, and what a thread
-// keeps in registers of arrays. What is found out in a region of code is forgotten at its end.
+// What a value depends on, and what is known of it: the value of an expression at each instance, and
+// elements of arrays that the thread has in registers. At the end of a region of code, what was found out
+// in it is forgotten.
 
 #include "lower/scope/scope.h"
 

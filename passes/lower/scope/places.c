@@ -1,4 +1,4 @@
-// Where values lie: temporaries, which versions share, and shared memory.
+// Where values lie: temporaries, which versions of a program share, and shared memory.
 
 #include "lower/scope/scope.h"
 #include "base/scalar.h"
@@ -35,7 +35,7 @@ static size_expr temp_length(lowering *l, tensor_val v) {
     return s;
 }
 
-// Versions share temporaries by name, and one may pad what another does not: h, h.pad1x8.
+// Versions share temporaries by name. One version may pad what another does not: h, h.pad1x8.
 static const char *temp_name(lowering *l, tensor_val v) {
     const loop_value *w = &l->plan->values.data[v];
     textbuf name = textbuf_new(l->arena);

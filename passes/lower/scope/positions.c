@@ -1,5 +1,5 @@
-// Positions of a loop: what the digits of a thread and of its copies add to the first one of a round, and
-// which are inside.
+// Positions of a loop: what a thread's digits and a copy's digits add to the first position of a round, and
+// which positions are inside.
 
 #include "lower/scope/scope.h"
 
@@ -37,7 +37,7 @@ simt_value lw_times(kernel *k, simt_builder *b, simt_value x, uint32_t by) {
 }
 
 // ---- Positions -------------------------------------------------------------------------------------------
-// base + what this thread's digits add.
+// base, and what this thread's digits add.
 simt_value lw_thread_position(kernel *k, simt_builder *b, const loop_node *n, simt_value base) {
     const loop_axes *a = lw_axes_of(k, n);
     for (uint32_t i = 0; i < n->ndigits + (n->rest == LOOP_UNROLL_PLACE || n->unroll > 1); i++) {

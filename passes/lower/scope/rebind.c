@@ -1,5 +1,5 @@
-// Expressions at another position than the one at hand: a variable is bound to it for a while. What is known
-// of other positions is left alone meanwhile.
+// A variable is bound to another position for a while, so that expressions are computed there. Meanwhile
+// nothing is known of the position at hand.
 
 #include "lower/scope/scope.h"
 

@@ -1,5 +1,5 @@
-// What the plan says of a loop's rounds: constant bounds, how many positions a round covers, whether one may
-// pass the end, and which quotients all positions of a round share.
+// What the plan says of a loop's rounds: constant bounds, how many positions a round covers, whether a
+// round may pass the end, and which quotients all positions of a round share.
 
 #include "lower/scope/scope.h"
 
@@ -37,7 +37,7 @@ bool lw_has_one_round(const kernel *k, const loop_node *n) {
            hi - lo <= lw_step(n);
 }
 
-// From n x to n (x + 1): of n positions.
+// The bounds are n x and n (x + 1), so that the loop has n positions.
 bool lw_spans(const kernel *k, const loop_node *n, uint32_t points) {
     const tensor_op *op = k->l->op;
     const tensor_node *lo = tensor_node_at(op, n->lo), *hi = tensor_node_at(op, n->hi);
@@ -48,7 +48,7 @@ bool lw_spans(const kernel *k, const loop_node *n, uint32_t points) {
            next->args[0] == lo->args[0] && lw_constant(op, next->args[1], &one) && one == 1;
 }
 
-// Whether no round of the loop can pass the end. What runs along a vector ends at a multiple of it.
+// No round of the loop can pass the end. A loop along the vector ends at a multiple of it.
 bool lw_ends_exactly(const kernel *k, const loop_node *n, uint32_t step) {
     int64_t lo, hi;
     if (n->step > 1) return true;   // a block is at one position
@@ -69,7 +69,8 @@ static bool is_index_of(const kernel *k, tensor_expr e, const loop_node *n) {
     return x->op == TENSOR_VAR_OP && (tensor_var)x->imm.i == n->var;
 }
 
-// Rounds begin at multiples of a round, of which the divisor is one: all positions of one have one quotient.
+// Rounds begin at multiples of a round, and the divisor is a multiple of it too. So all positions of a
+// round have one quotient.
 bool lw_divides_loop(const kernel *k, const tensor_node *quotient, const loop_node *n) {
     int64_t c, round = loop_digits_product(n);
     bool plain = n->rest == LOOP_SERIAL_PLACE && n->unroll <= 1 && !n->dealt && n->step <= 1 && !n->pad &&
@@ -78,7 +79,7 @@ bool lw_divides_loop(const kernel *k, const tensor_node *quotient, const loop_no
            c > 0 && c % round == 0 && lw_multiple_of(k, n->lo, round);
 }
 
-// Of the loop around whose index is divided so; NULL: there is none.
+// The loop around whose index is divided so; NULL: there is none.
 const loop_node *lw_loop_divided(const kernel *k, const tensor_node *n) {
     for (uint32_t i = k->scope.masks.len; i-- > 0;)
         if (!k->scope.masks.data[i].of && lw_divides_loop(k, n, k->scope.masks.data[i].node))

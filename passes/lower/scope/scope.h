@@ -1,14 +1,18 @@
 // What is known at a place of a kernel: digits, values, rounds, states, arguments, threads.
+//
+// In these headers a *copy* is one of the positions of a loop that a thread has in registers at once, and *at
+// hand* means the instance that the digits are fixed at. Where a function returns a simt_value, 0 is none.
 #ifndef GNNC_LOWER_SCOPE_H
 #define GNNC_LOWER_SCOPE_H
 
 #include "lower/scope/kernel.h"
 
+// Blocks of the kernel have several threads: it runs on a GPU.
 static inline bool lw_threads(const kernel *k) { return k->plan->threads > 1; }
 
 static inline position lw_at(simt_value x) { return (position){.at = x, .shape = POSITION_ONE}; }
 
-// All instances of the digits in s that are not fixed, the last one fastest:
+// All instances of the digits in s that are not fixed; the last digit is the fastest:
 //     for (instance_walk w = lw_walk_begin(&k->digits, s); lw_walk_next(&w);) …
 typedef struct {
     lower_digits *digits;
@@ -23,40 +27,44 @@ typedef void region_body(kernel *k, simt_builder *b, const loop_node *n, void *u
 void lw_number_axes(kernel *k);
 loop_axes *lw_axes_of(kernel *k, const loop_node *n);
 uint32_t lw_axis(kernel *k, const loop_node *n, uint32_t digit);
-axis_set lw_axes_enter(kernel *k,
-                       const loop_node *n);   // its digits; may have been entered by a reduction around it
+// Returns the digits of the loop. A reduction around it may have entered them already.
+axis_set lw_axes_enter(kernel *k, const loop_node *n);
 void lw_axes_leave(kernel *k, const loop_node *n);
-axis_set lw_enter_loops(kernel *k, const loop_body *body);   // those in it, at any depth
+axis_set lw_enter_loops(kernel *k, const loop_body *body);   // all loops in the body, at any depth
 void lw_leave_loops(kernel *k, const loop_body *body);
+// The digits of s that are written out (register, unroll); those of one place; those of lanes and groups.
 axis_set lw_written_out(const lower_digits *d, axis_set s);
+axis_set lw_placed(const lower_digits *d, axis_set s, loop_place p);
+axis_set lw_threads_in(const lower_digits *d, axis_set s);
 uint32_t lw_stride(const kernel *k, const lower_axis *a);   // between threads whose digit differs by one
-axis_set lw_placed(const lower_digits *d, axis_set s, loop_place p);   // those that lie there
-axis_set lw_threads_in(const lower_digits *d, axis_set s);   // digits that lanes and groups have
-axis_set lw_vector_of(const lower_digits *d, axis_set s);   // the vector digit, where s holds it
-bool lw_vector_free(const lower_digits *d, axis_set s);   // holds the vector digit, and no lane is fixed
-uint32_t lw_lanes(const lower_digits *d);
-uint32_t lw_instances(const lower_digits *d,
-                      axis_set s);   // of the digits in s that are written out, and of vector lanes
-uint32_t lw_instance(const lower_digits *d, axis_set s);          // the one at hand
-instance_walk lw_walk_begin(lower_digits *d, axis_set s);   // the vector digit only where s holds it
+// The vector digit, where s holds it. It is free while no lane is fixed.
+axis_set lw_vector_of(const lower_digits *d, axis_set s);
+bool lw_vector_free(const lower_digits *d, axis_set s);
+uint32_t lw_lanes(const lower_digits *d);   // of a vector
+// How many instances the written-out digits and the vector lanes of s have; the number of the one at hand.
+uint32_t lw_instances(const lower_digits *d, axis_set s);
+uint32_t lw_instance(const lower_digits *d, axis_set s);
+instance_walk lw_walk_begin(lower_digits *d, axis_set s);   // it walks the vector digit where s holds it
 bool lw_walk_next(instance_walk *w);
 
 // ---- known.c -------------------------------------------------------------------------------------------
-axis_set lw_var_depends(kernel *k, tensor_var v);
-// That it depends on s; false: what it depends on is known.
-bool lw_know(kernel *k, tensor_expr e, axis_set s);
-simt_value lw_remember(kernel *k, tensor_expr e, simt_value v);   // at the instance at hand
-simt_value lw_remembered(const kernel *k, tensor_expr e);   // likewise
+// The digits that a value depends on.
 axis_set lw_depends(kernel *k, tensor_expr e);
+axis_set lw_var_depends(kernel *k, tensor_var v);
 bool lw_mentions(lowering *l, tensor_expr e, tensor_var v);
-bool lw_is_known(const kernel *k,
-                 tensor_expr e);   // at the instance at hand, the first of those that are not fixed
-// What this thread keeps of a value at that place, among its registers from there on; 0: nothing.
+// Says which digits the expression depends on; false: that was known.
+bool lw_know(kernel *k, tensor_expr e, axis_set s);
+// The value of an expression at the instance at hand.
+simt_value lw_remember(kernel *k, tensor_expr e, simt_value v);
+simt_value lw_remembered(const kernel *k, tensor_expr e);
+bool lw_is_known(const kernel *k, tensor_expr e);   // digits that are not fixed count as 0
+// What the thread has in registers of an array at that place, among the registers from there on.
 simt_value lw_known(const lower_known *known, tensor_val v, const position *index, uint32_t rank,
                     uint32_t from);
+// Around a region of code: what was found out in it is forgotten at its end.
 region_mark lw_enter(const lower_known *known);
-void lw_forget(lower_known *known, uint32_t log);   // what was remembered since the log was so long
 void lw_leave(lower_known *known, region_mark m);
+void lw_forget(lower_known *known, uint32_t log);   // what was remembered since the log had that length
 
 // ---- rebind.c ------------------------------------------------------------------------------------------
 // The variable stands at that position until it is restored.
@@ -66,86 +74,85 @@ void lw_restore(kernel *k, const lw_rebinding *r);
 // ---- rounds.c ------------------------------------------------------------------------------------------
 bool lw_constant(const tensor_op *op, tensor_expr e, int64_t *out);
 bool lw_multiple_of(const kernel *k, tensor_expr e, int64_t by);
-uint32_t lw_step(const loop_node *n);   // positions a round of the rest covers
-bool lw_has_one_round(const kernel *k, const loop_node *n);   // of known bounds
-// The bounds are n x and n (x + 1), of so many points.
-bool lw_spans(const kernel *k, const loop_node *n, uint32_t points);
+uint32_t lw_step(const loop_node *n);   // positions that a round covers
+bool lw_has_one_round(const kernel *k, const loop_node *n);   // false where the bounds are not constant
+bool lw_spans(const kernel *k, const loop_node *n, uint32_t points);   // from points x to points (x + 1)
 bool lw_ends_exactly(const kernel *k, const loop_node *n, uint32_t step);   // no round can pass the end
-// Whose positions of one round share it.
+// All positions of a round have one quotient. The other function finds the loop of which that holds, or NULL.
 bool lw_divides_loop(const kernel *k, const tensor_node *quotient, const loop_node *n);
-// The loop around whose index is divided so; NULL: there is none.
 const loop_node *lw_loop_divided(const kernel *k, const tensor_node *n);
 
 // ---- rows.c --------------------------------------------------------------------------------------------
-void lw_walk_row(kernel *k, const loop_node *n);   // the loop is entered; the caller sets the length back
-bool lw_row(const kernel *k, const tensor_node *load, tensor_var *row);   // the load gives a row being walked
+void lw_walk_row(kernel *k, const loop_node *n);   // the caller cuts scope.rows back
+bool lw_row(const kernel *k, const tensor_node *load, tensor_var *row);   // the load is a row that is walked
 
 // ---- states.c ------------------------------------------------------------------------------------------
 reduction *lw_reduction(kernel *k, uint32_t stage);
 tensor_expr lw_lifted(const kernel *k, const reduction *r, uint32_t i);   // the i-th argument of its lift
-// The innermost reduction that is open, where it is by matrix operations; else NULL.
+// The innermost open reduction, if matrix operations sum it; else NULL. Cells are conditions of that one.
 const loop_node *lw_products(const lower_sums *sums);
-void lw_add_cell(kernel *k, tensor_expr condition);   // holds the cells of that one, until it is taken
+void lw_add_cell(kernel *k, tensor_expr condition);
 void lw_take_cell(lower_sums *sums);
 tensor_val lw_target_of(const kernel *k, uint32_t stage);   // the value that the stage computes
-bool lw_is_online(const loop_node *n,
-                  uint32_t stage);   // the stage is a maximum that the node finds on the run
-// Maxima found on the run (lower/sums/online.c).
-axis_set lw_running_axes(const kernel *k, const tensor_node *load);   // of a load of one; else none
-// The largest so far; 0: it is of none.
+bool lw_is_online(const loop_node *n, uint32_t stage);      // the node finds this maximum on the run
+// Of a load of such a maximum: the digits that it depends on, and the largest number so far.
+axis_set lw_running_axes(const kernel *k, const tensor_node *load);
 simt_value lw_running(kernel *k, simt_builder *b, const tensor_node *load);
 
 // ---- carried.c -----------------------------------------------------------------------------------------
-slot_list lw_slots(kernel *k, const loop_body *body);   // of open reductions, by what stands in body
+// The states of open reductions that the body updates.
+slot_list lw_slots(kernel *k, const loop_body *body);
 simt_value *lw_slot_values(kernel *k, const slot_list *s);
 void lw_slots_set(const kernel *k, const slot_list *s, simt_instr i);
-// The body under a condition; states of open reductions that it updates are results.
+// The body runs where c holds. States that it updates are results of the branch.
 simt_instr lw_build_if(kernel *k, simt_builder *b, simt_value c, const loop_node *n, region_body *body,
                        void *user);
 
 // ---- arguments.c ---------------------------------------------------------------------------------------
-void lw_find_written(kernel *k, const loop_body *body);   // what the nodes of the body store
+void lw_find_written(kernel *k, const loop_body *body);   // what the nodes store
 simt_value lw_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis);
-simt_value lw_number(kernel *k, tensor_expr e);                   // i64
+simt_value lw_number(kernel *k, tensor_expr e);   // i64: a statistic that the runtime finds
 simt_value lw_ix(kernel *k, simt_builder *b, int64_t x);
 simt_value lw_to_ix(kernel *k, simt_builder *b, simt_value x);
 
 // ---- positions.c ---------------------------------------------------------------------------------------
-bool lw_varies_in_warp(const kernel *k, axis_set s);   // some digit has threads of one warp apart
+bool lw_varies_in_warp(const kernel *k, axis_set s);   // threads of one warp differ in a digit
 bool lw_varies_in_block(const lower_digits *d, axis_set s);
-simt_value lw_digit(kernel *k, simt_builder *b, const lower_axis *a);   // this thread's; i32
-// X by a constant, as a position.
-simt_value lw_times(kernel *k, simt_builder *b, simt_value x, uint32_t by);
-simt_value lw_thread_position(kernel *k, simt_builder *b, const loop_node *n,
-                              simt_value base);   // base + what its digits add
-// The position of the copy at hand, of those that stand at base; past the end it is the last one, and not
-// inside.
+simt_value lw_digit(kernel *k, simt_builder *b, const lower_axis *a);   // this thread's, i32
+simt_value lw_times(kernel *k, simt_builder *b, simt_value x, uint32_t by);   // as a position
+// base and what this thread's digits add.
+simt_value lw_thread_position(kernel *k, simt_builder *b, const loop_node *n, simt_value base);
+// The position of the copy at hand, of copies that stand at base. Past the end it is the last position, and
+// inside does not hold; step is where it would be.
 simt_value lw_copy_position(kernel *k, simt_builder *b, axis_set copies, simt_value base, const round_of *r,
                             simt_value last, simt_value *step, simt_value *inside);
-simt_value lw_masks(kernel *k, simt_builder *b, uint32_t from);   // all loops in scope from there on; 0: true
+// The masks of all loops in scope from there on hold; 0: there are none.
+simt_value lw_masks(kernel *k, simt_builder *b, uint32_t from);
 simt_value lw_position_lane(kernel *k, simt_builder *b, position p, uint32_t lane);
-simt_value lw_not_padding(simt_builder *b, position p, simt_value at);   // `at` of p: is it one of its space?
+simt_value lw_not_padding(simt_builder *b, position p, simt_value at);   // at, of p, lies in the space
 
 // ---- threads.c -----------------------------------------------------------------------------------------
 simt_value lw_both(simt_builder *b, simt_value x, simt_value y);   // and; 0 is true
-// That this thread is the first of those that differ only in digits outside s; 0: there is one only.
+// This thread is the first of those that differ in digits outside s alone; 0: there is one only.
 simt_value lw_first_thread(kernel *k, simt_builder *b, axis_set s);
 void lw_barrier(simt_builder *b);
-// What the lane has whose number differs in `mask`.
+// The x of the lane whose number differs in `mask`: a butterfly.
 simt_value lw_exchanged(simt_builder *b, simt_value x, simt_value mask);
 
 // ---- places.c ------------------------------------------------------------------------------------------
 simt_element lw_memory_element(const kernel *k, ir_dtype t);
 simt_element lw_value_element(const kernel *k, ir_dtype t);   // of an expression of that type
 bool lw_same_size(const size_expr *x, const size_expr *y);
-uint32_t lw_temp_of(lowering *l, tensor_val v);   // its number in the program
-uint32_t lw_shared_take_at(kernel *k, uint32_t bytes, uint32_t align);   // likewise, a multiple of so much
-uint32_t lw_shared_take(kernel *k, uint32_t bytes);      // offset
+uint32_t lw_temp_of(lowering *l, tensor_val v);   // the number of its temporary in the program
 ir_dtype lw_stored_type(const kernel *k, tensor_val v);
-void lw_shared_place(kernel *k, tensor_val v);   // gives it room in shared memory, once
-uint32_t lw_shared_scratch(kernel *k, uint32_t bytes);   // offset; the same for all, between barriers
-simt_value lw_shared(kernel *k, simt_builder *b, uint32_t offset);   // pointer
-bool lw_overwritten(const kernel *k, tensor_val val);   // in place, by another value
-bool lw_unchanged(const kernel *k, tensor_val v);   // lies in memory, which this kernel does not write
+void lw_shared_place(kernel *k, tensor_val v);   // reserves shared memory for it, once
+// Reserve bytes of shared memory, and return their offset. All who ask for scratch get the same bytes, which
+// hold from one barrier to the next.
+uint32_t lw_shared_take(kernel *k, uint32_t bytes);
+uint32_t lw_shared_take_at(kernel *k, uint32_t bytes, uint32_t align);
+uint32_t lw_shared_scratch(kernel *k, uint32_t bytes);
+simt_value lw_shared(kernel *k, simt_builder *b, uint32_t offset);   // a pointer
+bool lw_overwritten(const kernel *k, tensor_val v);   // the kernel writes another value in its place
+bool lw_unchanged(const kernel *k, tensor_val v);     // it lies in memory that the kernel does not write
 
 #endif

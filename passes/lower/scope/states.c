@@ -1,5 +1,5 @@
-// The states of reductions that are in scope: which are open, the cells of those by matrix operations, and
-// maxima that read as the largest number so far.
+// Reductions in scope: their states, the cells of those that matrix operations sum, and maxima that are
+// read while they are found.
 
 #include "lower/scope/scope.h"
 

@@ -14,7 +14,7 @@ static simt_value is_zero(simt_builder *b, simt_value x, uint32_t unit, uint32_t
     return simt_build_cmp(b, SIMT_EQ, x, simt_build_int(b, i32, 0));
 }
 
-// What of a number 0 … count - 1 the digits leave open must be 0.
+// A number 0 … count - 1 is made of digits. Those that are not in s must be 0.
 static simt_value rest_is_zero(lower_digits *d, simt_builder *b, simt_value number, uint32_t count,
                                loop_place place, axis_set s) {
     simt_value c = 0;

@@ -1,5 +1,6 @@
-// Reductions closed: the copies of bound digits are combined, then vector lanes, then lanes by shuffles, then
-// groups through shared memory, always in the same order. Every thread knows the state afterwards.
+// Reductions are closed: a thread combines the copies of bound digits, then vector lanes; then lanes
+// combine by shuffles, and groups through shared memory. The order is always the same. Afterwards every
+// thread knows the state.
 
 #include "lower/sums/sums.h"
 
@@ -31,7 +32,7 @@ static simt_value *fold_between(kernel *k, simt_builder *b, const reduction *r, 
     return lw_fold_threads(k, b, r, r->bound, x);
 }
 
-// What this thread has of the state at hand.
+// The part of the state at hand that this thread has.
 static simt_value *fold_own(kernel *k, simt_builder *b, const reduction *r, axis_set bound) {
     simt_value *x = fold_copies(k, b, r, bound);
     return lw_vector_of(&k->digits, r->bound) ? fold_lanes(k, b, r, x) : x;

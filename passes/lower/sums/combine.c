@@ -1,8 +1,9 @@
-// Two states of a reduction combined.
+// Two states of a reduction are combined.
 
 #include "lower/sums/sums.h"
 
-// Parts that may be empty are combined only where both are not, unless the identity is neutral.
+// A part may be of nothing, and the identity is not neutral: such parts are combined only where both are of
+// something.
 bool lw_may_be_empty(const kernel *k, const reduction *r) {
     return !tensor_reducer_neutral(k->l->op, r->r) &&
            (r->bound & ~lw_placed(&k->digits, r->bound, LOOP_UNROLL_PLACE));
@@ -14,7 +15,7 @@ void lw_combine_into(kernel *k, simt_builder *b, const reduction *r, const simt_
     for (uint32_t c = 0; c < r->r->nstate; c++) out[c] = simt_widen(b, out[c], lanes);
 }
 
-// x, then y, both of n components; where one of them is empty, the other.
+// x comes first. Both have n components. If one part is of nothing, the other is the result.
 void lw_combine_parts(kernel *k, simt_builder *b, const reduction *r, const simt_value *x,
                           const simt_value *y, simt_value *out) {
     uint32_t n = r->r->nstate;

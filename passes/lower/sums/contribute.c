@@ -1,4 +1,4 @@
-// Contributions to a reduction: what a loop walks is lifted to a state, and combined with the state at hand,
+// Contributions to a reduction: what a loop walks is lifted to a state, and combined with the state at hand
 // in order.
 
 #include "lower/sums/sums.h"
@@ -19,7 +19,8 @@ static void lift(kernel *k, simt_builder *b, const reduction *r, const loop_node
     lw_reducer(k, b, r->r->lift, r->r->nstate, arg, NULL, NULL, out);
 }
 
-// Digits of the stage's other loops: those threads and copies walk something else, and one of them does this.
+// Digits of the other loops of the stage: their threads and copies walk something else, so one of them
+// contributes here.
 static simt_value only_once(kernel *k, simt_builder *b, const reduction *r) {
     axis_set here = 0;
     for (uint32_t i = r->masks; i < k->scope.masks.len; i++)
@@ -39,7 +40,7 @@ static simt_value both_lanes(simt_builder *b, simt_value x, simt_value y) {
     return lw_both(b, simt_widen(b, x, n > m ? n : m), simt_widen(b, y, n > m ? n : m));
 }
 
-// That no loop inside is at its padding: where one runs along the vector, of each lane.
+// No loop inside is at its padding. Along the vector each lane has its own answer.
 static simt_value not_padding(kernel *k, simt_builder *b, const reduction *r) {
     simt_value c = 0;
     for (uint32_t i = r->masks; i < k->scope.masks.len; i++) {
@@ -53,8 +54,8 @@ static simt_value not_padding(kernel *k, simt_builder *b, const reduction *r) {
     return c;
 }
 
-// A lifted state, combined where `when` holds (0: everywhere); as_is: it is one that changes nothing
-// elsewhere.
+// Combines a lifted state where `when` holds; 0: everywhere. as_is: elsewhere it is one that changes
+// nothing.
 static void take_in(kernel *k, simt_builder *b, const reduction *r, const simt_value *lifted, simt_value when,
                     bool as_is, uint8_t lanes, simt_value *state) {
     simt_value *after = ARENA_ARRAY(k->l->arena, simt_value, r->n);
@@ -67,8 +68,8 @@ static void take_in(kernel *k, simt_builder *b, const reduction *r, const simt_v
                                                         : after[c];
 }
 
-// A maximum takes -inf for what an empty cell has: its exponential does, too (lower/values/exponential.c),
-// and one choice is both.
+// For an empty cell a maximum takes -inf. So does the exponential of the cell (lower/values/exponential.c),
+// and one choice makes both.
 static simt_value least_elsewhere(simt_builder *b, const reduction *r, simt_value x, simt_value inside) {
     simt_type t = simt_typeof(b->func, x);
     if (r->r->kind != REDUCE_MAX || r->level || t.element != SIMT_F32 || t.lanes != 1) return x;
@@ -121,7 +122,7 @@ static void fold_round(kernel *k, simt_builder *b, reduction *r) {
     }
 }
 
-// Of a walk's lanes that have a step each, what a maximum is so far is that of all.
+// If lanes of a walk have a step each, the maximum so far is that of all lanes.
 static void contribute_steps(kernel *k, simt_builder *b, reduction *r, const loop_node *n) {
     contribute_all(k, b, r, n);
     if (r->round && !r->behind.most) fold_round(k, b, r);

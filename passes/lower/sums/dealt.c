@@ -1,6 +1,6 @@
-// Steps of a loop that are dealt to lanes: the butterfly that combines the lanes sends, at its first levels,
-// half of the states one way and half the other, so that each level halves them; its pairs and their order
-// are those of one state a time, and so are the bits.
+// States of steps that are dealt to lanes, combined by a butterfly. At its first levels, lanes send half of
+// the states one way and half the other way, so that each level halves their number. The pairs and their
+// order are those of one state at a time, and so are the bits.
 
 #include "lower/sums/sums.h"
 
@@ -21,7 +21,7 @@ bool lw_deals(const kernel *k, axis_set left) {
     return k->dealt && left & AXIS(k->dealt->axis) && k->digits.at[k->dealt->axis] < 0;
 }
 
-// What lanes whose bit is set keep and the others send, and the other way round.
+// Lanes whose bit is set keep one state and send the other. The others do it the other way round.
 static void exchange(kernel *k, simt_builder *b, const reduction *r, simt_value **pair, simt_value upper,
                      uint32_t mask, simt_value **out) {
     simt_value *own = ARENA_ARRAY(k->l->arena, simt_value, r->n),

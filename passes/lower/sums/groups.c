@@ -1,6 +1,6 @@
-// Products whose depth groups deal out among themselves: each has the sum of its own points, leaves all that
-// its lanes hold of it in shared memory at once, and takes what the others left, in their order, so that
-// every group ends with the same bits.
+// Sums of products whose depth groups share out: each group has the sum of its own points. It leaves all of
+// it in shared memory at once, and takes what the others left. The order is the same for all, so that every
+// group ends with the same bits.
 //     reduce s by m16n8k16.f16 (v, e.slot, d) {
 //       for d … [register 8, lane 4, register 2, group 4] { contribute s } }
 //  →  c = mma …  st s + thread, c  barrier  c = ld s + 0 + ld s + 32 + …
@@ -28,21 +28,21 @@ static void set_numbers(kernel *k, simt_builder *b, const reduction *r, const nu
         r->slot[i] = simt_gather(b, &x->of[i * x->lanes], x->lanes);
 }
 
-// As many as one access has of those from there on.
+// How many numbers one access has, from that one on.
 static uint32_t at_once(const numbers *x, uint32_t at) {
     uint32_t n = WORDS;
     while (n > x->n - at) n /= 2;
     return n;
 }
 
-// Lanes side by side: what a thread has of an access stands beside that of the next thread.
+// Lanes lie side by side: a thread leaves its part of an access beside that of the next thread.
 static simt_value place(kernel *k, simt_builder *b, uint32_t room, const numbers *x, uint32_t at,
                         simt_value thread) {
     uint32_t bytes = at_once(x, at) * WORD;
     return simt_build_addr(b, lw_shared(k, b, room + at * WORD * k->plan->threads), thread, bytes, 0);
 }
 
-// Rounds that begin with a barrier leave nobody behind who still reads what the round before left.
+// The round began with a barrier, so nobody still reads what the round before left.
 static bool has_met(const kernel *k, const reduction *r) {
     const loop_node *round = r->masks ? k->scope.masks.data[r->masks - 1].node : NULL;
     bool one = round != NULL;   // product a round
@@ -62,8 +62,8 @@ static bool is_in(const bool *moved, const simt_func *f, const simt_instr_info *
     return false;
 }
 
-// What took the parts of the product before, from its barrier on, stands here then, where nothing since needs
-// it: groups wait for each other once.
+// The loads of the sum before, and the barrier ahead of them, move down to here if nothing since needs
+// them. So groups wait for each other once.
 //     st s, c  barrier  c = ld s …  d = mma …  st t, d  barrier  d = ld t …
 //  →  st s, c  d = mma …  st t, d  barrier  c = ld s …  d = ld t …
 static bool wait_later(kernel *k, simt_region_info *region, lw_join *before) {
@@ -89,14 +89,14 @@ static bool wait_later(kernel *k, simt_region_info *region, lw_join *before) {
 }
 
 // ---- Parts -----------------------------------------------------------------------------------------------
-// What the group with that digit left, from the numbers there on.
+// What the group with that digit left, from that number on.
 static simt_value part_of(kernel *k, simt_builder *b, uint32_t room, const numbers *x, uint32_t at,
                           simt_value thread) {
     return simt_build_load(b, (simt_type){SIMT_F32, (uint8_t)at_once(x, at)},
                            place(k, b, room, x, at, thread));
 }
 
-// Of two parts each group has its own, and either order gives the same bits.
+// If there are two parts, each group has its own, and either order gives the same bits.
 static void take_parts(kernel *k, simt_builder *b, const reduction *r, const lower_axis *a, uint32_t room,
                        numbers *x) {
     simt_value stride = simt_build_int(b, SIMT_T(I32), lw_stride(k, a)), digit = lw_digit(k, b, a),

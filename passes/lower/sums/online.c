@@ -1,12 +1,13 @@
-// Maxima found on the run: while one is, it reads as the largest so far, and sums that take differences from
-// it are taken times exp(m - m') when m' is larger. Where threads or copies have maxima of their own, so do
-// their sums, until all take that of all. States that were stored have that of their part.
+// Maxima that are found on the run (online softmax). While one is found, it reads as the largest number so
+// far. If it grows from m to m', sums of terms relative to it are multiplied by exp(m - m'). Threads and
+// copies may have maxima of their own, and then they have sums of their own, until all take the maximum of
+// all. A stored state is relative to the maximum of its part.
 
 #include "lower/sums/sums.h"
 #include "base/scalar.h"
 
 // ---- Which -----------------------------------------------------------------------------------------------
-// The load of a maximum in what a sum adds; 0: it needs none.
+// The load of the maximum in a sum's terms; 0: they do not read it.
 static tensor_expr load_of(const kernel *k, uint32_t sum, uint32_t maximum) {
     const tensor_stage *st = &k->l->op->stages.data[sum];
     return loop_load_of(k->l->arena, k->l->op, st->body[0], lw_target_of(k, maximum));
@@ -19,7 +20,7 @@ static bool is_behind_by_plan(const loop_node *n, uint32_t stage) {
 }
 
 // ---- Factors ---------------------------------------------------------------------------------------------
-// exp(from - to), to being no less; 1 where they are the same, be they infinite.
+// exp(from - to), of which `to` is no less. It is 1 where they are equal, also if they are infinite.
 static simt_value factor(kernel *k, simt_builder *b, simt_value from, simt_value to) {
     simt_value below = simt_two(b, SIMT_SUB, from, to);
     simt_type t = simt_typeof(k->f, below);
@@ -28,8 +29,8 @@ static simt_value factor(kernel *k, simt_builder *b, simt_value from, simt_value
     return simt_choose(b, same, simt_build_float(b, t, 1), scalar_maths(b, name, &below, 1));
 }
 
-// Terms of which a choice leaves out what would make NaN of them stay what they are where that is the
-// maximum: what is computed from their sum knows of it.
+// A choice in the terms may leave out what would make NaN of them. Then a maximum that is NaN leaves them
+// as they are: what is computed from their sum knows of it.
 static simt_value but_nan(simt_builder *b, simt_value factor, simt_value to) {
     simt_type t = simt_typeof(b->func, factor);
     to = simt_widen(b, to, t.lanes);
@@ -47,7 +48,7 @@ static simt_value times(kernel *k, simt_builder *b, const reduction *sum, simt_v
     return simt_two(b, SIMT_MUL, x, simt_build_cvt(b, t, by));
 }
 
-// What the maximum's copy was at each instance becomes what it is.
+// At each instance the maximum was `before`, and is what its slot has now.
 typedef struct {
     const reduction *maximum;
     const simt_value *before;
@@ -97,13 +98,16 @@ static change change_of(kernel *k, const reduction *r) {
 }
 
 // ---- At a distance ---------------------------------------------------------------------------------------
-// Sums of rows of products are many numbers, and in most rounds some row meets a larger one: they stay
-// differences from a maximum of before, of exponentials up to e^8, until a row has met one that is larger by
-// more, or the walk ends (as FlashAttention-4 does). Until then no lane asks the others what they have met.
-// Other walks do so where the plan says it, and exponentials are the machine's, which may be of more than 0.
+// Sums of rows of products are many numbers, and in most rounds some row meets a larger one. So they stay
+// relative to an older maximum, with exponentials up to e^8, until a row has met a number that is larger by
+// more than that, or the walk ends (as in FlashAttention-4). Until then no lane asks the others what they
+// have met.
+//
+// Other walks do so where the plan says it. Their exponentials are approximate, which may be of numbers
+// above 0.
 enum { DISTANCE = 8 };
 
-// Of nothing but numbers and sizes.
+// The expression has nothing but numbers and sizes.
 static bool is_number(const kernel *k, tensor_expr e) {
     const tensor_node *x = tensor_node_at(k->l->op, e);
     bool number = x->nargs || x->op == TENSOR_CONST_OP || x->op == TENSOR_SIZE_OP;
@@ -111,7 +115,7 @@ static bool is_number(const kernel *k, tensor_expr e) {
     return number && x->op != TENSOR_LOAD_OP;
 }
 
-// The largest of c x is c times the largest x: of a constant c, met without it.
+// The largest of c x is c times the largest x, if c is a positive constant: numbers are met without it.
 static void leave_out_scale(kernel *k, simt_builder *b, reduction *r) {
     const tensor_node *x = tensor_node_at(k->l->op, lw_lifted(k, r, 0));
     double positive;
@@ -149,7 +153,7 @@ static void catch_up_all(kernel *k, simt_builder *b, const loop_node *n, void *u
     rescale_all(k, b, &c);
 }
 
-// Where there are matrix operations for some lane of the warp, as all of them take part in those.
+// Matrix operations need all lanes of a warp, so that the answer is that of some lane.
 static simt_value is_behind(kernel *k, simt_builder *b, const reduction *r) {
     simt_type f32 = r->types[0], t = SIMT_T(PRED);
     simt_value behind = 0;

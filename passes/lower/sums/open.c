@@ -1,11 +1,11 @@
-// Reductions opened: the states that a reduction has in registers, one an instance of the left variables'
-// digits and of the loops inside, and what they begin with.
+// Reductions are opened: the states that a reduction has in registers, and what they begin with. There is a
+// state for each instance of the digits of the left variables and of the loops inside.
 
 #include "lower/sums/sums.h"
 
 // ---- What is inside --------------------------------------------------------------------------------------
-// Whether an expression of the loops inside, whose variables are not bound yet, differs between lanes of the
-// vector.
+// The expression is of loops inside, whose variables are not bound yet. Does it differ between lanes of the
+// vector?
 static bool varies(kernel *k, tensor_expr e) {
     for (tensor_var v = 0; v < k->l->op->vars.len; v++)
         if (k->scope.var[v].kind != BOUND_NOT && lw_vector_free(&k->digits, lw_var_depends(k, v)) &&
@@ -14,7 +14,7 @@ static bool varies(kernel *k, tensor_expr e) {
     return false;
 }
 
-// Whether some lanes contribute where others do not: a condition, or rows of different lengths.
+// Some lanes contribute where others do not: there is a condition, or rows differ in length.
 static bool tests_inside(kernel *k, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
@@ -27,7 +27,7 @@ static bool tests_inside(kernel *k, const loop_body *body) {
     return false;
 }
 
-// Whether parts may be of nothing for some lanes alone: what chooses the terms differs between them.
+// Parts may be of nothing for some lanes alone: what chooses the terms differs between them.
 static bool parts_differ(kernel *k, const tensor_stage *st, const loop_body *body) {
     bool differ = false;
     for (uint32_t i = 0; i < st->nfilters; i++) differ |= varies(k, st->filters[i]);
@@ -42,7 +42,7 @@ static bool parts_differ(kernel *k, const tensor_stage *st, const loop_body *bod
     return false;
 }
 
-// The digits of loops around a contribution to the stage.
+// Digits of the loops around a contribution to the stage.
 static bool bound_digits(kernel *k, const loop_body *body, uint32_t stage, axis_set *out) {
     bool any = false;
     for (uint32_t i = 0; i < body->len; i++) {
@@ -66,8 +66,9 @@ static bool rounds_inside(const kernel *k, const loop_body *body) {
     return false;
 }
 
-// What goes round has a state for each lane of the vector, so that no contribution waits for the one before.
-// What does not would combine these states in as many operations as it makes contributions.
+// A loop that goes round has a state for each lane of the vector, so that no contribution waits for the one
+// before. A loop that does not would need as many operations to combine these states as it has
+// contributions. There, lanes contribute one after the other.
 //     s8 = fma(x8, y8, 0), s = s8[0] + … + s8[7]  →  s = fma(x8[7], y8[7], … fma(x8[0], y8[0], 0))
 static bool is_chained(const kernel *k, const loop_node *n, const reduction *r) {
     return lw_vector_of(&k->digits, r->bound) && !n->matrix && !rounds_inside(k, &n->body);
@@ -88,7 +89,7 @@ static reduction *reduction_new(kernel *k, const loop_node *n, uint32_t stage) {
         r->bound &= ~lw_depth_axes(k, n);   // the operation adds them up, and pieces one after the other
     else if (!n->matrix) r->copies |= lw_placed(&k->digits, r->bound, LOOP_REGISTER_PLACE);
     else if (lw_is_online(n, stage)) r->round = r->bound, r->bound = 0;
-    // As it is there.
+    // A sum that is computed again has the components of the first one.
     r->some = st->nelse || lw_may_be_empty(k, r) || (n->kind == LOOP_AGAIN && lw_reduction(k, stage)->some);
     r->n = r->r->nstate + r->some;
     r->chained = is_chained(k, n, r);

@@ -7,57 +7,55 @@
 typedef void lw_contribution(kernel *k, simt_builder *b, reduction *r, const loop_node *n);
 
 // ---- open.c --------------------------------------------------------------------------------------------
-void lw_start_states(kernel *k, simt_builder *b, reduction *r);   // at the identity
-reduction *lw_open(kernel *k, simt_builder *b, const loop_node *n,
-                   uint32_t stage);   // states at the identity
-
-// ---- combine.c -----------------------------------------------------------------------------------------
-// Parts are combined only where both have something.
-bool lw_may_be_empty(const kernel *k, const reduction *r);
-// Two states.
-void lw_combine_into(kernel *k, simt_builder *b, const reduction *r, const simt_value *x, const simt_value *y,
-                     uint8_t lanes, simt_value *out);
-// Two parts; where one of them is empty, the other.
-void lw_combine_parts(kernel *k, simt_builder *b, const reduction *r, const simt_value *x,
-                      const simt_value *y, simt_value *out);
-simt_value *lw_state_new(kernel *k, const reduction *r);
-simt_value *lw_combined(kernel *k, simt_builder *b, const reduction *r, const simt_value *x,
-                        const simt_value *y);
+reduction *lw_open(kernel *k, simt_builder *b, const loop_node *n, uint32_t stage);
+void lw_start_states(kernel *k, simt_builder *b, reduction *r);   // all states are the identity
 
 // ---- contribute.c --------------------------------------------------------------------------------------
 void lw_contribute(kernel *k, simt_builder *b, const loop_node *n);
 
+// ---- combine.c -----------------------------------------------------------------------------------------
+// A part may be of nothing, and the reducer's identity is not neutral: then the other part is the result.
+bool lw_may_be_empty(const kernel *k, const reduction *r);
+// By the reducer's expression alone.
+void lw_combine_into(kernel *k, simt_builder *b, const reduction *r, const simt_value *x, const simt_value *y,
+                     uint8_t lanes, simt_value *out);
+// Two parts, of which either may be of nothing.
+void lw_combine_parts(kernel *k, simt_builder *b, const reduction *r, const simt_value *x,
+                      const simt_value *y, simt_value *out);
+simt_value *lw_combined(kernel *k, simt_builder *b, const reduction *r, const simt_value *x,
+                        const simt_value *y);
+simt_value *lw_state_new(kernel *k, const reduction *r);
+
 // ---- close.c -------------------------------------------------------------------------------------------
-void lw_close(kernel *k, simt_builder *b, reduction *r);   // every thread knows its states then
+void lw_close(kernel *k, simt_builder *b, reduction *r);   // afterwards every thread knows its states
 void lw_finish(kernel *k, simt_builder *b, const reduction *r, simt_value *results);
 
 // ---- threads.c -----------------------------------------------------------------------------------------
+// The states of threads that differ in these digits, combined.
+simt_value *lw_fold_threads(kernel *k, simt_builder *b, const reduction *r, axis_set bound, simt_value *x);
+// The state x with the one that the lane whose number differs in `mask` has sent.
 simt_value *lw_fold_pairs(kernel *k, simt_builder *b, const reduction *r, simt_value *x,
                           const simt_value *sent, simt_value mask);
-simt_value *lw_fold_threads(kernel *k, simt_builder *b, const reduction *r, axis_set bound, simt_value *x);
 
 // ---- groups.c ------------------------------------------------------------------------------------------
-// The state x with the one that the lane whose number differs in `mask` has sent.
-// Parts of threads (lower/sums/threads.c), of what lower/sums/contribute.c combines in one.
-// A product's sums of groups (lower/sums/groups.c).
-void lw_join_groups(kernel *k, simt_builder *b, reduction *r);
+void lw_join_groups(kernel *k, simt_builder *b, reduction *r);   // the sums of products that groups have
 
 // ---- dealt.c -------------------------------------------------------------------------------------------
-bool lw_deals(const kernel *k, axis_set left);   // and they are among these digits
+bool lw_deals(const kernel *k, axis_set left);   // steps are dealt, and are among these digits
+bool lw_deals_walk(const kernel *k);             // the innermost loop that deals its steps is a walk
+uint32_t lw_dealt_parts(const kernel *k);        // states that lw_fold_dealt takes
 simt_value *lw_fold_dealt(kernel *k, simt_builder *b, const reduction *r, simt_value **part);   // by step
-uint32_t lw_dealt_parts(const kernel *k);        // room that lw_fold_dealt takes
-bool lw_deals_walk(const kernel *k);   // the innermost loop that deals its steps is such a walk
-// Of lanes that had one step each.
+// The states of lanes that had one step each, combined.
 simt_value *lw_fold_steps(kernel *k, simt_builder *b, const reduction *r, simt_value *x,
                           const loop_digit *lanes);
 
 // ---- online.c ------------------------------------------------------------------------------------------
-// A maximum that is opened, where sums of products follow it at a distance.
+// A maximum is opened: its sums may follow it at a distance.
 void lw_follow(kernel *k, simt_builder *b, reduction *r);
-// Sums follow.
+// A contribution; where a maximum grows by it, sums are rescaled.
 void lw_grow(kernel *k, simt_builder *b, reduction *r, lw_contribution *contribute, const loop_node *n);
-void lw_close_maxima(kernel *k, simt_builder *b, const loop_node *n);   // before the sums
-// A state that was stored, as one of differences from what the maximum is here.
+void lw_close_maxima(kernel *k, simt_builder *b, const loop_node *n);   // before the sums are closed
+// A stored state, relative to what the maximum is here.
 simt_value lw_relative(kernel *k, simt_builder *b, const reduction *r, const loop_node *n, simt_value state);
 
 #endif

@@ -1,5 +1,5 @@
-// A reduction's parts that threads hold, combined: those of lanes by shuffles, in a butterfly, those of
-// groups through shared memory, always in the same order, so that every thread ends with the same bits.
+// Partial states of threads are combined: those of lanes by shuffles in a butterfly, those of groups
+// through shared memory. The order is always the same, so that every thread ends with the same bits.
 
 #include "lower/sums/sums.h"
 
@@ -9,8 +9,8 @@ enum {
     ABREAST = 4      // parts of a round, at least, so that loads wait together
 };
 
-// Both sides of a pair combine the lower one's part first, so that all lanes end with the same bits; sums,
-// products, extremes and connectives do so in either order.
+// Both sides of a pair combine the lower lane's part first, so that all lanes end with the same bits. Sums,
+// products, extremes and connectives give the same bits in either order.
 simt_value *lw_fold_pairs(kernel *k, simt_builder *b, const reduction *r, simt_value *x,
                           const simt_value *sent, simt_value mask) {
     simt_value *other = lw_state_new(k, r), *lo = x, *hi = other;
@@ -27,12 +27,12 @@ simt_value *lw_fold_pairs(kernel *k, simt_builder *b, const reduction *r, simt_v
     return lw_combined(k, b, r, lo, hi);
 }
 
-// A user's combination may be long: over more than two parts it is written once, in a loop.
+// A user's combination may be long. For more than two parts it is built once, in a loop.
 static bool written_once(const reduction *r, const lower_axis *a) {
     return r->r->kind == REDUCE_USER && a->extent > 2;
 }
 
-// The state and the mask are carried; the mask doubles.
+// The loop carries the state and the mask, which doubles.
 static simt_value *fold_shuffles_rolled(kernel *k, simt_builder *b, const reduction *r, const simt_value *x,
                                         const lower_axis *a) {
     simt_type i32 = SIMT_T(I32);
@@ -109,7 +109,7 @@ static simt_value thread_after(simt_builder *b, simt_value first, simt_value i, 
                              simt_build_binary(b, SIMT_MUL, i, simt_build_int(b, SIMT_T(I32), stride)));
 }
 
-// Of the states of all reductions that are combined here.
+// How many numbers all reductions have that are combined here.
 static uint32_t numbers_of(kernel *k, const reduction *of) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < k->sums.all.len; i++) {
@@ -120,15 +120,15 @@ static uint32_t numbers_of(kernel *k, const reduction *of) {
     return n;
 }
 
-// How many parts are taken at a time: of few numbers all. Others would wait together, as what is summed is
-// moved to where it is stored.
+// How many parts are loaded at a time: all parts if the numbers are few. Of more numbers, too many loads
+// would be in registers at once, because sums move down to their stores.
 static uint32_t parts_at_once(kernel *k, const reduction *r, const lower_axis *a) {
     if (written_once(r, a)) return 1;
     bool rounds = a->extent % ROUNDS == 0 && a->extent >= ROUNDS * ABREAST;
     return rounds && numbers_of(k, r) * a->extent > WAITING ? a->extent / ROUNDS : a->extent;
 }
 
-// So many parts, from that of the digit's value i on, in order.
+// So many parts in order, from that of the digit's value i on.
 static simt_value *fold_some(kernel *k, simt_builder *b, const reduction *r, const simt_value *x,
                              const scratch *s, const lower_axis *a, simt_value first, simt_value *sum,
                              simt_value i, uint32_t n) {
@@ -139,7 +139,7 @@ static simt_value *fold_some(kernel *k, simt_builder *b, const reduction *r, con
     return sum;
 }
 
-// The parts of a digit's values, in order.
+// The parts of the digit's values, in order.
 static simt_value *fold_parts(kernel *k, simt_builder *b, const reduction *r, const simt_value *x,
                               const scratch *s, simt_value first, const lower_axis *a) {
     simt_type i32 = SIMT_T(I32);
@@ -162,7 +162,7 @@ static simt_value *fold_parts(kernel *k, simt_builder *b, const reduction *r, co
     return sum;
 }
 
-// Through shared memory: every thread leaves its part and takes those of the digit's other values, in their
+// Through shared memory: every thread leaves its part, and takes those of the digit's other values in
 // order.
 static simt_value *fold_shared(kernel *k, simt_builder *b, const reduction *r, simt_value *x,
                                const lower_axis *a) {

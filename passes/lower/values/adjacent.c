@@ -1,6 +1,6 @@
-// Neighbouring positions of a loop: where its innermost digits are copies that a thread holds, and an index
-// moves by one with each, one access has what all of them read or store: of prepared values; of packed arrays
-// along the last axis, or the one before, where all of the last one is a vector.
+// One access for neighbouring positions of a loop: the loop's innermost digits are copies that a thread
+// holds, and an index grows by one from a copy to the next. That is done for prepared arrays, and for
+// packed arrays along the last axis, or along the axis before it if the last one is a vector.
 //     columns[slot] for slot … [register 4, lane 4, whole]  →  ld i32x4 columns + 4 * lane …
 //     x[src[e], h, d] for h … [register 2, lane 4, whole], d … [vector 4]  →  ld f16x8 x + 8 * lane …
 
@@ -9,7 +9,7 @@
 enum { MOST_BYTES = 16 };   // of an access
 typedef lower_copies run;
 
-// Its index, as a sum; false: it is none. *by: what a step of the loop adds.
+// The index is a sum in which a step of the loop adds *by; false: it is none.
 static bool moves(const run *r, tensor_expr e, int64_t *by) {
     const tensor_node *n = tensor_node_at(r->k->l->op, e);
     int64_t x, y;
@@ -33,7 +33,7 @@ static bool moves(const run *r, tensor_expr e, int64_t *by) {
 
 static uint32_t least(uint32_t x, uint32_t y) { return x < y ? x : y; }
 
-// A power of two, at most 16, that divides it at the first position of the run.
+// A power of two, at most 16, that divides the expression at the first position of the run.
 static uint32_t divides(const run *r, tensor_expr e) {
     const tensor_op *op = r->k->l->op;
     const tensor_node *n = tensor_node_at(op, e);
@@ -65,8 +65,8 @@ static run run_of(kernel *k, const loop_node *loop, uint32_t most) {
     return r;
 }
 
-// The innermost loop that the index differs in, where it never passes its end: past the size, padding repeats
-// the last position.
+// The innermost loop that the index differs in; false: the loop may pass its end, where positions repeat
+// the last one.
 static bool find_run(kernel *k, tensor_expr index, uint32_t most, run *r) {
     for (uint32_t i = k->scope.masks.len; i-- > 0;) {
         *r = run_of(k, k->scope.masks.data[i].node, most);
@@ -89,7 +89,7 @@ void lw_stand_at(const run *r, uint32_t i) {
         r->k->digits.at[lw_axis(r->k, r->loop, d)] = (int32_t)coordinate(r, d, i);
 }
 
-// Which of them is at hand; false: none is.
+// Which copy is at hand; false: none is.
 static bool stands_at(const run *r, uint32_t *here) {
     uint32_t weight = 1;
     *here = 0;
@@ -101,7 +101,7 @@ static bool stands_at(const run *r, uint32_t *here) {
     return true;
 }
 
-// all: what the copies read, so many lanes each.
+// all: what the copies read, each so many lanes.
 static simt_value remember_all(const run *r, simt_builder *b, tensor_expr load, simt_value all,
                                uint32_t lanes, uint32_t here) {
     for (uint32_t i = 0; i < r->n; i++) {
@@ -127,7 +127,7 @@ static simt_value load_prepared(kernel *k, simt_builder *b, tensor_expr load) {
 // ---- Packed arrays ---------------------------------------------------------------------------------------
 const loop_node *lw_loop_over(const kernel *k, tensor_expr index) {
     const tensor_node *n = tensor_node_at(k->l->op, index);
-    // The name that another stage has for it.
+    // It may have another stage's name.
     while (n->op == TENSOR_VAR_OP && k->scope.var[n->imm.i].kind == BOUND_LET)
         n = tensor_node_at(k->l->op, k->scope.var[n->imm.i].value);
     for (uint32_t i = k->scope.masks.len; i-- > 0 && n->op == TENSOR_VAR_OP;)
@@ -136,7 +136,7 @@ const loop_node *lw_loop_over(const kernel *k, tensor_expr index) {
     return NULL;
 }
 
-// Of an access that copies share: those along its last index, each an element; or those along the one before,
+// The copies that share an access: along the last index, each with an element; or along the index before,
 // where the last one is a vector.
 static bool find_together(kernel *k, tensor_val v, const tensor_expr *index, uint32_t rank, run *r,
                           uint32_t *lanes) {
@@ -170,7 +170,8 @@ bool lw_copies_in_a_row(kernel *k, const tensor_target *t, lower_copies *r) {
     return true;
 }
 
-// Of a tile in shared memory along whose columns the loop goes round: the buffer has all of a round's points.
+// A tile in shared memory, along whose columns the loop goes round: the buffer has all positions of a
+// round.
 static simt_value load_of_tile(const fetched_rows *f, kernel *k, simt_builder *b, tensor_expr load) {
     uint32_t here,
         most = MOST_BYTES /

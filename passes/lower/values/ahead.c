@@ -1,6 +1,6 @@
-// Loads of masked steps that are written out, before anything is computed from them: the indices of all
-// steps, then what lies at them. An assembler that saves registers leaves loads where it finds them, and each
-// step would wait for its own.
+// Loads of masked steps that are written out come before anything is computed from them: first the indices
+// of all steps, then what lies at them. An assembler that saves registers leaves loads where it finds them,
+// and each step would wait for its own.
 //     i = src[e], y += x[i], j = src[e + 1], y += x[j]  →  i = src[e], j = src[e + 1], x[i], x[j], y += …
 
 #include "lower/values/values.h"
@@ -18,7 +18,7 @@ typedef struct {
     VEC(tensor_expr) loads;
 } ahead;
 
-// Steps of a loop's rounds, and those that a block or a group does besides.
+// The steps of a loop's rounds that are written out, also those that a block or a group does.
 static axis_set open_steps(kernel *k) {
     axis_set s = 0;
     for (uint32_t i = 0; i < k->scope.masks.len; i++) {
@@ -32,7 +32,7 @@ static axis_set open_steps(kernel *k) {
     return s;
 }
 
-// Where it is evaluated whatever the others say.
+// The argument is evaluated, whatever the others are.
 static bool certain(kernel *k, const tensor_node *x, uint32_t i) {
     bool choice = x->op == TENSOR_SELECT_OP || x->op == TENSOR_AND_OP || x->op == TENSOR_OR_OP;
     return !choice || !i || !lw_needs_guard(k, x->args[i]);
@@ -94,7 +94,7 @@ static void find_stored(ahead *a, const loop_node *n) {
         find_loads(a, st->body[t]);
 }
 
-// The first of the contributions behind what is computed for each step without some loop around.
+// The first contribution after what is computed for each step without some loop.
 static uint32_t contributions_behind(const loop_body *body, uint32_t from) {
     if (from && body->data[from - 1]->kind == LOOP_WITHOUT) return body->len;
     while (from < body->len && body->data[from]->kind != LOOP_CONTRIBUTE) from++;

@@ -1,6 +1,6 @@
-// Differences from a maximum that they are among, s[e] - max {e' : dst[e'] == v} s[e'] or x - max(x, y): at
-// most 0, so their exponential needs no care of large results. Where the maximum is -inf so is the other, and
-// the difference from 0 has the same exponential.
+// Differences of a number from a maximum over it and others, s[e] - max {e' : dst[e'] == v} s[e'] or
+// x - max(x, y). They are at most 0, so their exponentials cannot overflow. If the maximum is -inf, so is the
+// number, and its difference from 0 has the same exponential.
 //     m == -inf ? 0 : exp(s[e] - m)  →  exp(s[e] - (m == -inf ? 0 : m)), of which all but s[e] is the row's
 
 #include "lower/values/values.h"
@@ -30,8 +30,8 @@ static bool same_variable(match *m, tensor_var v, tensor_expr of, tensor_expr in
     return of == in;
 }
 
-// The same expression, where the maximum was found at what is loaded of it. In 16 bits it may be rounded in
-// another way.
+// The expressions are the same, if the maximum is found at the place that is loaded. In 16 bits one may be
+// rounded differently.
 static bool same(match *m, tensor_expr of, tensor_expr in) {
     const tensor_node *x = tensor_node_at(m->op, of), *y = tensor_node_at(m->op, in);
     if (tensor_type_is_narrow(x->type)) return false;
@@ -43,7 +43,8 @@ static bool same(match *m, tensor_expr of, tensor_expr in) {
     return alike;
 }
 
-// dst[e'] == v: by what the maximum is loaded at, or since the points of this stage have the same key.
+// The key dst[e'] == v of the maximum holds: by the place that is loaded, or because this stage has the
+// same key.
 static bool same_key(match *m, const tensor_key *k) {
     const tensor_node *v = tensor_node_at(m->op, k->rhs);
     const tensor_target *t = &m->of->targets[0];
@@ -103,8 +104,8 @@ static bool is_constant(const tensor_op *op, tensor_expr e, double c) {
 }
 
 // ---- What is chosen 0 ------------------------------------------------------------------------------------
-// A softmax's denominator that a gradient is given is -inf for rows whose scores all are: what is made of its
-// exponentials is 0 there.
+// A gradient may be given a softmax's denominator, which is -inf for rows whose scores all are -inf. What
+// is made of the exponentials of such a row is 0.
 //     m == -inf ? 0 : exp(s[e] - m) * d[e]
 enum { DEEPEST = 16 };
 
@@ -143,7 +144,7 @@ static void find_bare(lowering *l, tensor_expr e, bool *seen) {
         else find_bare(l, x->args[i], seen);
 }
 
-// 0 where its exponentials are, of numbers that are finite.
+// The expression is 0 where its exponentials are 0, if its numbers are finite.
 bool lw_is_zero_with(const lowering *l, tensor_expr e, tensor_expr most, uint32_t depth) {
     const tensor_node *x = tensor_node_at(l->op, e);
     if (depth > DEEPEST) return false;

@@ -1,12 +1,13 @@
-// Positions divided by sizes, without dividing: a multiplication by what the runtime worked out for the size
-// (Granlund and Montgomery 1994; program.h).
+// Positions are divided by sizes without a division: by a multiplication with a magic number, which the
+// runtime finds for each size (Granlund and Montgomery 1994; program.h).
 //     quot(cvt(i64, p), size(H))  →  mulhi(2 p, magic) >> shift, 0 where H is 0
-// And by numbers that rounds of a loop begin at multiples of: once for all positions of a round.
+// Where the rounds of a loop begin at multiples of the divisor, one quotient serves all positions of a
+// round.
 
 #include "lower/values/values.h"
 #include "base/scalar.h"
 
-// Never negative where it is used; in narrow mode below 2^31.
+// The value is never negative where it is used. In narrow mode it is below 2^31.
 static bool natural(const kernel *k, tensor_expr e) {
     const tensor_node *x = tensor_node_at(k->l->op, e);
     if (x->op == TENSOR_VAR_OP) return true;
@@ -19,7 +20,8 @@ static simt_value of_type(simt_builder *b, simt_type t, simt_value x) {
     return simt_widen(b, simt_build_cvt(b, (simt_type){t.element, 1}, x), t.lanes);
 }
 
-// Of the 64-bit magic m, ceil(m / 2^32) is the one for 32 bits: both are a floor and one more, or 0.
+// If m is the magic number for 64 bits, ceil(m / 2^32) is the one for 32 bits: both are a floor and one
+// more, or 0.
 static simt_value magic_of(kernel *k, simt_builder *b, tensor_space s, simt_type t) {
     simt_value m = lw_arg(k, ARG_MAGIC, s, 0);
     simt_type i64 = SIMT_T(I64);
@@ -48,8 +50,7 @@ static simt_value remainder_of(kernel *k, simt_builder *b, tensor_space s, simt_
 }
 
 // ---- Of a round ------------------------------------------------------------------------------------------
-// Of a round that is as long as the divisor: how far a position is from where the round begins. Constants
-// come last.
+// How far a position is from the start of a round that is as long as the divisor. Constants come last.
 static simt_value since_round(kernel *k, simt_builder *b, const loop_node *loop) {
     int64_t constant;
     simt_value at = scalar_without_constant(b, lw_var_position(k, b, loop->var).at, &constant),

@@ -1,7 +1,7 @@
-// Eights of a row in memory, numbers of 16 bits, of which each of four lanes has two neighbours, as matrix
-// operations hold them: an access of a lane would have four bytes. Four lanes change places, so that each has
-// an eight of its own, 16 bytes: of eight c the lane l has word l, and of words 0 to 3 of the eight l what
-// lanes 0 to 3 had. That is its own inverse.
+// Eights are eight numbers of 16 bits side by side in memory, of which four lanes have two each, as matrix
+// operations hold them. An access of one lane would have four bytes. So the four lanes exchange words,
+// until each has a whole eight, of 16 bytes: of eight c lane l had word l, and now has the words of eight
+// l. The exchange is its own inverse.
 //     y[v, d] for d … [register 2, lane 4, register 4, …]  →  w = shfl.bfly …  st f16x8 y + …, w
 
 #include "lower/values/values.h"
@@ -56,7 +56,7 @@ static simt_value bit_of(kernel *k, simt_builder *b, uint32_t mask) {
                           simt_build_int(b, SIMT_T(I32), 0));
 }
 
-// Of two words that lanes of a pair have each, the upper lane's first and the lower one's second.
+// Two lanes have two words each. The upper lane gives its first word for the second word of the lower lane.
 static void change(kernel *k, simt_builder *b, simt_value *x, simt_value *y, uint32_t mask) {
     simt_value upper = bit_of(k, b, mask), other = lw_exchanged(b, simt_build_select(b, upper, *x, *y),
                                                                 simt_build_int(b, SIMT_T(I32), mask));
@@ -70,7 +70,7 @@ static void change_places(kernel *k, simt_builder *b, simt_value *word) {
             if (!(i & mask)) change(k, b, &word[i], &word[i + mask], mask);
 }
 
-// Where an eight of its own lies, of four of which the first is at hand, one neighbour of two.
+// Where the lane's own eight lies, if the first of the four is at hand.
 static simt_value own_eight(kernel *k, simt_builder *b, simt_value at) {
     simt_value lane = simt_build_with(b, SIMT_AND, k->thread.lane, LANES - 1),
                by = simt_build_with(b, SIMT_MUL, lane, LOOP_EIGHT - PAIR);

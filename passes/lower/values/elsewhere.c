@@ -1,6 +1,6 @@
-// What masked steps take for values past the end. A value that is not an index is loaded where there is one
-// alone; for others stands a number, of which a contribution is made that leaves the state as it is, if there
-// is such a number: then nothing has to be chosen.
+// What masked steps take for values past the end. Indices are read at the last position. Any other value is
+// loaded where there is one alone; elsewhere it is a number. If there is a number whose contribution leaves
+// the state as it is, that one is taken, and no contribution needs a choice.
 //     max(m, s[min(p, last)]) if p < hi  →  m = max(m, p < hi ? s[p] : -inf)
 
 #include "lower/values/values.h"
@@ -26,7 +26,7 @@ static const tensor_node *widened(const kernel *k, tensor_expr e) {
     return x;
 }
 
-// What a reducer begins with and leaves another as it is; false: there is none.
+// The number that a reducer begins with, if combining with it changes nothing; false: there is none.
 static bool identity(const kernel *k, const tensor_reducer *r, double *out) {
     if (r->nstate != 1 || r->nargs != 1 || !tensor_reducer_neutral(k->l->op, r)) return false;
     const tensor_node *x = tensor_node_at(k->l->op, r->identity[0]);
@@ -68,13 +68,13 @@ static bool is_past_at(const past *p, simt_value v, double x) {
     return is_past(p, v, &of) && of == x;
 }
 
-// m == -inf ? 0 : m, or what a result that is not finite is found again for.
+// The maximum is m == -inf ? 0 : m, or the result is computed again where it is not finite.
 static bool is_above(const past *p, simt_value m) {
     const simt_instr_info *most = made(p, m);
     return p->lenient || (most->op == SIMT_SELECT && is_past_at(p, most->args[1], 0));
 }
 
-// exp(x - m), where m is not -inf, or exp(x), of an x that is -inf: see lower/values/exponential.c.
+// exp(x - m), where m is not -inf, or exp(x), and x is -inf (lower/values/exponential.c).
 static bool exponential_past(const past *p, const simt_instr_info *i, double *x) {
     const char *name = i->op == SIMT_CALL ? p->f->module->funcs.data[i->imm.i]->name : "exp_f32";
     if (strcmp(name, "exp_nonpositive_f32") && strcmp(name, "exp_f32")) return false;
@@ -106,7 +106,7 @@ static bool arithmetic_past(const past *p, const simt_instr_info *i, double *x) 
     return false;
 }
 
-// The number that it is, past the end.
+// The number that the value is past the end; false: that is not known.
 static bool is_past(const past *p, simt_value v, double *x) {
     const simt_instr_info *i = made(p, v);
     double other;

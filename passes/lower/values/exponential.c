@@ -1,5 +1,5 @@
-// Exponentials: of differences from a maximum (values/below.c), in cells of windows, and by the machine's
-// approximation.
+// Exponentials: of differences from a maximum (lower/values/below.c), in cells of windows, and by the
+// machine's approximation. Only s[e] differs between the entries of a row below.
 //     m == -inf ? 0 : exp(s[e] - m)  →  exp(s[e] - (m == -inf ? 0 : m)), of which all but s[e] is the row's
 
 #include "lower/values/values.h"
@@ -7,13 +7,13 @@
 #include <math.h>
 
 // ---- What is chosen 0 ------------------------------------------------------------------------------------
-// In cells of windows, whose sums are found again edge by edge where they are not finite.
+// The cell of a window whose sums are computed again, edge by edge, where they are not finite.
 static bool in_fast_cell(const kernel *k) {
     const loop_node *products = lw_products(&k->sums);
     return k->product.cell && products && loop_again(products);
 }
 
-// Of less than every score inf is subtracted, once a row: then no cell has to choose.
+// If the maximum is -inf, inf is subtracted instead, once a row. Then no cell has to choose.
 static simt_value but_none(kernel *k, simt_builder *b, tensor_expr e, simt_value most) {
     simt_type t = simt_typeof(b->func, most);
     if (k->l->bare[e] || !in_fast_cell(k) || t.element != SIMT_F32 || t.lanes != 1) return most;
@@ -38,9 +38,9 @@ bool lw_is_narrow(const kernel *k) {
 
 bool lw_is_approximate(const kernel *k) { return k->plan->approximate && k->l->o->machine->gpu; }
 
-// 2^(x log2 e) by the machine's approximation: two operations for the twelve to eighteen of the library's,
-// which were most of what cells of windows cost. Of the product the rounding alone makes an error of |x|
-// 2^-24, so results that 16 bits have are within 2^-19; those below the normal range may be 0.
+// 2^(x log2 e) by the machine's approximation. It takes two operations; the library's function takes twelve
+// to eighteen, which were most of the cost of a window's cells. Rounding the product alone makes an error
+// of |x| 2^-24, so results that f16 can hold are within 2^-19. Results below the normal range may be 0.
 static simt_value log2e(simt_builder *b, simt_value like, double times) {
     return simt_build_float(b, simt_typeof(b->func, like), times * 0x1.71547652b82fep+0);
 }
@@ -57,7 +57,7 @@ bool lw_is_positive(const simt_builder *b, simt_value x, double *of) {
     return *of > 0 && isfinite(*of);
 }
 
-// The factor beside a positive constant; x and 1: there is none.
+// The factor beside a positive constant; else x, and scale 1.
 static simt_value without_scale(const simt_builder *b, simt_value x, double *scale) {
     simt_instr def = b->func->values.data[x].def;
     const simt_instr_info *i = def ? &b->func->instrs.data[def] : NULL;
@@ -67,7 +67,7 @@ static simt_value without_scale(const simt_builder *b, simt_value x, double *sca
     return x;
 }
 
-// Of a cell without an entry -inf, whose exponential is 0: what is made of it need not be chosen then.
+// A cell without an entry has -inf, whose exponential is 0. Then nothing that is made of it needs a choice.
 static simt_value in_cell(kernel *k, simt_builder *b, tensor_expr e, simt_value x) {
     if (!k->product.cell || k->product.cell_axes & ~lw_depends(k, e)) return x;
     simt_type t = simt_typeof(k->f, x);
@@ -80,8 +80,8 @@ static bool is_plain(const kernel *k, simt_value x) {
     return t.element == SIMT_F32 && t.lanes == 1;
 }
 
-// Of c x - y, of which y is the row's: rounded once, as c x itself was. power: it is so many times that, by
-// powers of two.
+// exp(c x - y), where y is the same in the whole row: the difference is rounded once, as c x would be.
+// power: the result is multiplied by 2^power.
 static simt_value exp_narrow_below(kernel *k, simt_builder *b, tensor_expr e, simt_value x, simt_value y,
                                    int power) {
     double scale;
@@ -91,8 +91,8 @@ static simt_value exp_narrow_below(kernel *k, simt_builder *b, tensor_expr e, si
     return simt_build_unary(b, SIMT_EXP2A, simt_build_fma(b, x, log2e(b, x, scale), less));
 }
 
-// Outside of cells, whose sums are found again where they are not finite, the difference comes first: of
-// equal numbers it is 0, however large they are.
+// Outside of cells the difference comes first: of equal numbers it is 0, however large they are. The sums
+// of cells are computed again where they are not finite.
 static simt_value exp_of_difference(kernel *k, simt_builder *b, tensor_expr e, simt_value x, simt_value y,
                                     bool nonpositive) {
     if (k->product.cell && lw_is_narrow(k) && is_plain(k, x) && is_plain(k, y))

@@ -1,6 +1,6 @@
-// Scalar expressions of tensor IR at one instance, for all lanes of the vector at once or for the one that is
-// fixed. A choice becomes a select, or a branch where the arm not taken could read at no index; where lanes
-// would take different branches, each is computed by itself. Scalars meet vectors by being splat.
+// Scalar expressions of tensor IR at one instance, for all lanes of the vector at once or for the lane that
+// is fixed. A choice becomes a select, or a branch if the arm that is not taken could read at no index.
+// Where lanes would take different branches, each lane is computed by itself.
 
 #include "lower/values/values.h"
 #include "base/scalar.h"
@@ -25,7 +25,7 @@ bool lw_needs_guard(kernel *k, tensor_expr e) {
 }
 
 // ---- Choices ---------------------------------------------------------------------------------------------
-// Each lane by itself, as a vector again.
+// Each lane is computed by itself, and they are a vector again.
 static simt_value by_lanes(kernel *k, simt_builder *b, tensor_expr e) {
     simt_value x[16];
     uint32_t n = lw_lanes(&k->digits);
@@ -118,7 +118,7 @@ static simt_value lower_rand(kernel *k, simt_builder *b, const tensor_node *n) {
     return scalar_uniform(b, h);
 }
 
-// A cell that is so many times what it was (tensor/outside.c).
+// A cell that is multiplied by a power of two (tensor/outside.c).
 static bool is_scaled(const kernel *k, tensor_expr e) {
     const tensor_node *x = tensor_node_at(k->l->op, e);
     if (x->op == TENSOR_SELECT_OP) return is_scaled(k, x->args[2]);
@@ -139,7 +139,7 @@ static const simt_instr_info *made_by(const simt_builder *b, simt_value v, simt_
     return i && b->func->instrs.data[i].op == op ? &b->func->instrs.data[i] : NULL;
 }
 
-// The factors of a product, or of a lane of one; false: it is none.
+// The factors of a product, or of one lane of a product; false: it is none.
 static bool factors_of(simt_builder *b, simt_value v, simt_value *x, simt_value *y) {
     const simt_instr_info *lane = made_by(b, v, SIMT_EXTRACT),
                           *product = made_by(b, lane ? lane->args[0] : v, SIMT_MUL);
@@ -150,9 +150,9 @@ static bool factors_of(simt_builder *b, simt_value v, simt_value *x, simt_value 
     return true;
 }
 
-// A product that a reduction adds is rounded with the sum, in one operation: half the arithmetic of a dot
-// product. Elsewhere only where little is kept of it, and in 16 bits, where a product that is rounded by
-// itself loses most of what a sum of it could keep.
+// A product that a reduction adds is rounded with the sum, in one operation: that halves the arithmetic of
+// a dot product. Elsewhere it is fused where little of it is kept, and in 16 bits, where rounding the
+// product by itself loses most of what the sum could keep.
 static simt_value lower_add(kernel *k, simt_builder *b, const tensor_node *n, simt_value x, simt_value y) {
     simt_value p, q;
     simt_match(b, &x, &y);
@@ -162,14 +162,14 @@ static simt_value lower_add(kernel *k, simt_builder *b, const tensor_node *n, si
                                              : simt_build_binary(b, SIMT_ADD, x, y);
 }
 
-// What was widened to be narrowed again is what it was; 0: it was not.
+// A value that was widened and is narrowed again is the value before; 0: it was not widened.
 static simt_value narrowed(kernel *k, simt_builder *b, const tensor_node *n, simt_value x) {
     const simt_instr_info *widened = tensor_type_is_narrow(n->type) ? made_by(b, x, SIMT_CVT) : NULL;
     simt_element to = lw_value_element(k, n->type.type);
     return widened && simt_typeof(b->func, widened->args[0]).element == to ? widened->args[0] : 0;
 }
 
-// What depends on the values of the arguments alone.
+// Operations on the values of their arguments.
 static simt_value lower_plain(kernel *k, simt_builder *b, const tensor_node *n) {
     const scalar_types types = {(simt_element)k->ix.element, k->l->o->index_bits};
     simt_value *x = ARENA_ARRAY(k->l->arena, simt_value, n->nargs + 1);
@@ -179,7 +179,8 @@ static simt_value lower_plain(kernel *k, simt_builder *b, const tensor_node *n) 
     return as_it_was ? as_it_was : scalar_plain(b, &types, n, x);
 }
 
-// What is found in another way than by the values of the arguments; 0: there is none.
+// Operations that are not computed from the values of their arguments, or here in a better way; 0: compute
+// it so.
 static simt_value lower_otherwise(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {
     switch ((int)n->op) {
     case TENSOR_VAR_OP: return lower_var(k, b, n);
@@ -253,7 +254,7 @@ simt_value lw_size(kernel *k, simt_builder *b, tensor_space s) {
     return lw_expr(k, b, i->expr);   // a space of the plan's own
 }
 
-// Known for as many instances as the value differs in.
+// The key has the value at as many instances as the value differs in.
 void lw_given(kernel *k, simt_builder *b, const loop_node *n) {
     axis_set s = lw_written_out(&k->digits, lw_depends(k, n->value));
     if (!lw_know(k, n->key, lw_depends(k, n->value))) return;

@@ -1,4 +1,4 @@
-// What a round has fetched (lower/copies/fetch.c) is read from shared memory where an expression loads it.
+// An expression loads what a round has fetched (lower/copies/fetch.c) from shared memory.
 //     fetch 3 x[e] pitch 136 { … x[e, f] … }  →  ld.shared buffer + row * 136 + f
 
 #include "lower/values/values.h"
@@ -7,7 +7,7 @@ uint32_t lw_fetched_element_bytes(const kernel *k, const loop_fetch *f) {
     return simt_element_bits(lw_memory_element(k, k->l->op->vals.data[f->val].type)) / 8;
 }
 
-// Bytes from the first row to another, without the pitch of `plus` rows more.
+// Bytes from the first row to another one. What the pitch of `plus` more rows adds is left out.
 simt_value lw_rows_apart(simt_builder *b, const loop_fetch *f, simt_value row, int64_t plus, uint32_t bytes) {
     simt_value at = simt_build_with(b, SIMT_MUL, row, (int64_t)f->pitch * bytes);
     if (!f->every) return at;
@@ -15,7 +15,7 @@ simt_value lw_rows_apart(simt_builder *b, const loop_fetch *f, simt_value row, i
     return simt_build_binary(b, SIMT_ADD, at, simt_build_with(b, SIMT_MUL, skewed, (int64_t)f->skew * bytes));
 }
 
-// What lets say apart, they are the same index.
+// They are the same index, if lets are replaced by their values.
 static bool same_expr(const kernel *k, tensor_expr a, tensor_expr b) {
     if (a == b) return true;
     const tensor_node *x = tensor_node_at(k->l->op, a), *y = tensor_node_at(k->l->op, b);
@@ -30,7 +30,7 @@ static bool same_expr(const kernel *k, tensor_expr a, tensor_expr b) {
     return same;
 }
 
-// As far as lets and what is given say.
+// They are the same row, by lets and by what is given.
 static bool same_row(const kernel *k, tensor_expr a, tensor_expr b) {
     if (same_expr(k, a, b)) return true;
     for (uint32_t i = k->scope.given.len; i-- > 0;) {
@@ -64,7 +64,7 @@ bool lw_is_fetched(const kernel *k, tensor_expr e, uint32_t from) {
     return f != NULL;
 }
 
-// Positions from the first of the round, of the thread's digits, and what its copies add.
+// How far this thread's positions are from the first one of the round. *plus: what copies add.
 static simt_value in_round(kernel *k, simt_builder *b, const fetched_rows *f, int64_t *plus) {
     const binding *v = &k->scope.var[f->node->var];
     *plus = 0;
@@ -76,15 +76,15 @@ static simt_value in_round(kernel *k, simt_builder *b, const fetched_rows *f, in
     return simt_build_cvt(b, SIMT_T(I32), lw_thread_position(k, b, f->node, lw_ix(k, b, 0)));
 }
 
-// Of the loop beside, the positions that the block has at once.
+// How far the position in the loop beside is from the first one that the block has.
 static simt_value in_tile(kernel *k, simt_builder *b, const fetched_rows *f) {
     simt_value at = lw_var_position(k, b, f->beside->var).at;
     return simt_build_cvt(b, SIMT_T(I32),
                           simt_build_binary(b, SIMT_SUB, at, k->scope.var[f->beside->var].base));
 }
 
-// What a lane's columns begin at a multiple of: rows and buffers are pitches apart. Lanes read 16 bytes at
-// once, so no more is asked for.
+// The bytes that a lane's columns begin at a multiple of: rows and buffers are pitches apart. Lanes read at
+// most 16 bytes at once.
 static uint32_t column_align(const fetched_rows *f, uint32_t lanes, uint32_t bytes) {
     uint32_t align = bytes * lanes;
     while (align > 16 || f->rows->pitch * bytes % align) align /= 2;

@@ -1,9 +1,9 @@
-// Loads of tensor IR: where the value comes from. It may be the row that a loop walks, a maximum so far, a
+// Loads of tensor IR: where the value comes from. It is the row that a loop walks, a maximum so far, a
 // fetched row, a stage that is computed in place, a register, or memory.
 
 #include "lower/values/values.h"
 
-// What this thread computed itself at that place; 0: it did not.
+// What this thread computed itself at that place; 0: nothing.
 static simt_value register_load(kernel *k, simt_builder *b, const tensor_node *load, tensor_val v,
                                 const position *index) {
     simt_value known = lw_known(&k->known, v, index, load->nargs, 0);
@@ -15,14 +15,16 @@ static simt_value register_load(kernel *k, simt_builder *b, const tensor_node *l
     return known ? simt_pick(b, known, (uint32_t)k->digits.at[k->digits.vector]) : 0;
 }
 
-// A tile stands for what it is one of while it is filled and the variables of its origin are bound.
+// While a tile is filled, and the variables of its origin are bound, it stands for the array that it is a
+// tile of.
 static tensor_val through_tile(const kernel *k, tensor_val v) {
     for (uint32_t i = k->scope.tiles.len; i-- > 0;)
         if (k->l->plan->values.data[k->scope.tiles.data[i]].of == v) return k->scope.tiles.data[i];
     return v;
 }
 
-// The stage's body with its variables at the load's indices, known for this load alone.
+// The stage's body, with its variables at the indices of the load. What is computed for it is forgotten
+// afterwards.
 static simt_value inlined_load(kernel *k, simt_builder *b, const tensor_stage *st, const position *index,
                                axis_set axes) {
     arena *a = k->l->arena;

@@ -1,11 +1,11 @@
-// Where values lie and how they are read and written: parameters by their strides, maps, prepared arrays and
-// temporaries packed in row-major order, tiles in shared memory. Along a unit-stride axis a vector is one
-// access, else one an element.
+// Addresses, and loads and stores of memory. Parameters are addressed by their strides; maps, prepared
+// arrays and temporaries are packed in row-major order; tiles lie in shared memory. Along an axis of unit
+// stride a vector is one (coalesced) access, else it is one access a lane.
 
 #include "lower/values/values.h"
 #include <string.h>
 
-// Storage types widen.
+// A load widens storage types.
 static simt_element loaded_element(const kernel *k, tensor_val v) {
     const tensor_val_info *i = &k->l->op->vals.data[v];
     return lw_value_element(k, tensor_type_of_storage(i->type, i->into).type);
@@ -24,7 +24,8 @@ static bool is_integer(const kernel *k, simt_value v, int64_t *x) {
     return k->f->values.data[v].def && i->op == SIMT_CONST;
 }
 
-// Of a position, what a constant adds: it may be added to the address, as positions do not wrap.
+// A position without the constant that is added to it. The constant may be added to the address, because
+// positions do not wrap.
 static simt_value without_constant(const kernel *k, simt_value v, int64_t *plus) {
     const simt_instr_info *i = &k->f->instrs.data[k->f->values.data[v].def];
     bool adds = k->f->values.data[v].def && i->op == SIMT_ADD && is_integer(k, i->args[1], plus);
@@ -32,7 +33,7 @@ static simt_value without_constant(const kernel *k, simt_value v, int64_t *plus)
     return adds ? i->args[0] : v;
 }
 
-// plus: of the offset, not in what is returned.
+// plus: a constant part of the offset, which the result does not have.
 static simt_value packed(kernel *k, simt_builder *b, tensor_val val, const tensor_val_info *v,
                          const simt_value *index, int64_t *plus) {
     const loop_value *w = where(k, val);
@@ -107,7 +108,7 @@ simt_value lw_address(kernel *k, simt_builder *b, tensor_val val, const simt_val
 }
 
 // ---- Padding ---------------------------------------------------------------------------------------------
-// Whether the value has nothing at the padding of the index on this axis.
+// At this axis the index may be padding, where the value has no elements.
 static bool lacks(const kernel *k, tensor_val val, uint32_t axis, const position *p) {
     uint32_t has = where(k, val)->pad[axis];
     return p->pad && (!has || has % p->pad);
@@ -118,7 +119,7 @@ static bool cut_vector(const kernel *k, tensor_val val, const position *index) {
     return index[last].shape != POSITION_ONE && lacks(k, val, last, &index[last]);
 }
 
-// That the value has something there; 0: it always has.
+// The value has an element there; 0: it always has.
 static simt_value there(kernel *k, simt_builder *b, tensor_val val, const position *index, uint32_t lane) {
     simt_value c = 0;
     for (uint32_t i = 0; i < k->l->op->vals.data[val].rank; i++)
@@ -142,8 +143,8 @@ static access_form form_of(const kernel *k, tensor_val val, const position *inde
     return form;
 }
 
-// A vector access is aligned to its size where the version's guards say so: of the loop's own position, on a
-// GPU. Elsewhere to an element, which costs a host nothing.
+// On a GPU, a vector access is aligned to its size where the version's guards say so, which is at the
+// loop's own position. On a host it is aligned to an element, which costs nothing there.
 static uint16_t alignment(const kernel *k, tensor_val val, const position *index, uint32_t lanes) {
     const tensor_val_info *v = &k->l->op->vals.data[val];
     uint32_t bytes = simt_element_bits(lw_memory_element(k, lw_stored_type(k, val))) / 8;
@@ -166,7 +167,7 @@ static simt_type memory_type(const kernel *k, tensor_val val, uint32_t lanes) {
     return (simt_type){lw_memory_element(k, lw_stored_type(k, val)), (uint8_t)lanes};
 }
 
-// Every round of some loop around asks for it again.
+// Every round of some loop around reads it again.
 static bool is_reread(const kernel *k, tensor_val val) {
     for (uint32_t i = 0; i < k->scope.masks.len; i++)
         for (uint32_t n = 0; n < k->scope.masks.data[i].node->nreread; n++)
@@ -223,7 +224,8 @@ simt_value lw_load_in_a_row(kernel *k, simt_builder *b, tensor_val v, const posi
     return as_value(k, b, v, lw_bits_in_a_row(k, b, v, first, lanes));
 }
 
-// No thread but the one that overwrites it may read it: nothing orders the two.
+// What is overwritten in place may be read by the thread alone that overwrites it: nothing orders it with
+// others.
 static simt_value load_owned(kernel *k, simt_builder *b, tensor_val val, const position *from,
                              const simt_value *index, uint32_t lane, uint32_t lanes, uint16_t align) {
     simt_value owner = lw_overwritten(k, val) ? lw_both(b, k->access.owner, there(k, b, val, from, lane)) : 0;
@@ -248,8 +250,7 @@ static void lane_index(kernel *k, simt_builder *b, tensor_val val, const positio
     }
 }
 
-// That a whole vector of a row begins at a multiple of its elements, where nothing but the offset says so; 0:
-// it does.
+// The vector begins at a multiple of its elements, which is known of its offset alone; 0: it always does.
 static simt_value even(kernel *k, simt_builder *b, tensor_val val, const position *index, uint32_t lanes) {
     const tensor_val_info *v = &k->l->op->vals.data[val];
     simt_value at[8];
@@ -263,8 +264,8 @@ static simt_value even(kernel *k, simt_builder *b, tensor_val val, const positio
 }
 
 // ---- Masked steps ----------------------------------------------------------------------------------------
-// What is not an index is not read past the end (lower/values/elsewhere.c). Positions of steps differ by
-// constants, and so do addresses.
+// Past the end nothing is read but indices (lower/values/elsewhere.c). So addresses of steps differ by
+// constants, as their positions do.
 static simt_value inside(kernel *k, simt_builder *b, tensor_val val, const position *index) {
     const tensor_val_info *v = &k->l->op->vals.data[val];
     simt_value c = 0;
@@ -316,8 +317,8 @@ static simt_value load_vector(kernel *k, simt_builder *b, tensor_val val, const 
     return load_owned(k, b, val, index, at, lanes - 1, lanes, alignment(k, val, index, lanes));
 }
 
-// How many of a vector's positions have something, where vectors may begin anywhere: none past the end, nor
-// beside it.
+// How many elements of a vector are there, where vectors may begin anywhere: none past the end of the row,
+// and none in a row of padding.
 static simt_value number_there(kernel *k, simt_builder *b, tensor_val val, const position *index) {
     const uint32_t last = k->l->op->vals.data[val].rank - 1;
     simt_value n = simt_build_with(b, SIMT_ADD,
@@ -347,8 +348,8 @@ static simt_value load_some(kernel *k, simt_builder *b, tensor_val val, const po
     return as_value(k, b, val, simt_result(k->f, simt_build_op(b, SIMT_LD_SOME, args, 2, &t, 1), 0));
 }
 
-// The last vector of a row, which goes past its end, is read by elements: nothing is read there. So are rows
-// that begin anywhere.
+// The last vector of a row may go past the row. It is read by elements, so that nothing is read there; so
+// are rows that begin anywhere.
 static simt_value load_cut(kernel *k, simt_builder *b, tensor_val val, const position *index,
                            uint32_t lanes) {
     const position *last = &index[k->l->op->vals.data[val].rank - 1];
@@ -391,7 +392,7 @@ simt_value lw_load_from(kernel *k, simt_builder *b, tensor_val val, const positi
 typedef void access_body(kernel *k, simt_builder *b, tensor_val val, const simt_value *at, simt_value x,
                          int user);
 
-// Where the value has something: a branch that leaves nothing behind.
+// The body runs where the value has an element. The branch has no results.
 static void where_there(kernel *k, simt_builder *b, tensor_val val, const position *index, uint32_t lane,
                         access_body *body, simt_value x, int user) {
     simt_value at[8], c = there(k, b, val, index, lane);

@@ -1,5 +1,5 @@
-// Positions that index expressions stand for: one for all lanes of the vector, one and its neighbours, or
-// any.
+// Index expressions as positions: a position is one for all lanes of the vector, or one and its neighbours,
+// or any vector.
 
 #include "lower/values/values.h"
 
@@ -30,7 +30,7 @@ position lw_var_position(kernel *k, simt_builder *b, tensor_var v) {
     ICE("'%s': variable '%s' is read where it is not bound", k->plan->name, k->l->op->vars.data[v].name);
 }
 
-// As a number: padding has that of the last position.
+// The position as a number: padding has that of the last position.
 simt_value lw_spread(kernel *k, simt_builder *b, position p) {
     simt_value x[16];
     if (p.shape == POSITION_ANY) return p.at;
@@ -42,7 +42,8 @@ simt_value lw_spread(kernel *k, simt_builder *b, position p) {
     return simt_gather(b, x, n);
 }
 
-// Positions along the vector, as far as sums of them with what does not vary along it.
+// A position along the vector: the variable of a loop, or a sum of it with what does not vary along the
+// vector.
 static bool along_position(kernel *k, simt_builder *b, tensor_expr e, position *out) {
     const tensor_node *x = tensor_node_at(k->l->op, e);
     if (x->op == TENSOR_VAR_OP) {
@@ -62,7 +63,7 @@ static bool along_position(kernel *k, simt_builder *b, tensor_expr e, position *
     return true;
 }
 
-// A variable of a padded loop stands for itself where it is an index, and so does that of a masked step.
+// As an index, the variable of a padded loop or of a masked step is its own position, with what that knows.
 static bool own_position(kernel *k, simt_builder *b, tensor_expr e, position *out) {
     const tensor_node *x = tensor_node_at(k->l->op, e);
     if (x->op == TENSOR_VAR_OP) *out = lw_var_position(k, b, (tensor_var)x->imm.i);
@@ -77,7 +78,7 @@ position lw_position(kernel *k, simt_builder *b, tensor_expr e) {
     return (position){.at = x, .shape = simt_lanes_of(b, x) > 1 ? POSITION_ANY : POSITION_ONE};
 }
 
-// The place in all lanes, of which one is at hand; false: saying it would take an access.
+// The place in all lanes, while one of them is at hand; false: finding it would take an access.
 bool lw_place_in_all(kernel *k, simt_builder *b, const tensor_node *load, position *index) {
     int32_t lane = k->digits.at[k->digits.vector];
     bool known = true;
