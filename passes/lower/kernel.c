@@ -93,7 +93,7 @@ static const loop_kernel *whole_launch(lowering *l, uint32_t step) {
 
 // Which blocks run a kernel, and the number of each among them.
 typedef struct {
-    simt_value is, at;   // is: 0: all are
+    simt_value is, at;   // is: 0: all blocks do
 } turn;
 
 // Kernels one after the other. from: the first block of the kernel at hand; n: how many it has; NULL: all
@@ -274,7 +274,7 @@ static bool is_again(const kernel *k, const simt_func *f) {
 // Versions often differ in some kernels alone: a kernel that the module has already is not made again.
 static const char *made_before(const kernel *k) {
     simt_module *m = k->l->p->module;
-    if (m->funcs.data[m->funcs.len - 1] != k->f) return k->f->name;   // it has brought functions along
+    if (m->funcs.data[m->funcs.len - 1] != k->f) return k->f->name;   // others came with it
     for (uint32_t i = 0; i + 1 < m->funcs.len; i++)
         if (is_again(k, m->funcs.data[i])) {
             m->funcs.len--;
@@ -298,7 +298,7 @@ static size_expr walk_blocks(kernel *k, simt_builder *b, uint32_t step) {
 }
 
 void lw_kernel(lowering *l, uint32_t step) {
-    if (lw_together(l, step)) return;   // with the one before
+    if (lw_together(l, step)) return;   // it was lowered with the launch before
     const loop_kernel *plan = whole_launch(l, step);
     kernel k = kernel_start(l, plan);
     if (l->o->machine->gpu) k.f->occupancy = plan->occupancy, k.f->fits = plan->fits;

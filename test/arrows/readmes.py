@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails on a source file of passes/ that the README of its room does not name, and on a name without a file. Usage: readmes.py ROOT"""
+"""Fails on a source file of passes/ that no README of its room names, and on a name without a file. A room in a room may have a README.
+Usage: readmes.py ROOT"""
 import os
 import re
 import sys
@@ -8,9 +9,13 @@ import sys
 def faults(root):
     passes = os.path.join(root, "passes")
     for room in sorted(r for r in os.listdir(passes) if os.path.isdir(os.path.join(passes, r))):
-        path = os.path.join(passes, room, "README.md")
-        named = set(re.findall(r"^\| `([\w/]+\.[ch])`", open(path, encoding="utf-8").read(), re.M)) if os.path.exists(path) else set()
-        there = {os.path.relpath(os.path.join(d, f), os.path.join(passes, room)) for d, _, files in os.walk(os.path.join(passes, room)) for f in files}
+        top = os.path.join(passes, room)
+        there = {os.path.relpath(os.path.join(d, f), top) for d, _, files in os.walk(top) for f in files}
+        named = set()
+        for readme in (f for f in there if os.path.basename(f) == "README.md"):
+            with open(os.path.join(top, readme), encoding="utf-8") as f:
+                names = re.findall(r"^\| `([\w/]+\.[ch])`", f.read(), re.M)
+            named |= {os.path.normpath(os.path.join(os.path.dirname(readme), name)) for name in names}
         for name in sorted(f for f in there if f.endswith(".c") and f not in named):
             yield "passes/%s/README.md does not name %s" % (room, name)
         for name in sorted(named - there):

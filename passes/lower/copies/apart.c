@@ -83,13 +83,13 @@ typedef struct {
     kernel *k;
     const fetched_rows *f;
     uint32_t each;           // eights that a lane has of a row
-    simt_value lane, first;  // i32: of the row, and the first row
+    simt_value lane, first;  // i32: the lane among those of the row; the first row
 } taking;
 
 typedef struct {
     uint32_t more;           // rows after the first one
-    simt_value there;        // 0: it is
-    simt_value of[2 * MOST_EIGHTS];   // fours: those of eights
+    simt_value there;        // the row is there; 0: it always is
+    simt_value of[2 * MOST_EIGHTS];   // two fours an eight
     lm_factor by;
 } taken_row;
 

@@ -76,11 +76,11 @@ typedef struct filling {
     const fetched_rows *to;
     side row, column;   // base 0 of a column: the axis is there as a whole
     simt_value number,
-        first;   // i32: of the thread among those that copy; row of the round that is their first one
-    uint32_t threads, rows;    // that copy; that they do
+        first;   // i32: the thread's number among those that copy; the first row that they copy
+    uint32_t threads, rows;    // threads that copy; rows that they copy
     simt_value buffer;         // i32, bytes
     uint32_t a_row;            // copies of a row
-    const simt_value *index;   // of axes that are the same for all; 0: of the others
+    const simt_value *index;   // of axes that are the same for all rows; else 0
 } filling;
 
 static simt_value index_at(kernel *k, simt_builder *b, const filling *x, simt_value at) {
@@ -129,7 +129,7 @@ static simt_value in_panels(kernel *k, simt_builder *b, const filling *x, simt_v
 
 // The copy of a thread that has number `first` among all.
 typedef struct {
-    simt_value row, part;   // i32: row + more of the buffer, and of its copies
+    simt_value row, part;   // i32: row + more of the buffer; which copy of the row
     uint32_t more;
 } copy_place;
 
@@ -444,7 +444,7 @@ void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value b
                     const simt_value *indices) {
     uint32_t first = begin(k, n), each = indices ? lw_fetch_index_count(k, n) : 0;
     if (comes_again(k)) meet(k, b, n);
-    for (uint32_t i = each_round(n); i < n->nfetched; i++) {   // with the first round's
+    for (uint32_t i = each_round(n); i < n->nfetched; i++) {   // they come with the first round
         filling x = filling_of(k, b, n, &k->rounds.fetched.data[first + i], base, hi, i32(b, 0));
         copy_rows(k, b, &x, NULL);
     }

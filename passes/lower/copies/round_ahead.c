@@ -11,7 +11,7 @@
 struct read_ahead {
     const loop_node *node;
     VEC(tensor_expr) loads;
-    axis_set *axes;            // of each
+    axis_set *axes;            // the digits that each load depends on
     uint32_t n, indices;       // values; those at the end that are indices of rows
     simt_value *now, *next;
     simt_value *begin;         // indices of rows of the rounds that are copied before the first one
@@ -22,7 +22,7 @@ struct read_ahead {
 static bool of_round(const kernel *k, const loop_node *n, tensor_expr e, bool *any) {
     const tensor_node *x = tensor_node_at(k->l->op, e);
     if (x->op == TENSOR_VAR_OP) return (tensor_var)x->imm.i != n->var;
-    if (x->op == TENSOR_QUOT_OP && lw_divides_loop(k, x, n)) return *any = true;
+    if (x->op == TENSOR_QUOT_OP && lw_divides_loop(k->l->op, x, n)) return *any = true;
     for (uint32_t i = 0; i < x->nargs; i++)
         if (!of_round(k, n, x->args[i], any)) return false;
     return true;
@@ -107,7 +107,7 @@ read_ahead *lw_read_ahead(kernel *k, simt_builder *b, const loop_node *n, simt_v
     if (!indices) return NULL;
     read_ahead *a = ARENA_NEW(k->l->arena, read_ahead);
     *a = (read_ahead){.node = n, .indices = indices};
-    bool whole = lw_multiple_of(k, n->hi, loop_fetch_rows(n));   // so that the last round is known
+    bool whole = lw_multiple_of(k->l->op, n->hi, loop_fetch_rows(n));   // then the last round is known
     for (uint32_t i = 0; i < n->body.len && whole; i++)
         if (n->body.data[i]->kind == LOOP_IF) find_loads(k, a, n->body.data[i]->value);
     measure(k, a, lo);

@@ -8,7 +8,7 @@
 
 #include "lower/loops/loops.h"
 
-enum { BLOCK_BITS = 12 };   // rounds
+enum { BLOCK_BITS = 12 };   // of the rounds in a block
 
 static bool adds_up(const kernel *k, const reduction *r, uint32_t c) {
     tensor_reduce_kind by;

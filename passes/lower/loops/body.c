@@ -43,7 +43,7 @@ static void lower_if(kernel *k, simt_builder *b, const loop_node *n) {
     }
     axis_set copies = lw_written_out(&k->digits, lw_depends(k, n->value));
     for (instance_walk w = lw_walk_begin(&k->digits, copies); lw_walk_next(&w);)
-        lw_expr(k, b, n->value);   // of all lanes at once
+        lw_expr(k, b, n->value);   // for all lanes at once, before it is asked for by lane
     for (instance_walk w = lw_walk_begin(&k->digits, lw_depends(k, n->value)); lw_walk_next(&w);)
         lw_build_if(k, b, lw_expr(k, b, n->value), n, if_body, NULL);
 }
@@ -90,7 +90,7 @@ void lw_node(kernel *k, simt_builder *b, const loop_node *n) {
     case LOOP_WITHOUT: lower_without(k, b, n); return;
     case LOOP_WITHIN: lw_within(k, b, n); return;
     case LOOP_LEVEL: lw_level(k, b, n); return;
-    case LOOP_AGAIN: return;   // by lw_reduce, when the state is known
+    case LOOP_AGAIN: return;   // lw_reduce lowers it when the state is known
     case LOOP_NODE_COUNT: break;
     }
     ICE("'%s': a node that is not lowered", k->plan->name);

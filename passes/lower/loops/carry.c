@@ -154,7 +154,7 @@ static void start_runs(kernel *k, simt_builder *b, reduction *r, simt_value lo, 
                                    simt_build_binary(b, SIMT_SUB, lo, lw_ix(k, b, 1)));
     r->carry.run[CARRY_BEFORE] = r->carry.run[CARRY_OPEN] = simt_build_pred(b, false);
     if (!r->node->nstates) return;
-    place_run(k, b, r, 0, RUN_FIRST);   // the identity, until a run goes there
+    place_run(k, b, r, 0, RUN_FIRST);   // the slot has the identity until a run goes there
     place_run(k, b, r, 0, RUN_LAST);
 }
 

@@ -4,7 +4,7 @@
 #include "lower/loops/loops.h"
 
 // ---- What a body does ------------------------------------------------------------------------------------
-static bool spreads(const loop_body *body) {   // over threads, what is combined afterwards
+static bool spreads(const loop_body *body) {   // over threads, whose states are combined afterwards
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         for (uint32_t d = 0; n->kind == LOOP_FOR && d < n->ndigits; d++)
@@ -203,8 +203,8 @@ static void lower_one_round(kernel *k, simt_builder *b, const loop_node *n, axis
     int64_t first, end;
     bounds_of(k, b, n, &lo, &hi);
     bool known = lw_constant(k->l->op, n->lo, &first) && lw_constant(k->l->op, n->hi, &end),
-         covered = lw_spans(k, n, lw_step(n));
-    loop_round r = {.own = own, .round = {lo, hi, !lw_ends_exactly(k, n, lw_step(n)), false}};
+         covered = lw_spans(k->l->op, n, lw_step(n));
+    loop_round r = {.own = own, .round = {lo, hi, !lw_ends_exactly(k->l->op, n, lw_step(n)), false}};
     if (n->rest == LOOP_BLOCK_PLACE)
         for (uint32_t i = 0; i < k->grid.loops.len; i++)
             if (k->grid.loops.data[i] == n)
@@ -249,7 +249,7 @@ static void rounds_loop(kernel *k, simt_builder *b, const loop_node *n, simt_val
     simt_value *init = ARENA_ARRAY(k->l->arena, simt_value, slots.len + 1);
     for (uint32_t i = 0; i < slots.len; i++) init[i] = *slots.data[i];
     simt_builder in = simt_build_for(b, lo, hi, lw_ix(k, b, step), init, slots.len, &loop);
-    k->f->instrs.data[loop].aux = SIMT_LOOP_ROLLED;   // unrolling is the plan's
+    k->f->instrs.data[loop].aux = SIMT_LOOP_ROLLED;   // the plan alone unrolls
     for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_for_carried(k->f, loop, i);
     region_mark m = lw_enter(&k->known);
     r->round.base = simt_for_index(k->f, loop);
@@ -342,7 +342,7 @@ void lw_last_round(kernel *k, simt_builder *b, const loop_node *n, void *user) {
 static void lower_masked(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
                          bool apart, loop_round *r) {
     uint32_t step = lw_step(n), tile = step * n->unroll;
-    r->round.masked = !lw_ends_exactly(k, n, tile);
+    r->round.masked = !lw_ends_exactly(k->l->op, n, tile);
     if (apart || !r->round.masked) {
         lw_serial_loop(k, b, n, lo, hi, tile, r);
         return;
@@ -371,17 +371,17 @@ static void lower_serial(kernel *k, simt_builder *b, const loop_node *n, axis_se
     simt_value lo, hi;
     bounds_of(k, b, n, &lo, &hi);
     loop_round r = {.own = own, .round = {.hi = hi}};
-    bool one = lw_has_one_round(k, n) && !n->nfetched;   // which come before the first one
+    bool one = lw_has_one_round(k->l->op, n) && !n->nfetched;   // rows are fetched before the first round
     lower_axis *steps = n->unroll > 1 ? &k->digits.axis[lw_axes_of(k, n)->first] : NULL;
-    bool rest = steps && !n->masked && !together && !one;   // of less than a full round
+    bool rest = steps && !n->masked && !together && !one;   // a loop over less than a full round follows
     if (rest) lo = full_rounds(k, b, n, lo, hi, &r);
-    if (steps && (!n->masked || one)) steps->extent = 1;   // the rest, one at a time
+    if (steps && (!n->masked || one)) steps->extent = 1;   // the rest goes one step at a time
     if (lw_pads_rounds(k, n)) lw_padded_rounds(k, b, n, &r);
     else if (one) lower_one_round(k, b, n, own, together);
     else if (together) loop_together(k, b, n, lo, hi, &r);
     else if (n->masked) lower_masked(k, b, n, lo, hi, apart, &r);
     else {
-        r.round.masked = !lw_ends_exactly(k, n, lw_step(n));
+        r.round.masked = !lw_ends_exactly(k->l->op, n, lw_step(n));
         (rest ? rounds_loop : lw_serial_loop)(k, b, n, lo, hi, lw_step(n), &r);
     }
     if (steps) steps->extent = n->unroll;
@@ -391,7 +391,7 @@ static void lower_serial(kernel *k, simt_builder *b, const loop_node *n, axis_se
 static void lower_written_out(kernel *k, simt_builder *b, const loop_node *n, axis_set own) {
     simt_value lo, hi;
     bounds_of(k, b, n, &lo, &hi);
-    loop_round r = {.own = own, .round = {lo, hi, !lw_ends_exactly(k, n, lw_step(n)), false}};
+    loop_round r = {.own = own, .round = {lo, hi, !lw_ends_exactly(k->l->op, n, lw_step(n)), false}};
     region_mark m = lw_enter(&k->known);
     if (k->digits.axis[lw_axes_of(k, n)->first].extent) round_body(k, b, n, &r);
     lw_leave(&k->known, m);

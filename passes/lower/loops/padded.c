@@ -6,7 +6,7 @@
 
 #include "lower/loops/loops.h"
 
-static bool is_padding(const kernel *k) {   // of some loop in scope
+static bool is_padding(const kernel *k) {   // some loop in scope may be at its padding
     for (uint32_t i = 0; i < k->scope.masks.len; i++)
         if (k->scope.var[k->scope.masks.data[i].node->var].pad) return true;
     return false;

@@ -7,8 +7,8 @@
 #include "lower/loops/loops.h"
 
 enum {
-    MOST_SPACES = 4,   // of one kernel: of more, each body would be rare
-    ENOUGH = 200,      // instructions of such bodies: of longer ones there is one
+    MOST_SPACES = 4,   // in one kernel: with more, each body would rarely run
+    ENOUGH = 200,      // instructions of all bodies: a longer kernel has one body
     ANY_MULTIPLE = 0
 };
 
@@ -19,14 +19,14 @@ enum { CASES = sizeof parts / sizeof *parts };
 
 typedef struct {
     tensor_space space;
-    int64_t pad, size;   // size: the one at hand, or ANY_MULTIPLE of pad
+    int64_t pad, size;   // size: that of the case at hand, or ANY_MULTIPLE of pad
 } likely;
 
 typedef struct {
     likely of[MOST_SPACES];
     uint32_t n;
     const loop_body *body;
-    uint32_t before;   // instructions
+    uint32_t before;   // instructions that the kernel had
 } likely_sizes;
 
 static void note_space(likely_sizes *x, tensor_space s, uint32_t pad) {

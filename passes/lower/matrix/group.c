@@ -14,7 +14,7 @@ typedef struct {
     const pieces *p;
     uint32_t
         depth;   // axis of the depth that counts its steps, but for those side by side; LOWER_NO_AXIS: one
-    axis_set columns;   // axes of the columns' pieces, but for those that alternate
+    axis_set columns;   // of the pieces of columns, but for those that alternate
     uint32_t steps, pieces;
     uint32_t at;   // shared memory, bytes
 } product;
@@ -97,7 +97,7 @@ static void bring_turn(const product *x, simt_builder *b, simt_value turn, tenso
 static void bring(const product *x, simt_builder *b, tensor_expr e) {
     kernel *k = x->k;
     uint32_t warps = k->plan->threads / LOWER_WARP, n = turns(x);
-    lw_barrier(b);   // who reads what was there is through
+    lw_barrier(b);   // nobody reads what was there any more
     for (uint32_t first = 0; first < n; first += warps) {
         simt_builder then = *b;
         bool some = first + warps > n;

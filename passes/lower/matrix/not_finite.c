@@ -8,7 +8,7 @@ typedef enum {
     READ_NOT,
     READ_PASSES,
     READ_STOPS
-} reading;   // NaN of what is read makes NaN of the expression, or may not
+} reading;   // does NaN of what is read make NaN of the expression?
 
 typedef struct {
     const tensor_op *op;

@@ -12,7 +12,7 @@ typedef struct {
     kernel *k;
     const reduction *r;
     const pieces *p;
-    const fetched_rows *f, *own;   // of the second factor; of the first one, NULL: registers have it
+    const fetched_rows *f, *own;   // of the second factor; of the first one, or NULL: it is in registers
     axis_set columns, steps;   // axes of pieces of columns, of steps of the depth
     uint32_t npieces, nsteps;
 } product;

@@ -11,10 +11,10 @@
 
 enum { SIDE = 8 };   // of a matrix
 
-typedef struct {   // of what is fetched, along rows of shared memory, or from one to the next
+typedef struct {   // a position in what is fetched: of the row, or in the row
     const loop_node *loop;
-    simt_value at;   // i32: where the thread's groups and the lane's row are
-    int64_t most;    // and at most may be
+    simt_value at;   // i32: what the thread's groups and the lane's row add
+    int64_t most;    // the largest that may be
 } side;
 
 struct lm_pieces {
@@ -22,7 +22,7 @@ struct lm_pieces {
     const tensor_node *load;
     const loop_node *outer, *depth;   // outer: over the rows of A, the columns of B
     uint32_t pair;                    // axis of B's pieces of which two are taken at once, or LOWER_NO_AXIS
-    axis_set held;                    // that the operation has
+    axis_set held;                    // axes that the operation holds
     simt_type type;
     side row, column;
     int64_t last;   // of the columns where a row of a matrix may begin; INT64_MAX: none goes past them
@@ -90,7 +90,7 @@ static bool find_sides(const kernel *k, const tensor_node *load, lm_pieces *x) {
     x->column.loop = f->tile.along ? f->node : other;
     bool both = (x->row.loop == x->outer && x->column.loop == x->depth) ||
                 (x->row.loop == x->depth && x->column.loop == x->outer);
-    return both && (f->beside || lw_multiple_of(k, other->lo, SIDE));
+    return both && (f->beside || lw_multiple_of(k->l->op, other->lo, SIDE));
 }
 
 // ---- Where rows are --------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ lm_pieces *lm_pieces_of(kernel *k, simt_builder *b, const reduction *r, const pi
     x->pair = LOWER_NO_AXIS;
     x->held = p->all;
     ir_dtype t = type_of((simt_element)p->info->element);
-    bool cells = o == SIMT_MMA_A && (r->cells.len || loop_again(r->node));   // those of B are all there
+    bool cells = o == SIMT_MMA_A && (r->cells.len || loop_again(r->node));   // all elements of B are there
     if (!x->f || cells || t == DT_COUNT || !is_kept(k, e, t) || !x->outer || !is_natural(p, o, x->outer) ||
         SIDE % (x->f->rows->every ? x->f->rows->every : 1) || x->f->rows->pitch % SIDE ||
         x->f->rows->skew % SIDE || (!x->f->beside && !are_parts_even(k, x->f, load)) ||

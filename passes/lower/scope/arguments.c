@@ -42,7 +42,7 @@ static uint32_t pointer_flags(const kernel *k, tensor_val v) {
     if (!k->access.written[v]) return SIMT_READONLY | SIMT_NOALIAS;
     return k->access.read[v] || shares_memory(k->l->op, v)
                ? 0
-               : SIMT_NOALIAS;   // read: what other threads of the block wrote
+               : SIMT_NOALIAS;   // it may read what other threads of the block wrote
 }
 
 static tensor_val val_of_temp(const kernel *k, uint32_t temp) {

@@ -48,7 +48,7 @@ static bool vector_extent(uint32_t n) { return n == 2 || n == 4 || n == 8 || n =
 
 static axis_set enter_digit(lower_digits *d, uint32_t axis, const loop_digit *digit, uint32_t weight) {
     loop_place place = digit->place;
-    if (place == LOOP_VECTOR_PLACE) {   // a second one, or one of another width, is written out
+    if (place == LOOP_VECTOR_PLACE) {   // a second vector, or one of another width, is written out
         if (d->vector == LOWER_NO_AXIS && vector_extent(digit->extent)) d->vector = axis;
         else place = LOOP_REGISTER_PLACE;
     }

@@ -62,7 +62,7 @@ uint32_t lw_temp_of(lowering *l, tensor_val v) {
 }
 
 // ---- Shared memory ---------------------------------------------------------------------------------------
-enum { SHARED_ALIGN = 64 };   // of the widest vector
+enum { SHARED_ALIGN = 64 };   // bytes of the widest vector
 
 uint32_t lw_shared_take_at(kernel *k, uint32_t bytes, uint32_t align) {
     uint32_t at = (k->f->shared_bytes + align - 1) / align * align;

@@ -73,13 +73,13 @@ void lw_restore(kernel *k, const lw_rebinding *r);
 
 // ---- rounds.c ------------------------------------------------------------------------------------------
 bool lw_constant(const tensor_op *op, tensor_expr e, int64_t *out);
-bool lw_multiple_of(const kernel *k, tensor_expr e, int64_t by);
+bool lw_multiple_of(const tensor_op *op, tensor_expr e, int64_t by);
 uint32_t lw_step(const loop_node *n);   // positions that a round covers
-bool lw_has_one_round(const kernel *k, const loop_node *n);   // false where the bounds are not constant
-bool lw_spans(const kernel *k, const loop_node *n, uint32_t points);   // from points x to points (x + 1)
-bool lw_ends_exactly(const kernel *k, const loop_node *n, uint32_t step);   // no round can pass the end
+bool lw_has_one_round(const tensor_op *op, const loop_node *n);   // false where the bounds are not constant
+bool lw_spans(const tensor_op *op, const loop_node *n, uint32_t points);   // from points x to points (x + 1)
+bool lw_ends_exactly(const tensor_op *op, const loop_node *n, uint32_t step);   // no round can pass the end
 // All positions of a round have one quotient. The other function finds the loop of which that holds, or NULL.
-bool lw_divides_loop(const kernel *k, const tensor_node *quotient, const loop_node *n);
+bool lw_divides_loop(const tensor_op *op, const tensor_node *quotient, const loop_node *n);
 const loop_node *lw_loop_divided(const kernel *k, const tensor_node *n);
 
 // ---- rows.c --------------------------------------------------------------------------------------------
@@ -88,12 +88,12 @@ bool lw_row(const kernel *k, const tensor_node *load, tensor_var *row);   // the
 
 // ---- states.c ------------------------------------------------------------------------------------------
 reduction *lw_reduction(kernel *k, uint32_t stage);
-tensor_expr lw_lifted(const kernel *k, const reduction *r, uint32_t i);   // the i-th argument of its lift
+tensor_expr lw_lifted(const tensor_op *op, const reduction *r, uint32_t i);   // the i-th argument of its lift
 // The innermost open reduction, if matrix operations sum it; else NULL. Cells are conditions of that one.
 const loop_node *lw_products(const lower_sums *sums);
 void lw_add_cell(kernel *k, tensor_expr condition);
 void lw_take_cell(lower_sums *sums);
-tensor_val lw_target_of(const kernel *k, uint32_t stage);   // the value that the stage computes
+tensor_val lw_target_of(const tensor_op *op, uint32_t stage);   // the value that the stage computes
 bool lw_is_online(const loop_node *n, uint32_t stage);      // the node finds this maximum on the run
 // Of a load of such a maximum: the digits that it depends on, and the largest number so far.
 axis_set lw_running_axes(const kernel *k, const tensor_node *load);

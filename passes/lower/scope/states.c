@@ -10,9 +10,9 @@ reduction *lw_reduction(kernel *k, uint32_t stage) {
     ICE("'%s': no state of %s is known here", k->plan->name, k->l->op->stages.data[stage].name);
 }
 
-tensor_expr lw_lifted(const kernel *k, const reduction *r, uint32_t i) {
-    tensor_expr e = k->l->op->stages.data[r->stage].body[i];
-    return r->level ? tensor_node_at(k->l->op, e)->args[1] : e;
+tensor_expr lw_lifted(const tensor_op *op, const reduction *r, uint32_t i) {
+    tensor_expr e = op->stages.data[r->stage].body[i];
+    return r->level ? tensor_node_at(op, e)->args[1] : e;
 }
 
 static const loop_node *innermost(const lower_sums *sums) {
@@ -39,11 +39,11 @@ void lw_take_cell(lower_sums *sums) {
 }
 
 // ---- Maxima found on the run -----------------------------------------------------------------------------
-tensor_val lw_target_of(const kernel *k, uint32_t stage) {
-    return k->l->op->stages.data[stage].targets[0].val;
+tensor_val lw_target_of(const tensor_op *op, uint32_t stage) {
+    return op->stages.data[stage].targets[0].val;
 }
 
-bool lw_is_online(const loop_node *n, uint32_t stage) {   // on the run
+bool lw_is_online(const loop_node *n, uint32_t stage) {
     for (uint32_t i = 0; i < n->nmaxima; i++)
         if (n->maxima[i].stage == stage) return true;
     return false;
@@ -52,7 +52,8 @@ bool lw_is_online(const loop_node *n, uint32_t stage) {   // on the run
 static reduction *running(const kernel *k, const tensor_node *load) {
     for (uint32_t i = k->sums.all.len; load->op == TENSOR_LOAD_OP && i-- > 0;) {
         reduction *r = k->sums.all.data[i];
-        if (lw_is_online(r->node, r->stage) && lw_target_of(k, r->stage) == (tensor_val)load->imm.i) return r;
+        if (lw_is_online(r->node, r->stage) && lw_target_of(k->l->op, r->stage) == (tensor_val)load->imm.i)
+            return r;
     }
     return NULL;
 }

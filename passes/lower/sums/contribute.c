@@ -7,7 +7,7 @@
 static void lift(kernel *k, simt_builder *b, const reduction *r, const loop_node *n, simt_value *out) {
     if (n->nstates) {
         for (uint32_t i = 0; i < n->nstates; i++) {
-            simt_value x = lw_expr(k, b, n->states[i]);   // widened by the load
+            simt_value x = lw_expr(k, b, n->states[i]);   // the load widened it
             out[i] = simt_build_cvt(b, (simt_type){r->types[i].element, simt_typeof(k->f, x).lanes}, x);
         }
         if (n->nmaxima) out[0] = lw_relative(k, b, r, n, out[0]);
@@ -15,7 +15,7 @@ static void lift(kernel *k, simt_builder *b, const reduction *r, const loop_node
     }
     simt_value *arg = ARENA_ARRAY(k->l->arena, simt_value, r->r->nargs + 1);
     for (uint32_t i = 0; i < r->r->nargs; i++)
-        arg[i] = lw_expr(k, b, r->behind.scale ? r->behind.scaled : lw_lifted(k, r, i));
+        arg[i] = lw_expr(k, b, r->behind.scale ? r->behind.scaled : lw_lifted(k->l->op, r, i));
     lw_reducer(k, b, r->r->lift, r->r->nstate, arg, NULL, NULL, out);
 }
 

@@ -37,7 +37,7 @@ simt_value *lw_fold_dealt(kernel *k, simt_builder *b, const reduction *r, simt_v
     const lower_axis *lanes = reducing_axis(k, r->bound);
     uint32_t some = k->digits.axis[k->dealt->axis].extent, n = power_from(some), m = lw_stride(k, lanes);
     k->dealt->unit = lanes->unit;
-    for (uint32_t i = some; i < n; i++) part[i] = part[some - 1];   // of no position: any
+    for (uint32_t i = some; i < n; i++) part[i] = part[some - 1];   // a step that is none: any state will do
     for (; n > 1; n /= 2, m *= 2) {
         simt_value bit = simt_build_binary(b, SIMT_AND, k->thread.number, simt_build_int(b, SIMT_T(I32), m));
         simt_value upper = simt_build_cmp(b, SIMT_NE, bit, simt_build_int(b, SIMT_T(I32), 0));

@@ -45,7 +45,7 @@ static simt_value place(kernel *k, simt_builder *b, uint32_t room, const numbers
 // The round began with a barrier, so nobody still reads what the round before left.
 static bool has_met(const kernel *k, const reduction *r) {
     const loop_node *round = r->masks ? k->scope.masks.data[r->masks - 1].node : NULL;
-    bool one = round != NULL;   // product a round
+    bool one = round != NULL;   // a round has one product
     for (uint32_t i = 0; one && i < round->ndigits; i++) one = round->digits[i].place != LOOP_SERIAL_PLACE;
     return one && lw_round_meets(k, round);
 }

@@ -10,7 +10,7 @@
 // The load of the maximum in a sum's terms; 0: they do not read it.
 static tensor_expr load_of(const kernel *k, uint32_t sum, uint32_t maximum) {
     const tensor_stage *st = &k->l->op->stages.data[sum];
-    return loop_load_of(k->l->arena, k->l->op, st->body[0], lw_target_of(k, maximum));
+    return loop_load_of(k->l->arena, k->l->op, st->body[0], lw_target_of(k->l->op, maximum));
 }
 
 static bool is_behind_by_plan(const loop_node *n, uint32_t stage) {
@@ -39,7 +39,7 @@ static simt_value but_nan(simt_builder *b, simt_value factor, simt_value to) {
 
 static bool may_leave_out(const kernel *k, const reduction *sum, uint32_t maximum) {
     const tensor_stage *st = &k->l->op->stages.data[sum->stage];
-    return !loop_always_rescales(k->l->arena, k->l->op, st->body[0], lw_target_of(k, maximum));
+    return !loop_always_rescales(k->l->arena, k->l->op, st->body[0], lw_target_of(k->l->op, maximum));
 }
 
 static simt_value times(kernel *k, simt_builder *b, const reduction *sum, simt_value x, simt_value by) {
@@ -52,8 +52,8 @@ static simt_value times(kernel *k, simt_builder *b, const reduction *sum, simt_v
 typedef struct {
     const reduction *maximum;
     const simt_value *before;
-    axis_set copies;      // those that `before` is indexed by
-    simt_value *factors;   // likewise; 0: not made
+    axis_set copies;      // the digits that `before` is indexed by
+    simt_value *factors;   // likewise; 0: it is not made yet
 } change;
 
 static simt_value factor_here(kernel *k, simt_builder *b, change *c) {
@@ -117,7 +117,7 @@ static bool is_number(const kernel *k, tensor_expr e) {
 
 // The largest of c x is c times the largest x, if c is a positive constant: numbers are met without it.
 static void leave_out_scale(kernel *k, simt_builder *b, reduction *r) {
-    const tensor_node *x = tensor_node_at(k->l->op, lw_lifted(k, r, 0));
+    const tensor_node *x = tensor_node_at(k->l->op, lw_lifted(k->l->op, r, 0));
     double positive;
     for (uint32_t i = 0; i < 2 && x->op == TENSOR_MUL_OP && !r->behind.scale; i++) {
         simt_value c = is_number(k, x->args[i]) ? lw_expr(k, b, x->args[i]) : 0;

@@ -58,7 +58,7 @@ static bool bound_digits(kernel *k, const loop_body *body, uint32_t stage, axis_
 static bool rounds_inside(const kernel *k, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        bool rounds = n->kind == LOOP_FOR && !lw_has_one_round(k, n);
+        bool rounds = n->kind == LOOP_FOR && !lw_has_one_round(k->l->op, n);
         for (uint32_t d = 0; n->kind == LOOP_FOR && d < n->ndigits; d++)
             rounds |= n->digits[d].place == LOOP_SERIAL_PLACE && n->digits[d].extent > 1;
         if (rounds || rounds_inside(k, &n->body)) return true;
@@ -86,7 +86,7 @@ static reduction *reduction_new(kernel *k, const loop_node *n, uint32_t stage) {
     r->copies = lw_written_out(&k->digits, r->left);
     r->product = loop_multiplies(k->l->op, n, stage);
     if (r->product)
-        r->bound &= ~lw_depth_axes(k, n);   // the operation adds them up, and pieces one after the other
+        r->bound &= ~lw_depth_axes(k, n);   // the operation adds those up, and pieces follow one another
     else if (!n->matrix) r->copies |= lw_placed(&k->digits, r->bound, LOOP_REGISTER_PLACE);
     else if (lw_is_online(n, stage)) r->round = r->bound, r->bound = 0;
     // A sum that is computed again has the components of the first one.

@@ -4,9 +4,9 @@
 #include "lower/sums/sums.h"
 
 enum {
-    WAITING = 255,   // numbers that all parts of a combination have together: a thread has no more registers
-    ROUNDS = 8,      // of those that have more: LLVM writes fewer out
-    ABREAST = 4      // parts of a round, at least, so that loads wait together
+    WAITING = 255,   // numbers of all parts of a combination together: a thread has no more registers
+    ROUNDS = 8,      // of combinations that have more: LLVM unrolls fewer
+    ABREAST = 4      // parts of a round at least, so that their loads wait together
 };
 
 // Both sides of a pair combine the lower lane's part first, so that all lanes end with the same bits. Sums,

@@ -6,7 +6,7 @@
 
 #include "lower/values/values.h"
 
-enum { MOST_BYTES = 16 };   // of an access
+enum { MOST_BYTES = 16 };   // of one access
 typedef lower_copies run;
 
 // The index is a sum in which a step of the loop adds *by; false: it is none.
@@ -40,7 +40,7 @@ static uint32_t divides(const run *r, tensor_expr e) {
     int64_t c;
     if (lw_constant(op, e, &c)) return c % 16 ? (uint32_t)(c & -c) : 16;
     if (n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == r->loop->var) {
-        uint32_t weight = r->n;   // of the digits that are not the run's
+        uint32_t weight = r->n;   // of the first digit that is not the run's
         return least(divides(r, r->loop->lo), weight & -weight);
     }
     switch ((int)n->op) {
@@ -145,7 +145,7 @@ static bool find_together(kernel *k, tensor_val v, const tensor_expr *index, uin
         return false;
     const loop_node *last = lw_loop_over(k, index[rank - 1]), *before = lw_loop_over(k, index[rank - 2]);
     axis_set vector = k->digits.vector == LOWER_NO_AXIS ? 0 : AXIS(k->digits.vector);
-    bool along = lw_depends(k, index[rank - 1]) & vector;   // the vector
+    bool along = lw_depends(k, index[rank - 1]) & vector;   // the vector runs along the last index
     uint32_t moved = rank - 1 - along, n = 0;
     if (along && k->digits.at[k->digits.vector] < 0 && before && last)
         n = loop_side_by_side(k->l->op, v, before, last);

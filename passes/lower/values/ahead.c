@@ -5,16 +5,16 @@
 
 #include "lower/values/values.h"
 
-enum { AHEAD_WORDS = 128 };   // of 32 bits, that a thread may hold for it: half of its registers
+enum { AHEAD_WORDS = 128 };   // words of 32 bits that a thread holds for it: half of its registers
 
 typedef struct {
     kernel *k;
     simt_builder *b;
     axis_set steps;
-    bool store;   // what is loaded for a store, by more threads than those that store
-    bool inputs;  // other nodes stand before what needs it: of what none of them computes
+    bool store;   // the loads are for a store, and more threads make them than store
+    bool inputs;  // other nodes come first: only what none of them computes is loaded
     uint32_t words;
-    uint32_t *depth;   // per expression: 1, and the loads on the longest way into it; 0: not seen
+    uint32_t *depth;   // per expression: 1 and the most loads that depend on each other; 0: not seen
     VEC(tensor_expr) loads;
 } ahead;
 
@@ -84,7 +84,7 @@ static void load_by_depth(ahead *a) {
 static void find_contributed(ahead *a, const loop_node *n) {
     const reduction *r = lw_reduction(a->k, n->stages[0]);
     for (uint32_t i = 0; i < n->nstates && !n->valid; i++) find_loads(a, n->states[i]);
-    for (uint32_t i = 0; i < r->r->nargs && !n->nstates; i++) find_loads(a, lw_lifted(a->k, r, i));
+    for (uint32_t i = 0; i < r->r->nargs && !n->nstates; i++) find_loads(a, lw_lifted(a->k->l->op, r, i));
 }
 
 static void find_stored(ahead *a, const loop_node *n) {
@@ -107,7 +107,7 @@ void lw_load_ahead(kernel *k, simt_builder *b, const loop_body *body, uint32_t f
     loop_node_kind kind = from < body->len ? body->data[from]->kind : LOOP_LET;
     if (kind != LOOP_CONTRIBUTE && kind != LOOP_STORE) return;
     if (kind == LOOP_CONTRIBUTE && lw_reduction(k, body->data[from]->stages[0])->node->matrix)
-        return;   // all at once
+        return;   // a matrix operation loads all at once
     a.steps = open_steps(k);
     if (!a.steps) return;
     a.depth = ARENA_ARRAY(k->l->arena, uint32_t, k->l->op->exprs.len + 1);

@@ -11,7 +11,7 @@ typedef struct {
     const tensor_op *op;
     const tensor_stage *in, *of;   // where the difference stands; what finds the maximum
     const tensor_node *load;       // of the maximum
-    tensor_expr *at;               // per bound variable of `of`: the point whose value it is; 0: not met yet
+    tensor_expr *at;               // per bound variable of `of`: the point it is; 0: it was not met yet
 } match;
 
 static bool same(match *m, tensor_expr of, tensor_expr in);
@@ -179,7 +179,7 @@ void lw_find_nonpositive(lowering *l) {
         for (uint32_t k = 0; k < st->nfilters; k++) find_bare(l, st->filters[k], seen_bare);
         for (uint32_t k = 0; k < st->nelse; k++) find_bare(l, st->orelse[k], seen_bare);
     }
-    for (uint32_t i = 0; i < l->op->reducers.len; i++)   // which load nothing
+    for (uint32_t i = 0; i < l->op->reducers.len; i++)   // a reducer loads nothing
         for (uint32_t k = 0; k < l->op->reducers.data[i].nstate; k++)
             find_in(l, NULL, l->op->reducers.data[i].combine[k], seen);
 }

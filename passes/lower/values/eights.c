@@ -138,7 +138,7 @@ static void store_four(kernel *k, simt_builder *b, uint32_t stage, const lower_e
     for (uint32_t i = 0; i < WORDS; i++) {
         for (uint32_t one = 0; one < PAIR; one++) {
             stand_at(k, r, first + i, one);
-            k->access.owner = c;   // who is past an end has what the last one has
+            k->access.owner = c;   // a step past the end has the value of the last one
             values(k, b, stage, &of[one]);
             k->access.owner = 0;
             of[one] = simt_pick(b, of[one], 0);

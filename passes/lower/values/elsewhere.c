@@ -38,7 +38,7 @@ static bool identity(const kernel *k, const tensor_reducer *r, double *out) {
 void lw_take_elsewhere(kernel *k, const reduction *r) {
     double none;
     if (r->level || !identity(k, r->r, &none)) return;
-    const tensor_node *x = widened(k, lw_lifted(k, r, 0));
+    const tensor_node *x = widened(k, lw_lifted(k->l->op, r, 0));
     if (x->op == TENSOR_LOAD_OP) take(k, (tensor_val)x->imm.i, none);
     const tensor_node *below = lw_below(k->l, x);
     if (below && none == 0 && widened(k, below->args[0])->op == TENSOR_LOAD_OP)
@@ -53,7 +53,7 @@ double lw_taken_elsewhere(kernel *k, tensor_val v) {
 // ---- What becomes of it ----------------------------------------------------------------------------------
 typedef struct {
     const simt_func *f;
-    simt_value inside;   // does not hold
+    simt_value inside;   // the mask, which does not hold
     bool lenient;        // 0 times what may be infinite or NaN is 0
 } past;
 
@@ -122,7 +122,7 @@ static bool is_past(const past *p, simt_value v, double *x) {
             p, p->f->instrs.data[r->instrs.data[r->instrs.len - 1]].args[p->f->values.data[v].index], x);
     }
     case SIMT_CVT_TF32:
-    case SIMT_CVT: return is_past(p, i->args[0], x) && (*x == 0 || isinf(*x));   // in any type
+    case SIMT_CVT: return is_past(p, i->args[0], x) && (*x == 0 || isinf(*x));   // the same in any type
     case SIMT_SPLAT:
     case SIMT_EXTRACT: return is_past(p, i->args[0], x);
     case SIMT_INSERT: return is_past(p, i->args[0], x) && is_past(p, i->args[1], &other) && other == *x;

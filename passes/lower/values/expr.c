@@ -66,7 +66,7 @@ static simt_value lower_select(kernel *k, simt_builder *b, tensor_expr e, const 
     simt_value below = guard ? 0 : lw_exp_below(k, b, e);
     if (!below && !guard) below = lw_chosen_below(k, b, e);
     if (below) return below;
-    simt_value c = lw_expr(k, b, n->args[0]);   // for all lanes: each then takes its own
+    simt_value c = lw_expr(k, b, n->args[0]);   // it is computed for all lanes, which then take their own
     if (guard && simt_lanes_of(b, c) > 1) return by_lanes(k, b, e);
     if (guard) return lower_branch(k, b, c, n->args[1], n->args[2]);
     simt_value x = lw_expr(k, b, n->args[1]), y = lw_expr(k, b, n->args[2]);
@@ -251,7 +251,7 @@ simt_value lw_size(kernel *k, simt_builder *b, tensor_space s) {
     const tensor_space_info *i = &k->l->op->spaces.data[s];
     if (i->kind == SPACE_CONST) return simt_build_int(b, SIMT_T(I64), i->size);
     if (s < k->l->p->spaces.len) return lw_arg(k, ARG_SIZE, s, 0);
-    return lw_expr(k, b, i->expr);   // a space of the plan's own
+    return lw_expr(k, b, i->expr);   // the plan made this space
 }
 
 // The key has the value at as many instances as the value differs in.

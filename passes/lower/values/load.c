@@ -11,7 +11,7 @@ static simt_value register_load(kernel *k, simt_builder *b, const tensor_node *l
     if (known || k->digits.vector == LOWER_NO_AXIS || k->digits.at[k->digits.vector] < 0 ||
         !lw_place_in_all(k, b, load, all))
         return known;
-    known = lw_known(&k->known, v, all, load->nargs, 0);   // as a vector, read by lane
+    known = lw_known(&k->known, v, all, load->nargs, 0);   // it is known as a vector
     return known ? simt_pick(b, known, (uint32_t)k->digits.at[k->digits.vector]) : 0;
 }
 
