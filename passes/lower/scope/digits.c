@@ -165,8 +165,8 @@ uint32_t lw_instance(const lower_digits *d, axis_set s) {
 instance_walk lw_walk_begin(lower_digits *d, axis_set s) {
     instance_walk w = {.digits = d};
     axis_set walked = lw_written_out(d, s) | (lw_vector_free(d, s) ? AXIS(d->vector) : 0);
-    for (uint8_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (walked & AXIS(i) && d->at[i] < 0) w.axis[w.n++] = i;
+    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
+        if (walked & AXIS(i) && d->at[i] < 0) w.axis[w.n++] = (uint8_t)i;
     return w;
 }
 

@@ -141,6 +141,11 @@ static void contribute_steps(kernel *k, simt_builder *b, reduction *r, const loo
 
 void lw_contribute(kernel *k, simt_builder *b, const loop_node *n) {
     reduction *r = lw_reduction(k, n->stages[0]);
-    if (r->product) lw_contribute_product(k, b, r);
-    else lw_grow(k, b, r, contribute_steps, n);
+    if (r->product) {
+        lw_contribute_product(k, b, r);
+        return;
+    }
+    lw_growth growth = lw_grow_begin(k, r);
+    contribute_steps(k, b, r, n);
+    lw_grow_end(k, b, r, &growth);
 }

@@ -48,15 +48,7 @@ static simt_value times(kernel *k, simt_builder *b, const reduction *sum, simt_v
     return simt_two(b, SIMT_MUL, x, simt_build_cvt(b, t, by));
 }
 
-// At each instance the maximum was `before`, and is what its slot has now.
-typedef struct {
-    const reduction *maximum;
-    const simt_value *before;
-    axis_set copies;      // the digits that `before` is indexed by
-    simt_value *factors;   // likewise; 0: it is not made yet
-} change;
-
-static simt_value factor_here(kernel *k, simt_builder *b, change *c) {
+static simt_value factor_here(kernel *k, simt_builder *b, lw_growth *c) {
     uint32_t was = lw_instance(&k->digits, c->copies), is = lw_instance(&k->digits, c->maximum->copies);
     simt_value from = c->before[was * c->maximum->n], to = c->maximum->slot[is * c->maximum->n];
     if (from == to) return 0;
@@ -64,7 +56,7 @@ static simt_value factor_here(kernel *k, simt_builder *b, change *c) {
     return c->factors[was];
 }
 
-static void rescale(kernel *k, simt_builder *b, reduction *sum, change *c) {
+static void rescale(kernel *k, simt_builder *b, reduction *sum, lw_growth *c) {
     axis_set all = lw_written_out(&k->digits, sum->copies | c->copies);
     if (lw_written_out(&k->digits, c->copies) & ~sum->copies)
         ICE("'%s': %s has copies that %s has not", k->plan->name,
@@ -77,7 +69,7 @@ static void rescale(kernel *k, simt_builder *b, reduction *sum, change *c) {
     }
 }
 
-static void rescale_all(kernel *k, simt_builder *b, change *c) {
+static void rescale_all(kernel *k, simt_builder *b, lw_growth *c) {
     for (uint32_t i = 0; i < k->sums.all.len; i++) {
         reduction *sum = k->sums.all.data[i];
         if (sum->node == c->maximum->node && sum != c->maximum && load_of(k, sum->stage, c->maximum->stage))
@@ -92,9 +84,12 @@ static simt_value *copied(kernel *k, const simt_value *x, uint32_t n) {
     return out;
 }
 
-static change change_of(kernel *k, const reduction *r) {
+static lw_growth growth_of(kernel *k, const reduction *r) {
     uint32_t n = lw_instances(&k->digits, r->copies);
-    return (change){r, copied(k, r->slot, n * r->n), r->copies, ARENA_ARRAY(k->l->arena, simt_value, n + 1)};
+    return (lw_growth){.maximum = r,
+                       .before = copied(k, r->slot, n * r->n),
+                       .copies = r->copies,
+                       .factors = ARENA_ARRAY(k->l->arena, simt_value, n + 1)};
 }
 
 // ---- At a distance ---------------------------------------------------------------------------------------
@@ -147,7 +142,7 @@ static void catch_up(kernel *k, simt_builder *b, reduction *r) {
 
 static void catch_up_all(kernel *k, simt_builder *b, const loop_node *n, void *user) {
     reduction *r = user;
-    change c = change_of(k, r);
+    lw_growth c = growth_of(k, r);
     (void)n;
     catch_up(k, b, r);
     rescale_all(k, b, &c);
@@ -169,34 +164,26 @@ static simt_value is_behind(kernel *k, simt_builder *b, const reduction *r) {
     return r->round ? simt_result(k->f, simt_build_op(b, SIMT_VOTE_ANY, &behind, 1, &t, 1), 0) : behind;
 }
 
-static void grow_at_distance(kernel *k, simt_builder *b, reduction *r, lw_contribution *contribute,
-                             const loop_node *n) {
-    simt_value *followed = r->slot;
+// ---- All -------------------------------------------------------------------------------------------------
+lw_growth lw_grow_begin(kernel *k, reduction *r) {
+    if (!lw_is_online(r->node, r->stage)) return (lw_growth){0};
+    if (!r->behind.most) return growth_of(k, r);
+    lw_growth c = {.followed = r->slot};
     r->slot = r->behind.most;
-    contribute(k, b, r, n);
-    r->slot = followed;
-    lw_build_if(k, b, is_behind(k, b, r), r->node, catch_up_all, r);
+    return c;
 }
 
-// ---- All -------------------------------------------------------------------------------------------------
-void lw_grow(kernel *k, simt_builder *b, reduction *r, lw_contribution *contribute, const loop_node *n) {
-    if (!lw_is_online(r->node, r->stage)) {
-        contribute(k, b, r, n);
-        return;
-    }
-    if (r->behind.most) {
-        grow_at_distance(k, b, r, contribute, n);
-        return;
-    }
-    change c = change_of(k, r);
-    contribute(k, b, r, n);
-    rescale_all(k, b, &c);
+void lw_grow_end(kernel *k, simt_builder *b, reduction *r, lw_growth *c) {
+    if (c->maximum) rescale_all(k, b, c);
+    if (!c->followed) return;
+    r->slot = c->followed;
+    lw_build_if(k, b, is_behind(k, b, r), r->node, catch_up_all, r);
 }
 
 void lw_close_maxima(kernel *k, simt_builder *b, const loop_node *n) {
     for (uint32_t i = 0; i < n->nmaxima; i++) {
         reduction *r = lw_reduction(k, n->maxima[i].stage);
-        change c = change_of(k, r);
+        lw_growth c = growth_of(k, r);
         if (r->behind.most) catch_up(k, b, r);
         lw_close(k, b, r);
         rescale_all(k, b, &c);

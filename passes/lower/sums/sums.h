@@ -4,7 +4,15 @@
 
 #include "lower/matrix/matrix.h"
 
-typedef void lw_contribution(kernel *k, simt_builder *b, reduction *r, const loop_node *n);
+// What a maximum was before a contribution. If its sums follow it at a distance, that is not needed: the
+// contribution is to what was met, and `followed` are the slots.
+typedef struct {
+    const reduction *maximum;    // NULL: no maximum grows, or it is followed
+    const simt_value *before;
+    axis_set copies;             // the digits that `before` is indexed by
+    simt_value *factors;         // likewise; 0: it is not made yet
+    simt_value *followed;
+} lw_growth;
 
 // ---- open.c --------------------------------------------------------------------------------------------
 reduction *lw_open(kernel *k, simt_builder *b, const loop_node *n, uint32_t stage);
@@ -52,8 +60,9 @@ simt_value *lw_fold_steps(kernel *k, simt_builder *b, const reduction *r, simt_v
 // ---- online.c ------------------------------------------------------------------------------------------
 // A maximum is opened: its sums may follow it at a distance.
 void lw_follow(kernel *k, simt_builder *b, reduction *r);
-// A contribution; where a maximum grows by it, sums are rescaled.
-void lw_grow(kernel *k, simt_builder *b, reduction *r, lw_contribution *contribute, const loop_node *n);
+// Around a contribution to any reduction: where a maximum grows by it, sums are rescaled.
+lw_growth lw_grow_begin(kernel *k, reduction *r);
+void lw_grow_end(kernel *k, simt_builder *b, reduction *r, lw_growth *c);
 void lw_close_maxima(kernel *k, simt_builder *b, const loop_node *n);   // before the sums are closed
 // A stored state, relative to what the maximum is here.
 simt_value lw_relative(kernel *k, simt_builder *b, const reduction *r, const loop_node *n, simt_value state);

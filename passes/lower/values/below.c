@@ -135,7 +135,7 @@ static void find_bare_below(lowering *l, tensor_expr e, tensor_expr most, uint32
 
 static void find_bare(lowering *l, tensor_expr e, bool *seen) {
     const tensor_node *x = tensor_node_at(l->op, e);
-    tensor_expr most;
+    tensor_expr most = 0;
     if (seen[e]) return;
     seen[e] = l->bare[e] = true;
     bool chosen = lw_is_chosen(l->op, x, &most);
