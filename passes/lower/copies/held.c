@@ -21,8 +21,8 @@ static bool takes_threads(const loop_digit *d) {
     return d->place == LOOP_LANE_PLACE || d->place == LOOP_GROUP_PLACE;
 }
 
-// How many entries of a thread's round one step of the digit goes over, or of all digits below it. Digits
-// of threads do not count: those threads have other positions.
+// How many of a thread's entries one step of the digit goes over; of digit n->ndigits, the whole round.
+// Digits of threads do not count: those threads have other positions.
 static uint32_t entries_below(const loop_node *n, uint32_t digit) {
     uint32_t entries = 1;
     for (uint32_t i = 0; i < digit; i++)

@@ -1,6 +1,6 @@
 // Exponentials: of differences from a maximum (lower/values/below.c), in cells of windows, and by the
-// machine's approximation. Only s[e] differs between the entries of a row below.
-//     m == -inf ? 0 : exp(s[e] - m)  →  exp(s[e] - (m == -inf ? 0 : m)), of which all but s[e] is the row's
+// machine's approximation. All but s[e] is the same in the whole row:
+//     m == -inf ? 0 : exp(s[e] - m)  →  exp(s[e] - (m == -inf ? 0 : m))
 
 #include "lower/values/values.h"
 #include "base/scalar.h"
