@@ -56,9 +56,11 @@ typedef struct {
 bool bench_bandwidth(bench_session *s);   // by the faster of a copy and a sum; false: a diagnostic tells why
 // ---- bench_hot.c -----------------------------------------------------------------------------------------
 bool bench_hot(run_op *o, bench_shares *out);   // false: a diagnostic tells why
-// ---- bench.c ---------------------------------------------------------------------------------------------
+// ---- bench_cold.c ----------------------------------------------------------------------------------------
 bool bench_cold(run_op *o, double *median);   // ms of launches one by one
-double bench_now_ms(void);
+// The same, each of them: ms has room for --repeat, n are timed and sorted.
+bool bench_cold_each(run_op *o, double *ms, int64_t *n, double *median);
+size_t bench_cache_bytes(const run_session *r);   // of the largest cache
 // ---- bench_kernels.c -------------------------------------------------------------------------------------
 bool bench_empty(bench_session *s, arena *a);   // once a session; nothing to be done without a GPU
 bool bench_pause_open(bench_session *s, arena *a);   // likewise; false: a diagnostic tells why

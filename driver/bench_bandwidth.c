@@ -2,6 +2,7 @@
 // compiled and launched as any other. (A core that writes a line first reads it, so that on a host a sum is
 // the faster.)
 #include "bench.h"
+#include "run_memory.h"
 
 #include <string.h>
 

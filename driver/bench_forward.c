@@ -1,6 +1,7 @@
 // A gradient behind the op that saves for it, as training has them: both are launched in one time, on the same arrays.
 //     gnnc bench FILE --op=gt.grad.saved --with-forward  →  gt.saving, which leaves a.max and a.sum, then gt.grad.saved
 #include "bench.h"
+#include "run_memory.h"
 
 #include <string.h>
 

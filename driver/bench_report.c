@@ -1,5 +1,7 @@
 // What gnnc bench prints: a table, or a line of JSON an op.
 #include "bench.h"
+#include "estimate.h"
+#include "table.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -35,7 +37,7 @@ static void row_cells(const run_session *r, const run_row *w, const char **cell)
     const double times[TIMES] = {f->median,     f->fastest,       f->first_quarter, f->third_quarter,
                                  f->shares.hot, f->shares.replay, f->prepare.ms};
     for (uint32_t k = 0; k < TIMES; k++)
-        if (times[k] > 0) cell[FIRST_TIME + k] = run_time_text(a, times[k]);
+        if (times[k] > 0) cell[FIRST_TIME + k] = table_time_text(a, times[k]);
     cell += FIRST_TIME + TIMES;
     cell[0] = arena_printf(a, "%.3f", f->traffic.compulsory / 1e6);
     cell[1] = arena_printf(a, "%.3f", f->traffic.gathered / 1e6);
@@ -54,7 +56,7 @@ static const char *graphs_text(const run_session *r) {
 
 static void print_table(const run_session *r, const run_rows *rows, FILE *out) {
     const bench_session *s = (const bench_session *)r;
-    run_table t = {.rows = rows->len + 1, .columns = COLUMNS, .first_number = 5, .last_number = COLUMNS - 2};
+    text_table t = {.rows = rows->len + 1, .columns = COLUMNS, .first_number = 5, .last_number = COLUMNS - 2};
     const char **cells = ARENA_ARRAY(r->d->arena, const char *, t.rows *COLUMNS);
     memcpy(cells, title, sizeof title);
     for (uint32_t i = 0; i < rows->len; i++) row_cells(r, &rows->data[i], cells + (i + 1) * COLUMNS);
@@ -67,10 +69,10 @@ static void print_table(const run_session *r, const run_rows *rows, FILE *out) {
     if (s->empty.hot > 0)
         fprintf(out, "hot launches are %s; so an empty kernel takes %s%s%s\n",
                 s->replayed ? "captured and replayed" : "launched one by one",
-                run_time_text(r->d->arena, s->empty.hot),
+                table_time_text(r->d->arena, s->empty.hot),
                 s->empty.replay > 0 ? ", a replay of it alone " : "",
-                s->empty.replay > 0 ? run_time_text(r->d->arena, s->empty.replay) : "");
-    run_print_table(r->d->arena, &t, out);
+                s->empty.replay > 0 ? table_time_text(r->d->arena, s->empty.replay) : "");
+    table_print(r->d->arena, &t, out);
 }
 
 // ---- JSON ------------------------------------------------------------------------------------------------

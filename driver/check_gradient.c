@@ -2,36 +2,12 @@
 // type at hand, where they must have numbers, too (check_inputs.c). An element that is not finite is told apart, so that it hides no
 // other. What an op saves for its gradient is evaluated by their twins, which must give the same gradient.
 #include "check_gradient.h"
+#include "table.h"
 #include "testing/widen.h"
 
 #include <string.h>
 
 enum { MOST = 48 };   // elements of a tensor
-
-// ---- The op ----------------------------------------------------------------------------------------------
-tensor_val check_named(const tensor_op *op, const char *name) {
-    for (tensor_val v = 0; v < op->nparams; v++)
-        if (!strcmp(op->vals.data[v].name, name)) return v;
-    return TENSOR_NO_VAL;
-}
-
-int64_t check_elements(const tensor_array *x) {
-    int64_t n = 1;
-    for (uint32_t i = 0; i < x->rank; i++) n *= x->shape[i];
-    return n;
-}
-
-bool check_evaluate(checking *c, const tensor_op *op, const tensor_array *inputs, arena *a, tensor_evaluated *out) {
-    const char *why = "";
-    tensor_eval_input in = {.sizes = c->sizes, .inputs = inputs};
-    if (tensor_eval(a, op, &in, out, &why)) return true;
-    diag(c->d->ds, E0821, NO_SPAN, "op '%s' cannot be evaluated: %s", op->name, why);
-    return false;
-}
-
-// Where any value may stand the evaluator has a 0.
-double check_value_at(const tensor_evaluated *x, int64_t k) { return isinf(x->bound[k]) ? (double)NAN : x->value[k]; }
-bool check_told_not_finite(const tensor_evaluated *x, int64_t k) { return !isinf(x->bound[k]) && !isfinite(x->value[k]); }
 
 // ---- Tensors ---------------------------------------------------------------------------------------------
 static void tell_not_finite(checking *c, const char *name, const char *tensor, const outcome *o,
@@ -273,8 +249,8 @@ static bool find_levels(checking *c, unit *u, const unit_op *o) {
 }
 
 static void print_rows(checking *c) {
-    run_table t = {.cells = c->cells.data, .rows = c->rows + 1, .columns = 8, .first_number = 2, .last_number = 6};
-    if (c->rows) run_print_table(c->d->arena, &t, stdout);
+    text_table t = {.cells = c->cells.data, .rows = c->rows + 1, .columns = 8, .first_number = 2, .last_number = 6};
+    if (c->rows) table_print(c->d->arena, &t, stdout);
     for (uint32_t i = 0; i < c->told.len; i++) printf("%s\n", c->told.data[i]);
 }
 

@@ -1,5 +1,6 @@
 // gnnc compile: ops to the forms asked for, on every target asked for.
-#include "driver.h"
+#include "unit.h"
+#include "estimate.h"
 #include "loop.h"
 #include "passes/facts/facts.h"
 

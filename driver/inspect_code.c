@@ -1,6 +1,6 @@
 // gnnc inspect of what holds code: the kernels of a cubin; the ops of an object, a library or a program, by the manifests in it.
 #define _GNU_SOURCE
-#include "driver.h"
+#include "inspect.h"
 
 #include <elf.h>
 #include <fcntl.h>

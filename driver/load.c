@@ -1,6 +1,6 @@
 // --load-simt, --load-ptx: kernels from texts, in place of those that are made. A SIMT text belongs to the op
 // its module is named after, a PTX text to the op that launches a kernel of it.
-#include "driver.h"
+#include "unit.h"
 
 #include <string.h>
 

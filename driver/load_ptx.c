@@ -1,6 +1,6 @@
 // --load-ptx: the code of a PTX text in place of that of an op's kernels. What can be told without a GPU or
 // an assembler is: the architecture, the kernels with their parameters, the threads of a block.
-#include "driver.h"
+#include "unit.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

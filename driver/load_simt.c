@@ -1,7 +1,7 @@
 // --load-simt: the kernels of a SIMT text in place of those an op was planned with. Launches stay as they
 // are, so that a kernel has the same parameters and threads of a block, promises no more of its memory, and
 // waits for the launch before where that may still run.
-#include "driver.h"
+#include "unit.h"
 
 #include <string.h>
 

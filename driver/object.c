@@ -1,5 +1,6 @@
 // What an object holds: every op of a source, compiled for every target and index width asked for.
-#include "driver.h"
+#include "unit.h"
+#include "estimate.h"
 
 #include <string.h>
 

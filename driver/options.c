@@ -49,15 +49,6 @@ const char *verb_name(verb v) { return verb_names[v]; }
 
 char verb_letter(verb v) { return letters[v]; }
 
-diagnostic *usage(driver *d, diag_code code, const char *format, ...) {
-    va_list ap;
-    va_start(ap, format);
-    const char *message = arena_vprintf(d->arena, format, ap);
-    va_end(ap);
-    d->usage_fault = true;
-    return diag(d->ds, code, NO_SPAN, "%s", message);
-}
-
 // How an option is called in messages: --output, or -S where there is no long name.
 static const char *shown_name(driver *d, option_id o) {
     const option_row *row = &table[o];

@@ -1,6 +1,6 @@
 // --emit=saved: what a gradient reads of its op's stages, the bytes of each, and whether the op hands it over
 // or it is computed again.
-#include "driver.h"
+#include "unit.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // --emit=schedule: the schedules that may apply to an op as the passes read them, then the default, as
 // statements that a file may hold.
-#include "driver.h"
+#include "unit.h"
 
 #include <string.h>
 

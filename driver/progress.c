@@ -1,18 +1,19 @@
 // A line on the terminal about what takes over a second, five times a second.
 #include "progress.h"
 
-#include "bench.h"
+#include "clock.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 progress progress_begin(const char *doing, const char *name) {
-    return (progress){.doing = doing, .name = name, .began = bench_now_ms(), .shown = isatty(STDERR_FILENO)};
+    return (progress){.doing = doing, .name = name, .began = clock_ms(), .shown = isatty(STDERR_FILENO)};
 }
 
 void progress_tell(void *user, double part) {
     progress *p = user;
-    double now = bench_now_ms();
+    double now = clock_ms();
     if (!p->shown || now - p->began < 1000 || now - p->told < 200) return;
     fprintf(stderr, "\rgnnc: %s %.100s: %.0f %% ", p->doing, p->name, part * 100);
     p->told = now;

@@ -1,19 +1,13 @@
 // --time-report, --list-passes and --print-after.
 #define _GNU_SOURCE
+#include "clock.h"
 #include "driver.h"
 #include "loop.h"
 
 #include <string.h>
-#include <time.h>
-
-static int64_t now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec + 1;
-}
 
 void phase(driver *d, const char *name) {
-    int64_t time = now();
+    int64_t time = clock_ns() + 1;
     phase_time *named = NULL;
     for (uint32_t i = 0; i < d->phases.len; i++) {
         phase_time *p = &d->phases.data[i];
@@ -86,7 +80,7 @@ static textbuf text_of(driver *d, const pass_state *s) {
 
 // Since the pass before it; programs are made of more than that.
 static void count_time(driver *d, const char *pass) {
-    int64_t time = now();
+    int64_t time = clock_ns() + 1;
     phase_time *of = NULL;
     for (uint32_t i = 0; i < d->passes.len; i++)
         if (!strcmp(d->passes.data[i].name, pass)) of = &d->passes.data[i];
@@ -102,7 +96,7 @@ static void count_time(driver *d, const char *pass) {
 static void seen(void *user, const char *pass, const pass_state *s) {
     driver *d = user;
     if (pass && !s->program && d->pass_began) count_time(d, pass);
-    d->pass_began = now();
+    d->pass_began = clock_ns() + 1;
     if (!d->values[OPT_PRINT_AFTER].len) return;
     textbuf text = text_of(d, s);
     bool same = d->seen && !strcmp(d->seen, text.data);

@@ -1,5 +1,6 @@
 // --resource-usage: what each kernel takes of a multiprocessor, and how many of its blocks fit one.
-#include "run.h"
+#include "estimate.h"
+#include "table.h"
 
 #include <string.h>
 
@@ -103,7 +104,7 @@ static void add_version(listing *l, const program_version *v) {
 
 static void put_listing(textbuf *out, listing *l) {
     uint32_t first = l->versions ? 2 : 1, columns = RESOURCE_COLUMNS + l->versions;
-    run_put_table(out, &(run_table){.rows = l->cells.len / columns,
+    table_put(out, &(text_table){.rows = l->cells.len / columns,
                                     .columns = columns,
                                     .first_number = first,
                                     .last_number = columns - 1,

@@ -1,5 +1,6 @@
 // gnnc run: every op asked for, on one graph, with a row each.
-#include "run.h"
+#include "estimate.h"
+#include "run_memory.h"
 
 #include <string.h>
 
@@ -385,4 +386,12 @@ int drive_run(driver *d) {
     read_pack(&r);
     read_none(&r);
     return run_every_op(&r);
+}
+
+void run_op_free(run_op *o) {
+    run_plan_free(o);
+    run_estimate_free(o);
+    for (uint32_t i = 0; i < 2; i++) gnn_program_free(o->codes[i].program);
+    run_sim_free(o->r);
+    for (uint32_t i = 0; i < 2; i++) cg_jit_free(o->codes[i].jit);
 }

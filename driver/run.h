@@ -4,6 +4,7 @@
 #define GNNC_RUN_H
 
 #include "bind.h"
+#include "unit.h"
 
 #include "codegen/sim.h"
 
@@ -110,37 +111,8 @@ struct run_op {
 // ---- run.c -----------------------------------------------------------------------------------------------
 // Every op of the one input that is asked for, step by step; the exit status.
 int run_every_op(run_session *r);
+void run_op_free(run_op *o);
 void run_read_options(run_session *r);   // those of both verbs: layout, values, plans
-
-// ---- run_memory.c ----------------------------------------------------------------------------------------
-// A tensor on the device between guards; what does not belong to its elements holds a poison.
-struct run_buffer {
-    bool used;
-    gnn_dtype dtype;
-    uint32_t rank;
-    int64_t shape[8], strides[8];   // in elements, of the image
-    int64_t apart;                  // of a far one: the first stride of the memory; 0: as in the image
-    size_t mapped;                  // bytes, of a far one
-    size_t bytes, first;            // of the whole; byte of element 0
-    size_t off;                     // of them, beyond what the parameter's alignment asks for
-    uint8_t *image;                 // what it holds, on the host
-    void *memory;                   // on the device
-};
-// The parameter whose memory --inplace gives a result, or TENSOR_NO_VAL.
-tensor_val run_overwritten(const run_op *o, tensor_val result);
-bool run_is_overwritten(const run_op *o, tensor_val parameter);
-run_layout run_layout_of(const run_op *o, tensor_val v);
-bool run_buffer_new(run_op *o, tensor_val v, run_buffer *out);
-void run_buffer_poison(run_buffer *x, uint8_t byte);              // the image
-void run_buffer_put(run_buffer *x, const tensor_array *values);   // into the image
-void run_buffer_get(const run_buffer *x, tensor_array *values);   // from the image
-bool run_buffer_upload(run_op *o, run_buffer *x);
-bool run_buffer_download(run_op *o, run_buffer *x);
-// Whether the image is as poisoned but for these elements.
-bool run_buffer_intact(const run_buffer *x, const tensor_array *elements, uint8_t byte);
-gnn_tensor run_buffer_tensor(const run_buffer *x, bool has_strides);
-const void *run_buffer_elements(run_op *o, const run_buffer *x, const tensor_array *values, size_t *bytes);   // packed
-gnn_dtype run_dtype(ir_dtype t, uint32_t index_bits);
 
 // ---- run_alone.c -----------------------------------------------------------------------------------------
 bool run_alone_open(run_session *r, const char *path);   // NULL: nothing to do; false: a diagnostic tells why
@@ -148,28 +120,24 @@ void run_alone_close(run_session *r);
 void run_alone_begin(const run_session *r);   // waits for its turn
 void run_alone_end(const run_session *r);
 
-// ---- run_far.c -------------------------------------------------------------------------------------------
-bool run_is_far(run_layout l);
-bool run_check_far(run_session *r);                       // false: a usage fault
-void run_choose_far(run_layout layout, run_buffer *x);    // of packed strides
-bool run_map_far(run_op *o, run_buffer *x, size_t element);
-void run_unmap_far(run_buffer *x);
-bool run_copy_far(run_op *o, const run_buffer *x, bool in);   // between image and memory
+// ---- run_tell.c ------------------------------------------------------------------------------------------
+bool run_failed(run_op *o, gnn_status s);   // true where it is a fault, told by a diagnostic
+void run_mismatch(run_op *o, const char *format, ...) SUP_PRINTF(2, 3);
+
+// ---- run_code.c, run_plan.c, run_version.c, run_prepare.c ------------------------------------------------
+bool run_load(run_op *o);      // compiles and loads
+const char *run_version(const run_op *o);   // the one asked for; NULL: the runtime's choice
+gnn_plan_options run_plan_options(run_op *o);
+void run_tell_version(run_op *o);   // where it is slow, or not the one asked for
+bool run_prepare(run_op *o);   // plan, memory, arguments
+void run_plan_free(run_op *o);   // what run_prepare made
 
 // ---- run_launch.c ----------------------------------------------------------------------------------------
-bool run_load(run_op *o);      // compiles and loads
-bool run_prepare(run_op *o);   // plan, memory, arguments
-gnn_plan_options run_plan_options(run_op *o);
 bool run_launch(run_op *o, gnn_stream s);   // asynchronous on a GPU
 bool run_launch_once(run_op *o);   // results, over a poison
 bool run_launch_twice(run_op *o);             // results, over poisons where they are checked, or oftener for --identical
 bool run_launches(run_op *o, run_row *row);   // results, times; nothing but results may change
 double run_median(double *ms, int64_t n);     // sorts them
-const char *run_version(const run_op *o);     // the one asked for; NULL: the runtime's choice
-void run_tell_version(run_op *o);             // run_version.c: where it is slow, or not the one asked for
-void run_plan_free(run_op *o);   // what run_prepare made
-void run_op_free(run_op *o);
-bool run_failed(run_op *o, gnn_status s);   // true where it is a fault, told by a diagnostic
 
 // ---- run_sim.c -------------------------------------------------------------------------------------------
 bool run_sim_open(run_session *r);    // the context
@@ -203,59 +171,14 @@ bool run_fault_apply(run_op *o, bool again);   // again: after the second launch
 void run_metamorphic(run_op *o);                       // all changes on the graph at hand; nothing unless asked for
 void run_metamorphic_print(run_session *r, FILE *out);
 
-// ---- resources.c -----------------------------------------------------------------------------------------
-enum { RESOURCE_COLUMNS = 9 };
-typedef struct {
-    const simt_func *kernel;
-    bool known;   // whether the assembler said it
-    cg_usage usage;
-    cg_occupancy fits;
-} kernel_resources;
-kernel_resources resources_of(const cg_arch *arch, const simt_func *f, const char *log);
-void resources_title(const char **cell);   // of RESOURCE_COLUMNS, of which all but the first are numbers
-void resources_cells(arena *a, const kernel_resources *r, const char **cell);
-void resources_put_rest(textbuf *out, const char *log);   // what the assembler says that no table does
-
-// ---- run_estimate.c --------------------------------------------------------------------------------------
-// What the launches of a version come to on a GPU, which need not be here, by its machine code and the sizes at hand.
-typedef struct {
-    kernel_resources resources;
-    int64_t launches, blocks;    // blocks: of each
-    double waves, efficiency;    // of the blocks that run at once; the share of the last wave that is full, over all
-    double bytes;                // that a launch reads and writes, each array once
-    bool is_most;                // other launches write some of these arrays, too, and less may be its part
-} run_launched;
-struct run_estimate {
-    const char *version, *device;
-    const cg_arch *arch;
-    uint32_t sms;
-    double bandwidth;            // bytes a second; 0: not known
-    double bytes, flops;         // of the op, by its equations
-    const char *log;             // the assembler's
-    VEC(run_launched) launched;  // in their order
-};
-bool run_estimate_open(run_session *r);   // nothing, like the next ones, unless it is asked for; false: diagnostics tell why
-void run_estimate_bandwidth(run_session *r, double measured);   // of the GPU that is here
-bool run_estimate_op(run_op *o, run_row *row);
-void run_estimate_free(run_op *o);
-void run_estimate_close(run_session *r);
-
 // ---- run_check.c, run_report.c ---------------------------------------------------------------------------
 bool run_affordable(run_op *o);   // whether comparing is; false: a diagnostic tells why not
 bool run_compare(run_op *o, run_row *row);   // with the evaluator; false: a diagnostic tells why not
 const tensor_evaluated *run_expected(run_op *o);   // of each result, in the types of the version at hand; NULL: as above
 bool run_sums_again(const run_op *o);   // the version at hand, where a sum is not finite
 bool run_keep(run_op *o);   // what was stored; compared with what the other level stored
-void run_mismatch(run_op *o, const char *format, ...) SUP_PRINTF(2, 3);
 bool run_write(run_op *o);   // results to .npy files
 void run_print(const run_session *r, const run_rows *rows, FILE *out);
-typedef struct {
-    uint32_t rows, columns, first_number, last_number;   // columns of numbers stand to the right
-    const char *const *cells;
-} run_table;
-void run_put_table(textbuf *out, const run_table *t);
-void run_print_table(arena *a, const run_table *t, FILE *out);
-const char *run_time_text(arena *a, double ms);   // "1.573 ms"
 const char *run_sizes(const binding *b);     // "E=10556 N=2708"
 const char *run_type(const tensor_op *op);   // of the first tensor
 

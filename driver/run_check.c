@@ -180,15 +180,6 @@ bool run_affordable(run_op *o) {
 
 // ---- Comparing -------------------------------------------------------------------------------------------
 
-void run_mismatch(run_op *o, const char *format, ...) {
-    va_list ap;
-    va_start(ap, format);
-    const char *message = arena_vprintf(o->r->d->arena, format, ap);
-    va_end(ap);
-    o->r->d->mismatch = true;
-    diag(o->r->d->ds, E0823, o->op->op->at, "%s%s: %s", o->op->name, o->where, message);
-}
-
 static const char *element_name(run_op *o, tensor_val v, int64_t at) {
     const tensor_array *x = &o->results[v];
     textbuf out = textbuf_new(o->arena);

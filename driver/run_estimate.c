@@ -2,6 +2,8 @@
 // that need not be here. A plan for it is made of the same maps, sizes and arguments, and its launches are
 // taken down in place of being run; registers are the assembler's.
 #include "bench.h"
+#include "estimate.h"
+#include "table.h"
 
 #include <math.h>
 #include <string.h>
@@ -286,7 +288,7 @@ bool run_estimate_op(run_op *o, run_row *row) {
 enum { OWN = 6, COLUMNS = RESOURCE_COLUMNS + OWN };
 
 static const char *time_text(arena *a, const run_estimate *e, double bytes) {
-    return run_time_text(a, bytes / e->bandwidth * 1e3);
+    return table_time_text(a, bytes / e->bandwidth * 1e3);
 }
 
 static void launched_cells(arena *a, const run_estimate *e, const run_launched *l, const char **cell) {
@@ -308,12 +310,12 @@ static void print_launched(arena *a, const run_estimate *e, FILE *out) {
     memcpy(cells + RESOURCE_COLUMNS, own, sizeof own);
     for (uint32_t i = 0; i < e->launched.len; i++)
         launched_cells(a, e, &e->launched.data[i], cells + (i + 1) * COLUMNS);
-    run_print_table(a,
-                    &(run_table){.rows = e->launched.len + 1,
-                                 .columns = COLUMNS,
-                                 .first_number = 1,
-                                 .last_number = COLUMNS - 1,
-                                 .cells = cells},
+    table_print(a,
+                    &(text_table){.rows = e->launched.len + 1,
+                                  .columns = COLUMNS,
+                                  .first_number = 1,
+                                  .last_number = COLUMNS - 1,
+                                  .cells = cells},
                     out);
 }
 

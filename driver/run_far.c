@@ -2,7 +2,7 @@
 // that offsets of elements reach the end of 31 bits, or pass it. Nothing lies in between, and what is not
 // touched of the memory does not exist.
 #define _DEFAULT_SOURCE
-#include "run.h"
+#include "run_memory.h"
 
 #include <sys/mman.h>
 

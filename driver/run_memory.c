@@ -1,5 +1,5 @@
 // Memory of one run: tensors laid out as asked for, between guards, with poison where no element is.
-#include "run.h"
+#include "run_memory.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 // --metamorphic: an op once more on inputs changed so that its results must follow. What the code stored and
 // what the evaluator says must both follow: neither is taken for right.
 #include "run.h"
+#include "table.h"
 
 #include "testing/metamorphic.h"
 
@@ -173,7 +174,7 @@ void run_metamorphic_print(run_session *r, FILE *out) {
     static const char *const title[COLUMNS] = {"op",        "change",      "plan",   "compared",
                                                "uncertain", "error/bound", "verdict"};
     arena *a = r->d->arena;
-    run_table t = {.rows = r->changes.len + 1, .columns = COLUMNS, .first_number = 3, .last_number = 5};
+    text_table t = {.rows = r->changes.len + 1, .columns = COLUMNS, .first_number = 3, .last_number = 5};
     const char **cells = ARENA_ARRAY(a, const char *, t.rows *COLUMNS);
     if (!r->changes.len) return;
     memcpy(cells, title, sizeof title);
@@ -189,5 +190,5 @@ void run_metamorphic_print(run_session *r, FILE *out) {
     }
     t.cells = cells;
     fputs("\n", out);
-    run_print_table(a, &t, out);
+    table_print(a, &t, out);
 }

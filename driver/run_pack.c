@@ -1,7 +1,7 @@
 // gnnc run --pack=FILE: what would be launched goes into a file instead, with what the results may be: code,
 // manifest, inputs, layouts, and for each element of each result an interval. bench/replay/ executes it on a
 // machine that has a GPU and nothing else; bench/replay/README.md has the form.
-#include "run.h"
+#include "run_memory.h"
 
 #include <jansson.h>
 #include <math.h>

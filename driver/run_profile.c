@@ -1,6 +1,7 @@
 // gnnc run --target=sim --profile: what was counted, a table a kernel and its source lines, and what it
 // touches of each buffer.
 #include "run.h"
+#include "table.h"
 
 #include <string.h>
 
@@ -40,12 +41,12 @@ static void print_lines(const driver *d, const sim_profile *p, FILE *out) {
     for (uint32_t k = 0; k < p->lines.len; k++)
         put_row(d->arena, &end, sum, p->lines.data[k].counts, place_of(d, p->lines.data[k].at));
     put_row(d->arena, &end, sum, sum, "all");
-    run_table t = {.rows = p->lines.len + 2,
-                   .columns = columns,
-                   .first_number = 1,
-                   .last_number = columns - 1,
-                   .cells = cells};
-    run_print_table(d->arena, &t, out);
+    text_table t = {.rows = p->lines.len + 2,
+                    .columns = columns,
+                    .first_number = 1,
+                    .last_number = columns - 1,
+                    .cells = cells};
+    table_print(d->arena, &t, out);
 }
 
 static void print_buffers(arena *a, const sim_profile *p, FILE *out) {
@@ -60,12 +61,12 @@ static void print_buffers(arena *a, const sim_profile *p, FILE *out) {
                                     arena_printf(a, "%.1f", (double)f->requests / (double)f->lines)};
         memcpy(cells + (k + 1) * COLUMNS, row, sizeof row);
     }
-    run_table t = {.rows = p->buffers.len + 1,
-                   .columns = COLUMNS,
-                   .first_number = 1,
-                   .last_number = COLUMNS - 1,
-                   .cells = cells};
-    if (p->buffers.len) run_print_table(a, &t, out);
+    text_table t = {.rows = p->buffers.len + 1,
+                    .columns = COLUMNS,
+                    .first_number = 1,
+                    .last_number = COLUMNS - 1,
+                    .cells = cells};
+    if (p->buffers.len) table_print(a, &t, out);
 }
 
 bool run_profiles(driver *d) {

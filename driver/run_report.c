@@ -1,5 +1,6 @@
 // What a run prints and writes: sizes nobody gave, a table of the ops, results as .npy.
-#include "run.h"
+#include "run_memory.h"
+#include "table.h"
 
 #include <string.h>
 
@@ -32,12 +33,6 @@ const char *run_type(const tensor_op *op) {
 
 enum { COLUMNS = 11, OVERFLOWED = 7 };   // the column of what overflowed is left out where nothing did
 
-const char *run_time_text(arena *a, double ms) {
-    return ms < 1     ? arena_printf(a, "%.1f us", ms * 1e3)
-           : ms < 1e3 ? arena_printf(a, "%.3f ms", ms)
-                      : arena_printf(a, "%.3f s", ms / 1e3);
-}
-
 static void row_cells(const run_session *r, const run_row *w, const char **cell) {
     arena *a = r->d->arena;
     const char *plain[COLUMNS] = {w->name, w->target, w->type, w->plan, w->sizes,  "-",
@@ -53,32 +48,11 @@ static void row_cells(const run_session *r, const run_row *w, const char **cell)
         cell[8] = arena_printf(a, w->worst_ratio < 1e3 ? "%.3f" : "%.1e", w->worst_ratio);
     }
     if (!w->ran) return;
-    cell[9] = run_time_text(a, w->median_ms);
-    if (r->repeat > 1) cell[9] = arena_printf(a, "%s (%s)", cell[9], run_time_text(a, w->fastest_ms));
+    cell[9] = table_time_text(a, w->median_ms);
+    if (r->repeat > 1) cell[9] = arena_printf(a, "%s (%s)", cell[9], table_time_text(a, w->fastest_ms));
 }
 
-// Columns as wide as their longest cell.
-void run_put_table(textbuf *out, const run_table *t) {
-    int *width = ARENA_ARRAY(out->arena, int, t->columns);
-    for (uint32_t i = 0; i < t->rows * t->columns; i++) {
-        int length = (int)strlen(t->cells[i]);
-        if (length > width[i % t->columns]) width[i % t->columns] = length;
-    }
-    for (uint32_t i = 0; i < t->rows * t->columns; i++) {
-        uint32_t k = i % t->columns;
-        bool last = k + 1 == t->columns, right = k >= t->first_number && k <= t->last_number;
-        textbuf_printf(out, right ? "%s%*s%s" : "%s%-*s%s", k ? "  " : "", last && !right ? 0 : width[k],
-                       t->cells[i], last ? "\n" : "");
-    }
-}
-
-void run_print_table(arena *a, const run_table *t, FILE *out) {
-    textbuf text = textbuf_new(a);
-    run_put_table(&text, t);
-    fprintf(out, "%.*s", (int)text.len, text.data);
-}
-
-static void leave_out(const char **cells, run_table *t, uint32_t column) {
+static void leave_out(const char **cells, text_table *t, uint32_t column) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < t->rows * t->columns; i++)
         if (i % t->columns != column) cells[kept++] = cells[i];
@@ -90,7 +64,7 @@ void run_print(const run_session *r, const run_rows *rows, FILE *out) {
     const char *title[COLUMNS] = {"op",        "target",     "type",        "plan",
                                   "sizes",     "compared",   "uncertain",   "overflowed",
                                   "error/bound", r->repeat > 1 ? "median (fastest)" : "time", "verdict"};
-    run_table t = {.rows = rows->len + 1, .columns = COLUMNS, .first_number = 5, .last_number = 9};
+    text_table t = {.rows = rows->len + 1, .columns = COLUMNS, .first_number = 5, .last_number = 9};
     const char **cells = ARENA_ARRAY(r->d->arena, const char *, t.rows *COLUMNS);
     bool overflows = false;
     memcpy(cells, title, sizeof title);
@@ -100,7 +74,7 @@ void run_print(const run_session *r, const run_rows *rows, FILE *out) {
     }
     if (!overflows) leave_out(cells, &t, OVERFLOWED);
     t.cells = cells;
-    run_print_table(r->d->arena, &t, out);
+    table_print(r->d->arena, &t, out);
 }
 
 // ---- Files -----------------------------------------------------------------------------------------------

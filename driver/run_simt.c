@@ -2,7 +2,7 @@
 // text. Parameters of one name are one buffer; --param NAME=V says what it holds:
 //     out:f32[64]: nothing yet    zero:f32[64]    iota:i32[64]: 0, 1, 2 …    random:7:f32[64]    a number,
 //     for a scalar
-#include "run.h"
+#include "run_memory.h"
 
 #include <errno.h>
 #include <stdlib.h>

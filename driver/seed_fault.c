@@ -1,5 +1,5 @@
 // --seed-fault: a fault in what is run, of its kernels or of the program around them.
-#include "driver.h"
+#include "unit.h"
 
 #include "testing/program_fault.h"
 #include "testing/simt_fault.h"

@@ -1,11 +1,11 @@
 // gnnc test: draws cases, runs as many at a time as there are cores, makes the smallest of what fails.
 #include "test.h"
+#include "clock.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MOST_JOBS = 64, MOST_FINDINGS = 3, CASES_AN_OP = 100, SHRINK_RUNS = 250 };
@@ -36,11 +36,7 @@ typedef struct {
     const char *part;   // its name until it is whole
 } testing;
 
-static double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
+static double seconds(void) { return clock_ms() / 1e3; }
 
 // ---- Findings --------------------------------------------------------------------------------------------
 // One of each kind an op: the first by number, whichever ended first.

@@ -5,7 +5,7 @@
 #ifndef GNNC_TEST_H
 #define GNNC_TEST_H
 
-#include "driver.h"
+#include "unit.h"
 
 // ---- Chance ----------------------------------------------------------------------------------------------
 typedef struct {

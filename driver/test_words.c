@@ -1,6 +1,7 @@
 // A statement of any verb, by its form in schedule.def: `INDEX COUNT [by MAP [group COUNT]]` becomes words
 // that may fit.
 #include "test.h"
+#include "table.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // An input file, from text to verified IR, op by op.
-#include "driver.h"
+#include "unit.h"
 #include "autodiff/gradient.h"
 #include "loop.h"
 
@@ -248,10 +248,6 @@ bool unit_load(driver *d, const char *path, unit *u) {
     bool (*load)(driver *, unit *, const source_file *) =
         u->kind == INPUT_SIMT ? load_kernels : u->kind == INPUT_LOOP ? load_loop : load_tensor;
     return load(d, u, source) && load_belongs(d, u) && diag_raised(d->ds) == before;
-}
-
-void must_tell(const driver *d, const char *who) {
-    if (!diag_errors(d->ds)) ICE("%s failed and does not say why", who);
 }
 
 static const char *target_text(const cg_target *t) { return t->kind == CG_HOST ? "host" : t->arch->name; }

@@ -1,29 +1,11 @@
 // The short verbs: check, fmt, explain, doctor.
-#include "driver.h"
+#include "unit.h"
 
 #include "runtime/gnnrt.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-// Tells the exit status: what could not be read or written outweighs what a source did wrong.
-int driver_status(driver *d) {
-    diag_print(d->ds, stderr);
-    if (d->usage_fault) return STATUS_USAGE;
-    if (d->io_fault || diag_told(d->ds, E0824)) return STATUS_IO;
-    if (diag_errors(d->ds)) return STATUS_DIAGNOSTICS;
-    return d->mismatch ? STATUS_MISMATCH : STATUS_GOOD;
-}
-
-int driver_status_compared(driver *d) {
-    int status = driver_status(d);
-    return status == STATUS_DIAGNOSTICS && d->mismatch ? STATUS_MISMATCH : status;
-}
-
-diag_code runtime_code(int status, diag_code otherwise) {
-    return status == GNN_NO_MEMORY || status == GNN_NO_THREADS ? E0824 : status == GNN_IO ? E0801 : otherwise;
-}
 
 // ---- check -----------------------------------------------------------------------------------------------
 
