@@ -21,7 +21,7 @@ typedef enum {
     STATUS_GOOD = 0,
     STATUS_DIAGNOSTICS = 1,
     STATUS_USAGE = 2,
-    STATUS_IO = 3,   // or memory
+    STATUS_IO = 3,         // or memory
     STATUS_MISMATCH = 4,   // results differ from their definition
     STATUS_INTERNAL = 70
 } exit_status;
@@ -84,7 +84,8 @@ typedef struct driver {
 
 // ---- Status and faults (status.c) ------------------------------------------------------------------------
 int driver_status(driver *d);   // prints pending diagnostics and tells the exit status
-int driver_status_compared(driver *d);   // likewise; results that differ are worse than an op that was refused
+int driver_status_compared(
+    driver *d);   // likewise; results that differ are worse than an op that was refused
 diagnostic *usage(driver *d, diag_code code, const char *format, ...) SUP_PRINTF(3, 4);
 diag_code runtime_code(int status, diag_code otherwise);   // that of a gnn_status
 // Whoever fails says why: a fault without a diagnostic is one of ours.
@@ -102,7 +103,7 @@ bool option_is(const driver *d, option_id o, const char *word);   // the last va
 void expand_response_files(driver *d, int argc, char **argv);
 void settings_apply(driver *d);   // -W…, colour and format of diagnostics
 frontend_options settings_frontend(driver *d);
-void settings_host_alone(driver *d);   // tells of options that only GPUs have
+void settings_host_alone(driver *d);                               // tells of options that only GPUs have
 pass_options settings_pass(const driver *d, const cg_target *t);   // NULL: whatever target
 cg_options settings_codegen(const driver *d);
 int device_number(driver *d);   // --device; a name is 0
@@ -111,10 +112,10 @@ typedef struct {
     uint32_t sms;
     double bandwidth;   // bytes a second
     uint32_t l2_mib;
-} known_device;   // rows of devices.def
-const known_device *device_at(uint32_t index);         // NULL past the last
-const known_device *device_named(const driver *d);     // by --device; NULL: none
-const cg_arch *settings_simulated(driver *d);   // of a GPU that need not be here; NULL: a usage fault
+} known_device;                                      // rows of devices.def
+const known_device *device_at(uint32_t index);       // NULL past the last
+const known_device *device_named(const driver *d);   // by --device; NULL: none
+const cg_arch *settings_simulated(driver *d);        // of a GPU that need not be here; NULL: a usage fault
 const cg_arch *settings_arch(driver *d, const char *name);   // NULL: a usage fault; "native" asks the driver
 
 // ---- Files (files.c) -------------------------------------------------------------------------------------
@@ -123,19 +124,19 @@ const char *file_read(driver *d, const char *path, size_t *length);
 const char *file_read_import(void *user, arena *a, const char *path,
                              size_t *length);   // frontend_options.read; no diagnostic where there is none
 void output_add(driver *d, const char *path, const char *data, size_t size);   // "-": the standard output
-bool output_flush(driver *d);   // writes all that was added, each under a temporary name first
+bool output_flush(driver *d);       // writes all that was added, each under a temporary name first
 void open_standard_streams(void);   // before any file is
-bool stdout_flush(driver *d);   // whether all that was printed is out
-bool make_folder(driver *d, const char *path);   // unless there is one; false: a diagnostic tells why not
-bool cannot_write(driver *d, const char *path);   // tells why by errno; false
-const char *path_stem(arena *a, const char *path);                              // "a/b.gnn" -> "b"
+bool stdout_flush(driver *d);       // whether all that was printed is out
+bool make_folder(driver *d, const char *path);       // unless there is one; false: a diagnostic tells why not
+bool cannot_write(driver *d, const char *path);      // tells why by errno; false
+const char *path_stem(arena *a, const char *path);   // "a/b.gnn" -> "b"
 const char *path_with_suffix(arena *a, const char *path, const char *suffix);   // "a/b.gnn" -> "a/b.ptx"
 bool path_ends(const char *path, const char *suffix);
 
 // ---- Reports (report.c, help.c, completion.c) ------------------------------------------------------------
 void phase(driver *d, const char *name);   // a phase begins, the one before ends; NULL: only ends
 void phase_report(driver *d, FILE *out);   // --time-report
-pass_observer print_after(driver *d);   // --print-after
+pass_observer print_after(driver *d);      // --print-after
 void print_op_after(driver *d, const char *pass, const tensor_op *op);
 void list_passes(FILE *out);
 void check_pass_names(driver *d);

@@ -7,8 +7,8 @@
 // ---- resources.c -----------------------------------------------------------------------------------------
 enum { RESOURCE_COLUMNS = 9 };
 // --resource-usage: the kernels of a module, version by version where there is a program (resources.c).
-void resources_put(textbuf *out, const char *name, const simt_module *m, const program *p, const cg_arch *arch,
-                   const char *log);
+void resources_put(textbuf *out, const char *name, const simt_module *m, const program *p,
+                   const cg_arch *arch, const char *log);
 typedef struct {
     const simt_func *kernel;
     bool known;   // whether the assembler said it
@@ -21,24 +21,27 @@ void resources_cells(arena *a, const kernel_resources *r, const char **cell);
 void resources_put_rest(textbuf *out, const char *log);   // what the assembler says that no table does
 
 // ---- run_estimate.c --------------------------------------------------------------------------------------
-// What the launches of a version come to on a GPU, which need not be here, by its machine code and the sizes at hand.
+// What the launches of a version come to on a GPU, which need not be here, by its machine code and the sizes
+// at hand.
 typedef struct {
     kernel_resources resources;
-    int64_t launches, blocks;    // blocks: of each
-    double waves, efficiency;    // of the blocks that run at once; the share of the last wave that is full, over all
-    double bytes;                // that a launch reads and writes, each array once
-    bool is_most;                // other launches write some of these arrays, too, and less may be its part
+    int64_t launches, blocks;   // blocks: of each
+    double waves,
+        efficiency;   // of the blocks that run at once; the share of the last wave that is full, over all
+    double bytes;     // that a launch reads and writes, each array once
+    bool is_most;     // other launches write some of these arrays, too, and less may be its part
 } run_launched;
 struct run_estimate {
     const char *version, *device;
     const cg_arch *arch;
     uint32_t sms;
-    double bandwidth;            // bytes a second; 0: not known
-    double bytes, flops;         // of the op, by its equations
-    const char *log;             // the assembler's
-    VEC(run_launched) launched;  // in their order
+    double bandwidth;             // bytes a second; 0: not known
+    double bytes, flops;          // of the op, by its equations
+    const char *log;              // the assembler's
+    VEC(run_launched) launched;   // in their order
 };
-bool run_estimate_open(run_session *r);   // nothing, like the next ones, unless it is asked for; false: diagnostics tell why
+bool run_estimate_open(
+    run_session *r);   // nothing, like the next ones, unless it is asked for; false: diagnostics tell why
 void run_estimate_bandwidth(run_session *r, double measured);   // of the GPU that is here
 bool run_estimate_op(run_op *o, run_row *row);
 void run_estimate_free(run_op *o);

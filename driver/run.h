@@ -8,7 +8,16 @@
 
 #include "codegen/sim.h"
 
-typedef enum { LAYOUT_PACKED, LAYOUT_STRIDED, LAYOUT_MISALIGNED, LAYOUT_BROADCAST, LAYOUT_UNEVEN, LAYOUT_REACH, LAYOUT_FAR, LAYOUT_ALIGNED } run_layout;
+typedef enum {
+    LAYOUT_PACKED,
+    LAYOUT_STRIDED,
+    LAYOUT_MISALIGNED,
+    LAYOUT_BROADCAST,
+    LAYOUT_UNEVEN,
+    LAYOUT_REACH,
+    LAYOUT_FAR,
+    LAYOUT_ALIGNED
+} run_layout;
 
 typedef struct run_op run_op;
 typedef struct run_row run_row;
@@ -27,26 +36,27 @@ struct run_session {
     driver *d;
     bool (*steps)(run_op *o, run_row *row);   // what the verb does with an op; false: diagnostics tell why
     void (*print)(const run_session *r, const run_rows *rows, FILE *out);   // of all, at the end
-    void (*print_row)(const run_session *r, const run_row *row, FILE *out);   // of each where it is done; or NULL
-    FILE *notes;              // where sizes nobody gave and ops left out are told
+    void (*print_row)(const run_session *r, const run_row *row,
+                      FILE *out);   // of each where it is done; or NULL
+    FILE *notes;                    // where sizes nobody gave and ops left out are told
     double check_budget;      // expressions to evaluate, beyond which a sample is compared; 0: never a sample
-    VEC(run_graph) graphs;   // one at least
+    VEC(run_graph) graphs;    // one at least
     const run_graph *graph;   // at hand
     bind_options options;
     run_layout layout;
     int64_t identical;   // launches that have to give the same bits; 0: not asked for
     bool check, inplace, all_plans, metamorphic, accept_overflow;
     uint32_t levels[2], nlevels;   // of the code generator; one, or those of --all-levels
-    const char *version;    // the one to launch; NULL: the runtime's choice
+    const char *version;           // the one to launch; NULL: the runtime's choice
     int64_t repeat;
     cg_target target;
-    gnn_context *context;   // of the target
+    gnn_context *context;              // of the target
     struct run_simulator *simulator;   // --target=sim; NULL: none
-    const char *out;        // folder for results; NULL: none
-    struct run_pack *pack;  // --pack; NULL: none
+    const char *out;                   // folder for results; NULL: none
+    struct run_pack *pack;             // --pack; NULL: none
     struct run_estimator *estimator;   // --resource-usage; NULL: not asked for
-    FILE *alone;            // --alone; NULL: no other process is waited for
-    VEC(run_change) changes;   // --metamorphic
+    FILE *alone;                       // --alone; NULL: no other process is waited for
+    VEC(run_change) changes;           // --metamorphic
 };
 
 // What a row of the table says.
@@ -54,14 +64,15 @@ typedef struct bench_figures bench_figures;
 typedef struct run_estimate run_estimate;
 struct run_row {
     const char *name, *target, *type, *plan, *graph, *sizes;
-    const char *verdict;   // "right", "WRONG", "OVERFLOWED", "overflows", "not compared", "refused", "unfit", "same bits", "packed", "estimated", "ran"
+    const char *verdict;   // "right", "WRONG", "OVERFLOWED", "overflows", "not compared", "refused", "unfit",
+                           // "same bits", "packed", "estimated", "ran"
     bool ran, checked, packed, estimated;
     int64_t compared, uncertain, overflowed;
     bool fails_by_overflow;
-    uint64_t one_in;          // one result in so many was compared
+    uint64_t one_in;      // one result in so many was compared
     double worst_ratio;   // error over bound
     double median_ms, fastest_ms;
-    bench_figures *figures;   // of gnnc bench; NULL: not measured
+    bench_figures *figures;         // of gnnc bench; NULL: not measured
     const run_estimate *estimate;   // NULL: not asked for
 };
 
@@ -85,27 +96,27 @@ struct run_op {
     arena *arena;
     unit_op *op;
     binding *b;
-    run_code codes[2];       // by level
-    gnn_program *program;    // at hand
-    uint32_t level;          // into r->levels
-    const char *where;       // what faults are told of besides the op: " at -O0", or ""
-    bool changed;            // on inputs changed on purpose
-    bool unchecked;          // comparing would take too long
-    VEC(run_stored) stored;  // on this graph
-    uint32_t turn;           // --all-plans: the version it is now
-    const char *taken;       // the version that launches; NULL: not known yet
-    bool unfit;              // --all-plans: its guards do not hold
+    run_code codes[2];        // by level
+    gnn_program *program;     // at hand
+    uint32_t level;           // into r->levels
+    const char *where;        // what faults are told of besides the op: " at -O0", or ""
+    bool changed;             // on inputs changed on purpose
+    bool unchecked;           // comparing would take too long
+    VEC(run_stored) stored;   // on this graph
+    uint32_t turn;            // --all-plans: the version it is now
+    const char *taken;        // the version that launches; NULL: not known yet
+    bool unfit;               // --all-plans: its guards do not hold
     gnn_plan *plan;
     run_buffer *buffers;   // per parameter; those of maps and scalars are empty
     gnn_tensor *tensors;
     gnn_arg *args;
     void *workspace;
-    size_t workspace_bytes;   // of the version that launches
-    tensor_array *results;   // per parameter: what the first launch stored, packed
+    size_t workspace_bytes;             // of the version that launches
+    tensor_array *results;              // per parameter: what the first launch stored, packed
     const tensor_evaluated *expected;   // of the results, by the evaluator; NULL: not evaluated yet
     const tensor_evaluated *bounds;     // what the version at hand was compared with
-    uint64_t one_in;         // one result in so many is compared
-    struct run_estimated *estimated;   // for estimates; NULL: none so far
+    uint64_t one_in;                    // one result in so many is compared
+    struct run_estimated *estimated;    // for estimates; NULL: none so far
 };
 
 // ---- run.c -----------------------------------------------------------------------------------------------
@@ -125,31 +136,32 @@ bool run_failed(run_op *o, gnn_status s);   // true where it is a fault, told by
 void run_mismatch(run_op *o, const char *format, ...) SUP_PRINTF(2, 3);
 
 // ---- run_code.c, run_plan.c, run_version.c, run_prepare.c ------------------------------------------------
-bool run_load(run_op *o);      // compiles and loads
+bool run_load(run_op *o);                   // compiles and loads
 const char *run_version(const run_op *o);   // the one asked for; NULL: the runtime's choice
 gnn_plan_options run_plan_options(run_op *o);
 void run_tell_version(run_op *o);   // where it is slow, or not the one asked for
-bool run_prepare(run_op *o);   // plan, memory, arguments
-void run_plan_free(run_op *o);   // what run_prepare made
+bool run_prepare(run_op *o);        // plan, memory, arguments
+void run_plan_free(run_op *o);      // what run_prepare made
 
 // ---- run_launch.c ----------------------------------------------------------------------------------------
 bool run_launch(run_op *o, gnn_stream s);   // asynchronous on a GPU
-bool run_launch_once(run_op *o);   // results, over a poison
-bool run_launch_twice(run_op *o);             // results, over poisons where they are checked, or oftener for --identical
+bool run_launch_once(run_op *o);            // results, over a poison
+bool run_launch_twice(
+    run_op *o);   // results, over poisons where they are checked, or oftener for --identical
 bool run_launches(run_op *o, run_row *row);   // results, times; nothing but results may change
 double run_median(double *ms, int64_t n);     // sorts them
 
 // ---- run_sim.c -------------------------------------------------------------------------------------------
-bool run_sim_open(run_session *r);    // the context
+bool run_sim_open(run_session *r);                                      // the context
 gnn_device_info run_sim_device(const driver *d, const cg_arch *arch);   // what is played
-void run_sim_load(run_op *o);         // nothing, like the next two, without --target=sim
-sim_order run_sim_order(const driver *d);   // that is asked for
+void run_sim_load(run_op *o);                // nothing, like the next two, without --target=sim
+sim_order run_sim_order(const driver *d);    // that is asked for
 void run_sim_begin(run_op *o, bool again);   // again: the second launch, in another order
-bool run_sim_report(run_op *o);       // faults so far; true: the rest may go on
-void run_sim_free(run_session *r);    // of the op at hand
+bool run_sim_report(run_op *o);              // faults so far; true: the rest may go on
+void run_sim_free(run_session *r);           // of the op at hand
 
 // ---- run_profile.c ---------------------------------------------------------------------------------------
-bool run_profiles(driver *d);   // asked for; a fault where nothing is simulated
+bool run_profiles(driver *d);                     // asked for; a fault where nothing is simulated
 void run_profile(driver *d, sim *s, FILE *out);   // what it counted
 
 // ---- run_simt.c ------------------------------------------------------------------------------------------
@@ -158,7 +170,7 @@ int run_simt(driver *d);   // the kernels of a .simt text, in the simulator; the
 // ---- run_pack.c ------------------------------------------------------------------------------------------
 typedef struct run_pack run_pack;
 void run_pack_open(run_session *r, const char *path);
-void run_pack_begin(run_op *o);   // nothing, like those below, without --pack
+void run_pack_begin(run_op *o);                   // nothing, like those below, without --pack
 bool run_pack_version(run_op *o, run_row *row);   // in place of a launch; false: diagnostics tell why not
 void run_pack_end(run_op *o);
 void run_pack_write(run_session *r);
@@ -168,16 +180,17 @@ bool run_fault_skips(void);
 bool run_fault_apply(run_op *o, bool again);   // again: after the second launch; false: could not
 
 // ---- run_metamorphic.c -----------------------------------------------------------------------------------
-void run_metamorphic(run_op *o);                       // all changes on the graph at hand; nothing unless asked for
+void run_metamorphic(run_op *o);   // all changes on the graph at hand; nothing unless asked for
 void run_metamorphic_print(run_session *r, FILE *out);
 
 // ---- run_check.c, run_report.c ---------------------------------------------------------------------------
-bool run_affordable(run_op *o);   // whether comparing is; false: a diagnostic tells why not
+bool run_affordable(run_op *o);              // whether comparing is; false: a diagnostic tells why not
 bool run_compare(run_op *o, run_row *row);   // with the evaluator; false: a diagnostic tells why not
-const tensor_evaluated *run_expected(run_op *o);   // of each result, in the types of the version at hand; NULL: as above
+const tensor_evaluated *
+run_expected(run_op *o);                // of each result, in the types of the version at hand; NULL: as above
 bool run_sums_again(const run_op *o);   // the version at hand, where a sum is not finite
-bool run_keep(run_op *o);   // what was stored; compared with what the other level stored
-bool run_write(run_op *o);   // results to .npy files
+bool run_keep(run_op *o);               // what was stored; compared with what the other level stored
+bool run_write(run_op *o);              // results to .npy files
 void run_print(const run_session *r, const run_rows *rows, FILE *out);
 const char *run_sizes(const binding *b);     // "E=10556 N=2708"
 const char *run_type(const tensor_op *op);   // of the first tensor

@@ -31,13 +31,14 @@ bool run_buffer_download(run_op *o, run_buffer *x);
 // Whether the image is as poisoned but for these elements.
 bool run_buffer_intact(const run_buffer *x, const tensor_array *elements, uint8_t byte);
 gnn_tensor run_buffer_tensor(const run_buffer *x, bool has_strides);
-const void *run_buffer_elements(run_op *o, const run_buffer *x, const tensor_array *values, size_t *bytes);   // packed
+const void *run_buffer_elements(run_op *o, const run_buffer *x, const tensor_array *values,
+                                size_t *bytes);   // packed
 gnn_dtype run_dtype(ir_dtype t, uint32_t index_bits);
 
 // ---- run_far.c -------------------------------------------------------------------------------------------
 bool run_is_far(run_layout l);
-bool run_check_far(run_session *r);                       // false: a usage fault
-void run_choose_far(run_layout layout, run_buffer *x);    // of packed strides
+bool run_check_far(run_session *r);                      // false: a usage fault
+void run_choose_far(run_layout layout, run_buffer *x);   // of packed strides
 bool run_map_far(run_op *o, run_buffer *x, size_t element);
 void run_unmap_far(run_buffer *x);
 bool run_copy_far(run_op *o, const run_buffer *x, bool in);   // between image and memory

@@ -1,6 +1,6 @@
 // An op called in an equation is inlined: its parameters stand for the caller's values, its spaces for
 // theirs, and its equations become stages of the caller, named after the call's first target.
-#include "sema.h"
+#include "sema_equation.h"
 #include <string.h>
 
 typedef struct {

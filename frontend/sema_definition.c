@@ -1,5 +1,5 @@
 // What equations have defined so far: no element twice, none read before, and whether a value is complete.
-#include "sema.h"
+#include "sema_equation.h"
 
 static bool overlap(const definition *a, const definition *b) {
     for (uint32_t k = 0; k < a->rank; k++) {

@@ -1,5 +1,5 @@
 // Equations: targets, their indices and spaces, and the stages they become.
-#include "sema.h"
+#include "sema_equation.h"
 #include <string.h>
 
 enum { MAX_POSITION = INT32_MAX };   // that a target names; others could not all be filled

@@ -1,6 +1,6 @@
 // Lowering of expressions: types, literals that take the type of their use, subscripts proven in range, and
 // guards under which a partial map may be used.
-#include "sema.h"
+#include "sema_expr.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // What must hold once all equations of an op are lowered: every result and element defined, nothing
 // overwritten before it is read, nothing computed for nothing.
-#include "sema.h"
+#include "sema_equation.h"
 #include <string.h>
 
 static void check_complete(lowering *L) {

@@ -1,6 +1,6 @@
 // Lowering of calls in expressions: functions are expanded, their parameters standing for the expressions
 // given; casts, the maths library and what else is built in.
-#include "sema.h"
+#include "sema_expr.h"
 #include <string.h>
 
 static uint32_t count_args(const ast_expr *a) {

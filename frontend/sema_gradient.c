@@ -1,28 +1,10 @@
 // Gradients that a file asks for: ops made of other ops, by name.
 //     grad spmm wrt (w, x);           → spmm.grad
 //     grad spmm.grad wrt (x) as hvp;  → hvp
-#include "sema.h"
+#include "sema_gradient.h"
 #include "sema_schedule.h"
 
 #include <string.h>
-
-const char *gradient_path(sema *s, const ast_item *grad) {
-    if (grad->as.text) return grad->as.text;
-    return intern(s->names, arena_printf(s->arena, "%s.grad", schedule_path_text(s, grad->path)));
-}
-
-const ast_item *gradient_find(sema *s, const char *path) {
-    for (uint32_t i = s->grads.len; i-- > 0;)
-        if (s->grads.data[i]->path && gradient_path(s, s->grads.data[i]) == path) return s->grads.data[i];
-    return NULL;
-}
-
-// The op that a path starts from, through gradients of gradients.
-const ast_item *gradient_source(sema *s, const ast_path *path, uint32_t depth) {
-    const ast_item *op = sema_visible(s, s->ops.data, s->ops.len, path->name.text, path->name.at),
-                   *grad = op || depth > 8 ? NULL : gradient_find(s, path->name.text);
-    return grad ? gradient_source(s, grad->path, depth + 1) : op;
-}
 
 // ---- Checks ----------------------------------------------------------------------------------------------
 static const ast_param *find_param(const ast_item *op, const char *name) {
@@ -46,22 +28,15 @@ static void check_names(sema *s, const ast_item *g, const ast_item *body) {
     }
 }
 
-static const char *in_c(sema *s, const char *path) {   // a point is an underscore
-    char *name = arena_printf(s->arena, "%s", path);
-    for (char *c = name; *c; c++)
-        if (*c == '.') *c = '_';
-    return name;
-}
-
 // Names that are one in C are one. Of files, the main one's gradient takes the place of an imported one.
 static void check_name(sema *s, const ast_item *g) {
-    const char *name = in_c(s, gradient_path(s, g));
+    const char *name = gradient_name_in_c(s, gradient_path(s, g));
     const source_file *file = source_map_file(diag_sources(s->ds), g->at.lo);
     span first = NO_SPAN;
     for (uint32_t i = 0; i < s->ops.len; i++)
         if (!strcmp(s->ops.data[i]->name.text, name)) first = s->ops.data[i]->name.at;
     for (uint32_t i = 0; i < s->grads.len && s->grads.data[i] != g; i++)
-        if (s->grads.data[i]->path && !strcmp(in_c(s, gradient_path(s, s->grads.data[i])), name))
+        if (s->grads.data[i]->path && !strcmp(gradient_name_in_c(s, gradient_path(s, s->grads.data[i])), name))
             first = s->grads.data[i]->at;
     if (first.lo == NO_SPAN.lo || source_map_file(diag_sources(s->ds), first.lo) != file) return;
     diagnostic *d = diag(s->ds, E0202, g->at, "'%s', in C '%s', is declared twice", gradient_path(s, g),
@@ -101,8 +76,8 @@ static bool wanted(sema *s, const ast_item *g, const tensor_op *op, tensor_val *
 // Types stand behind the name, as those of the op do.
 static const char *name_of(sema *s, const ast_item *g, const tensor_op *op) {
     const ast_item *before = gradient_find(s, schedule_path_text(s, g->path));
-    const char *of = before ? in_c(s, gradient_path(s, before)) : gradient_source(s, g->path, 0)->name.text;
-    return arena_printf(s->arena, "%s%s", in_c(s, gradient_path(s, g)), op->name + strlen(of));
+    const char *of = before ? gradient_name_in_c(s, gradient_path(s, before)) : gradient_source(s, g->path, 0)->name.text;
+    return arena_printf(s->arena, "%s%s", gradient_name_in_c(s, gradient_path(s, g)), op->name + strlen(of));
 }
 
 tensor_op *gradient_lower_source(sema *s, const ast_item *g,
@@ -113,7 +88,7 @@ tensor_op *gradient_lower_source(sema *s, const ast_item *g,
                   : forward(s, gradient_source(s, g->path, 0), source);
 }
 
-static tensor_op *verified(sema *s, tensor_op *made) {
+tensor_op *gradient_verified(sema *s, tensor_op *made) {
     const char *fault = made ? tensor_verify(s->arena, made) : NULL;
     if (fault) ICE("%s: the gradient does not verify: %s", made->name, fault);
     return made;
@@ -128,32 +103,11 @@ tensor_op *gradient_derive(sema *s, const ast_item *g, const tensor_op *f, const
         r.saved = kept->stages.data, r.nsaved = kept->stages.len;
         r.given = kept->results.data, r.ngiven = kept->results.len;
     }
-    return verified(s, tensor_gradient(s->arena, s->ds, f, &r));
+    return gradient_verified(s, tensor_gradient(s->arena, s->ds, f, &r));
 }
 
 tensor_op *gradient_lower(sema *s, const ast_item *g,
                           tensor_op *(*forward)(sema *, const ast_item *, const char *), const char *source) {
     tensor_op *f = gradient_lower_source(s, g, forward, source);
     return f ? gradient_derive(s, g, f, NULL) : NULL;
-}
-
-// ---- With what is saved ----------------------------------------------------------------------------------
-static const char *twin_name(sema *s, const char *name, const char *base, const char *word) {
-    size_t n = strlen(base);   // the types stand behind it
-    return arena_printf(s->arena, "%.*s_%s%s", (int)n, name, word, name + n);
-}
-
-tensor_op *gradient_lower_saving(sema *s, const ast_item *item, tensor_op *f) {
-    saved_stages saved = f ? saved_of(s, item->name.text, f) : (saved_stages){0};
-    if (!saved.stages.len) return NULL;
-    return verified(s, tensor_saving(s->arena, f, twin_name(s, f->name, item->name.text, "saving"),
-                                     saved.stages.data, saved.stages.len));
-}
-
-tensor_op *gradient_lower_saved(sema *s, const ast_item *g, tensor_op *f) {
-    const char *path = schedule_path_text(s, g->path);
-    saved_stages saved = f && !gradient_find(s, path) ? saved_of(s, path, f) : (saved_stages){0};
-    tensor_op *made = saved.stages.len ? saved_derive(s, g, f, &saved) : NULL;
-    if (made) made->name = twin_name(s, made->name, in_c(s, gradient_path(s, g)), "saved");
-    return made;
 }

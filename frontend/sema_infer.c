@@ -1,7 +1,7 @@
 // The space of each index: found where the index stands (an axis, a map's argument, a comparison with an
 // index), before anything is lowered. A walk over the syntax that follows function arguments to where they
 // were written; repeated until nothing new is learnt, as a comparison may come before the place that tells.
-#include "sema.h"
+#include "sema_lower.h"
 
 enum { MAX_STEPS = 50000, MAX_DEPTH = 1500 };
 static const inferred nothing = {NULL, TENSOR_NO_SPACE};

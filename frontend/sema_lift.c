@@ -1,7 +1,7 @@
 // Reductions inside expressions become stages of their own (normal form N1), over the variables they use.
 // Under a key m[e] == v the variable v is m[e]: a stage over both would be a plane, so v is replaced (ir:
 // "determined"). Stages that compute the same are made once.
-#include "sema.h"
+#include "sema_expr.h"
 #include <string.h>
 
 // ---- Stages that are the same but for the names of their variables ----------------------------------------

@@ -3,7 +3,7 @@
 //     a[0, i] = 0;  a[t + 1, i] = a[t, i] + x[i] for t in S;      a is a float as x is
 // What reads the value needs its type before all parts are known, so the equations are lowered until no part asks
 // for a wider one.
-#include "sema.h"
+#include "sema_lower.h"
 #include <string.h>
 
 static bool is_float(ir_dtype t) { return t == DT_F32 || t == DT_F64; }

@@ -1,7 +1,7 @@
 // Lowering of reductions. Each becomes a stage of its own over the variables it uses (normal form N1); its
 // condition is split into keys and filters (N2). "R(x by m)" is a reduction over all points with this one's
 // key, read back at it (N4).
-#include "sema.h"
+#include "sema_expr.h"
 #include <string.h>
 
 static const ast_expr *strip(const ast_expr *e) {

@@ -1,6 +1,6 @@
 // Reducers at the types of their arguments. The types of a user reducer's state follow from identity, lift
 // and combine: a literal takes the type of what it meets.
-#include "sema.h"
+#include "sema_expr.h"
 #include <string.h>
 
 bool reducer_find(const lowering *L, const scope *s, const char *name, entity *out) {

@@ -1,8 +1,8 @@
 // What an op hands to its gradients: stages that schedules of theirs save, and reductions no larger than a
 // result unless one recomputes them. One buffer serves them all, so it is one decision for all schedules.
 //     schedule gat.grad kept { save a f16;  recompute a.max; }
-#include "sema.h"
-#include "sema_schedule.h"
+#include "sema_gradient.h"
+#include "sema_schedule_resolve.h"
 
 #include <string.h>
 
@@ -158,7 +158,7 @@ static bool pays(const tensor_op *g, const tensor_op *f, tensor_val result) {
     return false;
 }
 
-tensor_op *saved_derive(sema *s, const ast_item *grad, const tensor_op *f, const saved_stages *kept) {
+static tensor_op *saved_derive(sema *s, const ast_item *grad, const tensor_op *f, const saved_stages *kept) {
     tensor_op *g = gradient_derive(s, grad, f, kept);
     saved_stages less = *kept;
     less.results.len = 0;
@@ -178,7 +178,7 @@ static void join_softmax(sema *s, const tensor_op *f, const said_list *all, save
     out->stages.len--;
 }
 
-saved_stages saved_of(sema *s, const char *path, const tensor_op *f) {
+static saved_stages saved_of(sema *s, const char *path, const tensor_op *f) {
     saved_stages out = {0};
     said_list all = {0};
     VEC(tensor_op *) made = {0};
@@ -295,4 +295,25 @@ void saved_check(sema *s, const ast_item *grad, const tensor_op *f, const tensor
     read_schedules(s, gradient_path(s, grad), &all);
     for (uint32_t i = 0; i < all.len; i++)
         if (!is_of_home(all.data[i].verb)) check_one(s, grad, &all.data[i], nested ? NULL : f, g, &all);
+}
+
+// ---- Twins -----------------------------------------------------------------------------------------------
+static const char *twin_name(sema *s, const char *name, const char *base, const char *word) {
+    size_t n = strlen(base);   // the types stand behind it
+    return arena_printf(s->arena, "%.*s_%s%s", (int)n, name, word, name + n);
+}
+
+tensor_op *saved_lower_forward(sema *s, const ast_item *item, tensor_op *f) {
+    saved_stages saved = f ? saved_of(s, item->name.text, f) : (saved_stages){0};
+    if (!saved.stages.len) return NULL;
+    return gradient_verified(s, tensor_saving(s->arena, f, twin_name(s, f->name, item->name.text, "saving"),
+                                     saved.stages.data, saved.stages.len));
+}
+
+tensor_op *saved_lower_gradient(sema *s, const ast_item *g, tensor_op *f) {
+    const char *path = schedule_path_text(s, g->path);
+    saved_stages saved = f && !gradient_find(s, path) ? saved_of(s, path, f) : (saved_stages){0};
+    tensor_op *made = saved.stages.len ? saved_derive(s, g, f, &saved) : NULL;
+    if (made) made->name = twin_name(s, made->name, gradient_name_in_c(s, gradient_path(s, g)), "saved");
+    return made;
 }

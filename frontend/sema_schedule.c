@@ -1,26 +1,11 @@
 // Schedules as items: the op one is for, its name, what it starts from, and its statements, one by one.
+#include "sema_gradient.h"
 #include "sema_schedule_names.h"
 #include <string.h>
 
 enum { MAX_CELLS = 1000, MAX_PREFIXES = 64, MAX_LIKE = 32 };
 
-// ---- Paths ----------------------------------------------------------------------------------------------
-const char *schedule_path_text(sema *s, const ast_path *p) {
-    textbuf b = textbuf_new(s->arena);
-    ast_print_path(&b, p);
-    return intern(s->names, b.data);
-}
-
-bool schedule_path_is(const ast_path *p, const char *text) {
-    for (; p; p = p->next) {
-        size_t n = strlen(p->name.text);
-        if (strncmp(text, p->name.text, n) || text[n] != (p->next ? '.' : 0)) return false;
-        text += n + 1;
-    }
-    return true;
-}
-
-static span schedule_path_span(const ast_path *p) {
+static span path_span(const ast_path *p) {
     span at = p->name.at;
     for (; p; p = p->next) at = span_join(at, p->name.at);
     return at;
@@ -37,13 +22,13 @@ static bool report_form(sema *s, const ast_item *item, const char *path, const c
     if (!path_ends(path, form)) return false;
     const char *of = intern(s->names, arena_strndup(s->arena, path, strlen(path) - strlen(form)));
     if (!gradient_find(s, of) && !sema_find(s->ops.data, s->ops.len, of)) return false;
-    diagnostic *d = diag(s->ds, E0510, schedule_path_span(item->path), "'%s' has no schedule of its own", path);
+    diagnostic *d = diag(s->ds, E0510, path_span(item->path), "'%s' has no schedule of its own", path);
     diag_help(d, "'schedule %s' is its schedule too", of);
     return true;
 }
 
 static void report_no_op(sema *s, const ast_item *item, const char *path) {
-    span at = schedule_path_span(item->path);
+    span at = path_span(item->path);
     size_t n = strlen(path);
     if (report_form(s, item, path, ".saved") || report_form(s, item, path, ".saving")) return;
     if (path_ends(path, ".grad")) {
@@ -88,7 +73,7 @@ static schedule_op *schedule_op_find(sema *s, const ast_item *item) {
 // The op's own faults are told where it is compiled; one that cannot be lowered at all is told here.
 static void report_unknown_names(schedule_checker *c) {
     if (c->op->op || diag_errors(c->ds)) return;
-    diagnostic *d = diag(c->ds, E0510, schedule_path_span(c->item->path),
+    diagnostic *d = diag(c->ds, E0510, path_span(c->item->path),
                          "'%s' cannot be lowered, so the names in its schedules cannot be checked",
                          c->op->item->name.text);
     diag_note(d, c->op->item->name.at, "'%s' is declared here", c->op->item->name.text);
@@ -96,14 +81,6 @@ static void report_unknown_names(schedule_checker *c) {
 }
 
 // ---- Its name -------------------------------------------------------------------------------------------
-const ast_item *schedule_named(const sema *s, const char *path, const char *name) {
-    for (uint32_t i = 0; i < s->schedules.len; i++) {
-        const ast_item *item = s->schedules.data[i];
-        if (item->name.text == name && item->path && schedule_path_is(item->path, path)) return item;
-    }
-    return NULL;
-}
-
 static void check_name(schedule_checker *c) {
     const ast_item *first = schedule_named(c->s, c->op->path, c->item->name.text);
     if (!first || first == c->item) return;

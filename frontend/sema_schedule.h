@@ -1,14 +1,13 @@
 // Inside the checker of schedules: the statement table as data, what is known of the op at hand, and the
-// cells a schedule fills. sema_schedule.c walks items and statements; _table.c reads schedule.def; _form.c
-// fits words to forms; _word.c judges a word by its kind; _name.c knows the op's names; _key.c checks
-// expressions; _cell.c compares cells; _when.c checks conditions. _choose.c says which schedules an op may be
-// compiled by, _resolve.c makes their cells what passes read (ir/schedule.h), _lower.c keys and factors, _open.c
-// what is left to the tuner, _condition.c and _ratio.c what is left open of conditions.
+// cells a schedule fills. sema_schedule.c walks items and statements; _path.c tells them by path and name;
+// _table.c reads schedule.def; _form.c fits words to forms; _word.c judges a word by its kind; _name.c knows
+// the op's names; _key.c checks expressions; _cell.c compares cells; _when.c checks conditions.
+// sema_schedule_resolve.h is what comes after.
 #ifndef GNNC_SEMA_SCHEDULE_H
 #define GNNC_SEMA_SCHEDULE_H
 
 #include "schedule.h"
-#include "sema.h"
+#include "sema_scope.h"
 
 typedef enum {
 #define KIND(id, shape, what) SCHEDULE_##id,
@@ -116,10 +115,15 @@ typedef struct schedule_checker {
     VEC(schedule_need) needs;
 } schedule_checker;
 
-// ---- Items (sema_schedule.c) ----------------------------------------------------------------------------
+// ---- Paths and names (sema_schedule_path.c) -------------------------------------------------------------
 const char *schedule_path_text(sema *s, const ast_path *p);   // interned
 bool schedule_path_is(const ast_path *p, const char *text);
 const ast_item *schedule_named(const sema *s, const char *op_path, const char *name);
+// The text where a subject is a path of one part, else NULL.
+const char *schedule_name_of(const ast_subject *x);
+span schedule_subject_span(const ast_subject *x);   // with its list and choices
+
+// ---- Items (sema_schedule.c) ----------------------------------------------------------------------------
 // Its cells, with those of the schedules it starts from, all checked. false: there is no such op.
 bool schedule_collect(schedule_checker *c, sema *s, const ast_item *item);
 
@@ -129,9 +133,6 @@ void schedule_fit(schedule_checker *c, const ast_word *words, span verb);
 // Whether a word is of that kind; says so where not.
 bool schedule_word_check(schedule_checker *c, schedule_kind k, const ast_word *w);
 bool schedule_is_float_generic(const schedule_checker *c, const char *name);   // a type it may say
-// The text where a subject is a path of one part, else NULL.
-const char *schedule_name_of(const ast_subject *x);
-span schedule_subject_span(const ast_subject *x);   // with its list and choices
 
 // ---- Expressions (sema_schedule_key.c) ------------------------------------------------------------------
 bool schedule_extent(schedule_checker *c, const ast_subject *x,
@@ -147,72 +148,6 @@ void schedule_cells_compare(schedule_checker *c);   // excluded pairs, and what 
 void schedule_when_check(schedule_checker *c);
 const ast_generic *schedule_generic_find(const schedule_op *op, const char *name);
 bool schedule_is_function(const sema *s, const char *name);   // or a reducer
-
-// ---- Fractions (sema_schedule_ratio.c) --------------------------------------------------------------------
-// Conditions compute in exact fractions. What is known when an op is compiled is folded; the rest becomes a
-// size expression over whole numbers: fill(type, 64) < 0.5 is `fill(type,64) 2 * 1000 <`, as fill counts
-// thousandths.
-typedef struct {
-    bool known;
-    int64_t value;    // known
-    size_expr expr;   // else
-} size_term;
-typedef struct {
-    size_term n, d;      // d: known ones are positive
-    size_term defined;   // whether it exists: divisors of % that are not known
-} ratio;
-typedef struct {
-    arena *arena;
-    bool overflow;
-} ratio_context;
-size_term term_known(int64_t x);
-size_term term_token(ratio_context *c, size_token t);
-size_term term_apply(ratio_context *c, size_token_kind k, size_term a, size_term b);
-size_term term_not(ratio_context *c, size_term a);
-size_expr term_expr(ratio_context *c, size_term a);
-ratio ratio_new(size_term n, int64_t d);
-bool ratio_decimal(const char *text, ratio *out);   // as written: 0.5, 1e-3; false: it does not fit
-ratio ratio_apply(ratio_context *c, size_token_kind k, ratio a, ratio b);         // ADD SUB MUL DIV MOD
-size_term ratio_compare(ratio_context *c, size_token_kind k, ratio a, ratio b);   // a division by zero: false
-
-// ---- What is left open (sema_schedule_condition.c) --------------------------------------------------------
-// The conditions of a schedule for one form of its op: alternatives, each a list of conditions that all hold;
-// none: it does not apply. false: a fault was reported.
-typedef VEC(schedule_condition) schedule_conditions;
-typedef VEC(schedule_conditions) schedule_alternatives;
-typedef struct {
-    sema *s;
-    const schedule_op *op;   // as compiled: op->op is what it was lowered to
-    const char *target;
-} schedule_place;
-bool schedule_conditions_open(const schedule_place *p, const ast_item *item, schedule_alternatives *out);
-// What a generic is bound to: "f16", "mul", "64"; NULL: nothing binds it.
-const char *schedule_generic_value(const schedule_place *p, const ast_generic *g);
-
-// ---- What passes read (sema_schedule_resolve.c, _lower.c) -------------------------------------------------
-typedef struct schedule_resolver {
-    schedule_place place;
-    frontend_unit *unit;
-    tensor_op *op;   // with what keys need; NULL: no key yet
-    VEC(schedule *) made;
-    uint32_t depth;
-} schedule_resolver;
-schedule *schedule_resolve(schedule_resolver *r, const ast_item *item);   // without conditions
-// A key or factor: fills v->key, v->var and v->text, and appends the stages it needs. index: the one it is
-// over, or NULL.
-typedef struct {
-    const schedule_checker *c;
-    const char *stage, *index;
-    const char *base;   // names of the stages it needs
-} schedule_key_place;
-void schedule_key_lower(schedule_resolver *r, const schedule_key_place *k, const ast_subject *x, schedule *s,
-                        schedule_value *v);
-const ast_subject *schedule_first_choice(const schedule_checker *c, const ast_subject *x);   // lets replaced
-
-// ---- What is left open (sema_schedule_open.c) --------------------------------------------------------------
-const char *schedule_open_text(const schedule_checker *c, const ast_subject *x);   // as written; NULL: nothing is
-bool schedule_optional(const ast_statement *st);                                   // it may be left out
-void schedule_open_lets(const schedule_checker *c, schedule *s);                   // that such texts name
 
 // ---- Targets (sema_schedule_target.c) -------------------------------------------------------------------
 void schedule_targets_check(schedule_checker *c);

@@ -1,6 +1,8 @@
 // Which schedules an op may be compiled by. A schedule is executed whole or not at all: where a pass is
 // missing for one of its statements, compiling is refused, and --no-schedule asks for the naive plan.
+#include "sema_gradient.h"
 #include "sema_schedule_names.h"
+#include "sema_schedule_resolve.h"
 #include <string.h>
 
 typedef VEC(const ast_item *) item_list;

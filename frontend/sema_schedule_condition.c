@@ -3,6 +3,8 @@
 // guard of a program is an alternative, so where aligned(x, 16) stands under || the schedule stands there
 // several times.
 #include "sema_schedule_names.h"
+#include "sema_schedule_ratio.h"
+#include "sema_schedule_resolve.h"
 #include <string.h>
 
 enum { MAX_ALTERNATIVES = 16 };

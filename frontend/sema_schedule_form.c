@@ -12,16 +12,6 @@ typedef struct {
 } fitting;
 typedef enum { FIT_STOP, FIT_FAULTY, FIT_GOOD } fit;   // STOP: what follows cannot be told apart
 
-const char *schedule_name_of(const ast_subject *x) {
-    return x->kind == AST_SUBJECT_PATH && !x->path->next ? x->path->name.text : NULL;
-}
-
-span schedule_subject_span(const ast_subject *x) {
-    span at = x->at;
-    for (const ast_subject *y = x; y; y = y->list ? y->list : y->choice) at = span_join(at, y->at);
-    return at;
-}
-
 static bool is_keyword(const schedule_part *p, const char *text) {
     size_t n = p->keyword ? strcspn(p->keyword, " []") : 0;
     return n && strlen(text) == n && !strncmp(p->keyword, text, n);

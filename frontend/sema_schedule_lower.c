@@ -2,7 +2,9 @@
 // The reductions in them, such as the sum that degree(dst, v) is, become stages that the op does not compute.
 //     order v by degree(dst, v)  →  key = load(rows.order.sum, v)
 //                                   rows.order.sum[v] = sum {e : dst(e) == v} 1
+#include "sema_equation.h"
 #include "sema_schedule_names.h"
+#include "sema_schedule_resolve.h"
 #include <string.h>
 
 // ---- Lets ------------------------------------------------------------------------------------------------

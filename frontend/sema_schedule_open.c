@@ -2,6 +2,7 @@
 // out. Passes take the first choice; a listing shows them all.
 //     let N = 4 | 8;  block v 2 * N;  tune tile e 32 | 64;
 #include "sema_schedule_names.h"
+#include "sema_schedule_resolve.h"
 
 #include <string.h>
 

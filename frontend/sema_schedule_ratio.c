@@ -2,7 +2,7 @@
 // comparison is multiplied out.
 //     a / b < c / d  →  a * d < c * b          where b * d is known and positive
 //                       b * d > 0 && a * d < c * b || b * d < 0 && c * b < a * d
-#include "sema_schedule.h"
+#include "sema_schedule_ratio.h"
 #include <string.h>
 
 size_term term_known(int64_t x) { return (size_term){.known = true, .value = x}; }

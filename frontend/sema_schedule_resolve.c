@@ -1,6 +1,7 @@
 // A checked schedule as passes read it: inherited cells merged, lets and choices replaced, keys lowered. A
 // choice stands for its first alternative, and a statement under tune for itself.
 #include "sema_schedule_names.h"
+#include "sema_schedule_resolve.h"
 #include <ctype.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // Conditions of a schedule: about what is known when a plan is made. Names and kinds are checked.
+#include "sema_expr.h"
 #include "sema_schedule_names.h"
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // Scopes: what names stand for, innermost first.
-#include "sema.h"
+#include "sema_lower.h"
 #include <string.h>
 
 // Names are interned: their addresses tell them apart.
@@ -147,4 +147,27 @@ bool sema_dtype(const char *name, ir_dtype *out) {
         if (*text == *n) return *out = t, true;
     }
     return false;
+}
+
+const ast_item *sema_op_body(const sema *s, const ast_item *item) {
+    return item->kind == AST_OP_ALIAS
+               ? sema_visible(s, s->ops.data, s->ops.len, item->target.text, item->target.at)
+               : item;
+}
+
+// A size, function or reducer that nothing binds keeps an op a template.
+bool sema_generic_left(const sema *s, const ast_item *item, bool sizes_too) {
+    const ast_item *op = sema_op_body(s, item);
+    const ast_names *given = item->kind == AST_OP_ALIAS ? item->names : NULL;
+    for (const ast_generic *g = op && op->kind == AST_OP ? op->generics : NULL; g;
+         g = g->next, given = given ? given->next : NULL) {
+        const char *kind = g->kind.text ? g->kind.text : "float";
+        bool value = !strcmp(kind, "fn") || !strcmp(kind, "reducer") || (sizes_too && !strcmp(kind, "size"));
+        if (value && !given && !sema_define(s, g->name.text)) return true;
+    }
+    return false;
+}
+
+const ast_names *sema_alias_names(const ast_item *item) {
+    return item->kind == AST_OP_ALIAS ? item->names : NULL;
 }

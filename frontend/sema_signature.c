@@ -1,6 +1,6 @@
 // An op's signature: generics bound, spaces declared in order of first mention, parameters and results with
 // their facts.
-#include "sema.h"
+#include "sema_equation.h"
 #include <string.h>
 
 // ---- Generics --------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // Spaces and what is known of sizes: enough linear arithmetic to prove that a computed index lies on its
 // axis.
-#include "sema.h"
+#include "sema_expr.h"
 
 const char *space_name(const lowering *L, tensor_space s) {
     return s == TENSOR_NO_SPACE ? "no space" : L->op->spaces.data[s].name;

@@ -1,5 +1,5 @@
 // "Did you mean": the names that could stand at a place, and words from other languages.
-#include "sema.h"
+#include "sema_lower.h"
 #include <string.h>
 
 typedef VEC(const char *) name_list;

@@ -1,25 +1,7 @@
 // A file with what it imports: items by name, the prelude before all, ops listed, one op lowered at a time.
+#include "sema_gradient.h"
 #include "sema_schedule.h"
 #include <string.h>
-
-// ---- The library, embedded in the binary ----------------------------------------------------------------
-typedef struct {
-    const char *name, *text;
-    size_t size;
-} embedded_file;
-extern const embedded_file stdlib_gnn_files[];
-
-const char *frontend_library_name(uint32_t i) { return stdlib_gnn_files[i].name; }
-
-const char *frontend_library_text(const char *name, size_t *length) {
-    size_t n = strlen(name);
-    for (uint32_t i = 0; stdlib_gnn_files[i].name; i++)
-        if (!strncmp(stdlib_gnn_files[i].name, name, n) && !strcmp(stdlib_gnn_files[i].name + n, ".gnn")) {
-            *length = stdlib_gnn_files[i].size;
-            return stdlib_gnn_files[i].text;
-        }
-    return NULL;
-}
 
 // ---- Files ----------------------------------------------------------------------------------------------
 typedef struct {
@@ -50,9 +32,9 @@ static void note_import(sema *s, const char *from, const char *to) {
 
 static bool suggest_library(sema *s, diagnostic *d, ast_name name) {
     VEC(const char *) files = {0};
-    for (uint32_t i = 0; stdlib_gnn_files[i].name; i++)
+    for (uint32_t i = 0; frontend_library_name(i); i++)
         VEC_PUSH(s->arena, &files,
-                 arena_strndup(s->arena, stdlib_gnn_files[i].name, strcspn(stdlib_gnn_files[i].name, ".")));
+                 arena_strndup(s->arena, frontend_library_name(i), strcspn(frontend_library_name(i), ".")));
     const char *near = closest_name(name.text, files.data, files.len);
     if (near) diag_fix(d, name.at, arena_printf(s->arena, "\"%s\"", near), "did you mean \"%s\"?", near);
     return near;
@@ -165,25 +147,6 @@ static void declare_items(sema *s, const ast_file *file) {
         }
 }
 
-const ast_item *sema_op_body(const sema *s, const ast_item *item) {
-    return item->kind == AST_OP_ALIAS
-               ? sema_visible(s, s->ops.data, s->ops.len, item->target.text, item->target.at)
-               : item;
-}
-
-// A size, function or reducer that nothing binds keeps an op a template.
-static bool generic_left(const sema *s, const ast_item *item, bool sizes_too) {
-    const ast_item *op = sema_op_body(s, item);
-    const ast_names *given = item->kind == AST_OP_ALIAS ? item->names : NULL;
-    for (const ast_generic *g = op && op->kind == AST_OP ? op->generics : NULL; g;
-         g = g->next, given = given ? given->next : NULL) {
-        const char *kind = g->kind.text ? g->kind.text : "float";
-        bool value = !strcmp(kind, "fn") || !strcmp(kind, "reducer") || (sizes_too && !strcmp(kind, "size"));
-        if (value && !given && !sema_define(s, g->name.text)) return true;
-    }
-    return false;
-}
-
 static bool can_be_asked_for(sema *s, const ast_item *op) {
     return op == sema_visible(s, s->ops.data, s->ops.len, op->name.text, NO_SPAN);
 }
@@ -199,7 +162,7 @@ static void list_ops(frontend_unit *u) {
                               .path = item->name.text,
                               .item = item,
                               .imported = elsewhere,
-                              .generic_left = generic_left(s, item, true)};
+                              .generic_left = sema_generic_left(s, item, true)};
             VEC_PUSH(u->arena, &u->ops, op);
         }
 }
@@ -217,7 +180,7 @@ static void list_gradients(frontend_unit *u) {
                           .item = item,
                           .grad = g,
                           .imported = elsewhere,
-                          .generic_left = generic_left(s, item, true)};
+                          .generic_left = sema_generic_left(s, item, true)};
         VEC_PUSH(u->arena, &u->ops, op);
     }
 }
@@ -307,77 +270,17 @@ frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const cha
 }
 
 // ---- One op ---------------------------------------------------------------------------------------------
-typedef struct {
-    const ast_item *item;
-    const ast_names *bound;   // binds generics from the left; the rest take -D or their defaults
-    bool defaults;
-    const char *source;
-} wanted_op;
-
-// Signature and equations; what is wrong is told.
-static void lower_equations(lowering *L, void *user) {
-    const wanted_op *w = user;
-    const ast_item *op = sema_op_body(L->s, w->item);
-    L->defaults = w->defaults;
-    L->op = tensor_op_new(L->arena, w->item->name.text);
-    L->op->source = w->source;
-    L->op->at = w->item->name.at;
-    scope names = {0};
-    if (!signature_declare(L, &names, op, w->bound, w->item->name.text)) return;
-    L->op->name = signature_name(L, op, &names, w->item->name.text);
-    equations q = {.scope = &names, .op = op};
-    for (tensor_val v = 0; v < L->op->nparams; v++) {
-        const tensor_val_info *i = &L->op->vals.data[v];
-        if (i->role == VAL_RESULT)
-            VEC_PUSH(L->arena, &q.results, ((declared){i->name, i->name, v, true, i->rank, i->axes, i->at}));
-    }
-    expand(L, op);
-    equations_lower(L, &q);
-}
-
-static bool may_fill_parts(const ast_item *op) {
-    for (const ast_equation *eq = op->equations; eq; eq = eq->next) {
-        if (eq->call || (eq->value && eq->value->kind == AST_NUMBER)) return true;   // which a call may want as a float
-        for (const ast_expr *t = eq->targets; t; t = t->next)
-            for (const ast_expr *a = t->args; a; a = a->next)
-                if (a->kind != AST_NAME) return true;
-    }
-    return false;
-}
-
-static tensor_op *lower(sema *s, const ast_item *item, const ast_names *bound, bool defaults,
-                        const char *source) {
-    wanted_op w = {item, bound, defaults, source};
-    part_types parts = {0};
-    lowering L = {.s = s, .arena = s->arena, .ds = s->ds, .real = DT_F32, .loop = TENSOR_NO_LOOP, .parts = &parts};
-    uint32_t errors = diag_raised(s->ds);
-    if (may_fill_parts(sema_op_body(s, item))) parts_find(s, &parts, lower_equations, &w);
-    lower_equations(&L, &w);
-    if (diag_raised(s->ds) != errors) return NULL;
-    equations_finish(&L);
-    if (diag_raised(s->ds) != errors) return NULL;
-    L.op = tensor_without_unread(s->arena, L.op);
-    tensor_narrow(L.op);
-    const char *fault = tensor_verify(s->arena, L.op);
-    if (fault) ICE("%s: the frontend made tensor IR that does not verify: %s", L.op->name, fault);
-    return L.op;
-}
-
-static const ast_names *alias_names(const ast_item *item) {
-    return item->kind == AST_OP_ALIAS ? item->names : NULL;
-}
-
 static tensor_op *lower_forward(sema *s, const ast_item *item, const char *source) {
-    return lower(s, item, alias_names(item), false, source);
+    return sema_lower(s, item, sema_alias_names(item), false, source);
 }
 
 static tensor_op *lower_written(frontend_unit *u, uint32_t op) {
     const frontend_op *o = &u->ops.data[op];
     const char *source = u->main->name;
     if (o->twin == TWIN_SAVING)
-        return gradient_lower_saving(u->sema, o->item, lower_forward(u->sema, o->item, source));
+        return saved_lower_forward(u->sema, o->item, lower_forward(u->sema, o->item, source));
     if (o->twin == TWIN_SAVED)
-        return gradient_lower_saved(u->sema, o->grad,
+        return saved_lower_gradient(u->sema, o->grad,
                                     gradient_lower_source(u->sema, o->grad, lower_forward, source));
     return o->grad ? gradient_lower(u->sema, o->grad, lower_forward, source)
                    : lower_forward(u->sema, o->item, source);
@@ -409,92 +312,13 @@ bool frontend_steps_of(frontend_unit *u, uint32_t op, frontend_steps *out) {
     return true;
 }
 
-// ---- Any form of an op: for the names in it -------------------------------------------------------------
-static uint32_t count_exprs(const ast_expr *e) {
-    uint32_t n = 0;
-    for (; e; e = e->next) n++;
-    return n;
-}
-
-// How many arguments an expression hands to the function or reducer `name`; 0: it does not use it.
-static uint32_t arity_in(const ast_expr *e, const char *name) {
-    uint32_t n = 0;
-    for (; e && !n; e = e->next) {
-        if (e->kind == AST_CALL && e->name.text == name) return count_exprs(e->args);
-        if (e->kind == AST_REDUCE && e->name.text == name)
-            return e->body->kind == AST_TUPLE ? count_exprs(e->body->args) : 1;
-        n = arity_in(e->args, name);
-        if (!n && e->kind == AST_REDUCE) n = arity_in(e->body, name);
-    }
-    return n;
-}
-
-static uint32_t arity_of(const ast_item *op, const char *name) {
-    uint32_t n = 0;
-    for (const ast_equation *eq = op->equations; eq && !n; eq = eq->next) n = arity_in(eq->value, name);
-    return n;
-}
-
-static const char *some_function(const sema *s, uint32_t arity) {
-    for (uint32_t i = 0; i < s->fns.len; i++) {
-        uint32_t n = 0;
-        bool plain = true;
-        for (const ast_fn_param *p = s->fns.data[i]->fn_params; p; p = p->next, n++) plain &= !p->by.text;
-        if (plain && n == arity) return s->fns.data[i]->name.text;
-    }
-    return NULL;
-}
-
-static const char *some_reducer(const sema *s, uint32_t arity) {
-    for (uint32_t i = 0; arity > 1 && i < s->reducers.len; i++) {
-        uint32_t n = 0;
-        for (const ast_names *p = s->reducers.data[i]->names; p; p = p->next) n++;
-        if (n == arity) return s->reducers.data[i]->name.text;
-    }
-    return arity > 1 ? NULL : intern(s->names, "sum");
-}
-
-// What a generic is bound to where only names matter.
-static const char *some_value(const sema *s, const ast_item *op, const ast_generic *g) {
-    const char *kind = g->kind.text ? g->kind.text : "float", *given = sema_define(s, g->name.text);
-    if (given) return intern(s->names, given);
-    if (!strcmp(kind, "fn")) return some_function(s, arity_of(op, g->name.text));
-    if (!strcmp(kind, "reducer")) return some_reducer(s, arity_of(op, g->name.text));
-    return intern(s->names, !strcmp(kind, "size") ? "3" : !strcmp(kind, "int") ? "i32" : "f32");
-}
-
-static bool some_names(const sema *s, const ast_item *op, const ast_names **out) {
-    ast_names *first = NULL, **end = &first;
-    for (const ast_generic *g = op->generics; g; g = g->next) {
-        ast_names *n = ARENA_NEW(s->arena, ast_names);
-        n->name = (ast_name){some_value(s, op, g), g->name.at};
-        if (!n->name.text) return false;
-        *end = n;
-        end = &n->next;
-    }
-    *out = first;
-    return true;
-}
-
-tensor_op *sema_lower_quietly(const sema *s, const ast_item *item) {
-    sema quiet = *s;
-    quiet.ds = diag_set_new(s->arena, diag_sources(s->ds));
-    const ast_names *names = alias_names(item);
-    for (uint32_t i = 0; generic_left(s, item, true) && i < s->ops.len && !names; i++)
-        if (s->ops.data[i]->kind == AST_OP_ALIAS && s->ops.data[i]->target.text == item->name.text)
-            names = s->ops.data[i]->names;
-    if (!names && !some_names(s, item, &names)) return NULL;
-    tensor_op *op = lower(&quiet, item, names, true, "");
-    if (op) sema_normalise(s, op);
-    return op;
-}
-
+// ---- All of them ----------------------------------------------------------------------------------------
 bool frontend_check(frontend_unit *u) {
     if (diag_raised(u->ds) != u->sema->raised) return false;
     for (uint32_t i = 0; i < u->ops.len; i++) {
         const ast_item *item = u->ops.data[i].item;
-        if (u->ops.data[i].twin || u->ops.data[i].imported || generic_left(u->sema, item, false)) continue;
-        lower(u->sema, item, alias_names(item), true, u->main->name);
+        if (u->ops.data[i].twin || u->ops.data[i].imported || sema_generic_left(u->sema, item, false)) continue;
+        sema_lower(u->sema, item, sema_alias_names(item), true, u->main->name);
     }
     schedules_check(u->sema);
     return diag_raised(u->ds) == u->sema->raised;
