@@ -1,6 +1,6 @@
 // Linked ops: of what an object holds, the code that serves the device best, in both index widths; a plan by
 // the struct of arguments the object's header declares, and launches of it.
-#include "internal.h"
+#include "launch_plan.h"
 
 #include <stdlib.h>
 #include <string.h>

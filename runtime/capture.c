@@ -1,5 +1,5 @@
 // Launches captured into a CUDA graph, which is made ready once and launched as a whole.
-#include "internal.h"
+#include "size_expr.h"
 
 struct gnn_replay {
     gnn_context *c;

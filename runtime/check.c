@@ -1,6 +1,6 @@
 // Whether a launch's arguments fit the program and the plan: types, shapes, strides, alignment, and results
 // that share no memory but what is declared inplace.
-#include "internal.h"
+#include "launch_plan.h"
 
 gnn_status rt_check_shape(const gnn_plan *plan, uint32_t param, const gnn_tensor *t) {
     const rt_param *q = &plan->p->params[param];

@@ -1,6 +1,6 @@
 // The context: where it works, host memory through the caller's allocator, the error of the last call that failed.
 #define _POSIX_C_SOURCE 200809L
-#include "internal.h"
+#include "size_expr.h"
 
 #include <stdio.h>
 #include <stdlib.h>

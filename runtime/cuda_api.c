@@ -1,5 +1,5 @@
 // The CUDA driver: opened at run time, and the context of it that we work in.
-#include "internal.h"
+#include "size_expr.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // What the device is.
-#include "internal.h"
+#include "size_expr.h"
 
 #include <string.h>
 

@@ -5,7 +5,8 @@
 #ifndef GNNRT_GPU_H
 #define GNNRT_GPU_H
 
-#include "internal.h"
+#include "launch_plan.h"
+#include "validate.h"
 
 // ---- gpu_kernels.c ---------------------------------------------------------------------------------------
 typedef enum {

@@ -1,5 +1,5 @@
 // Arrays and graphs on the host: made, freed, expanded, measured.
-#include "files.h"
+#include "graph_blocks.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // Edges in blocks: filled and sorted by the ranges of their rows, a block by one thread. And work on rows, by pieces of them.
-#include "files.h"
+#include "graph_blocks.h"
 
 #include <string.h>
 

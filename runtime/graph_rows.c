@@ -1,6 +1,6 @@
 // Rows from edges in any order: one pass counts them, a second places them, then each row is sorted. Nothing but the result and the
 // blocks of a round is allocated.
-#include "files.h"
+#include "graph_rows.h"
 
 #include <stdatomic.h>
 #include <string.h>

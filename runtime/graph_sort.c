@@ -1,6 +1,6 @@
 // Sorts one row in place: insertion where it is short, quicksort, and heapsort where that goes too deep. The
 // order is total, so the result does not depend on the method.
-#include "files.h"
+#include "graph_rows.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
 #ifndef GNNRT_JSON_H
 #define GNNRT_JSON_H
 
-#include "internal.h"
+#include "context.h"
 
 typedef struct rt_json rt_json;
 

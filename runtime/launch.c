@@ -1,6 +1,6 @@
 // Launching: the steps of a version with one call's arguments. Allocates nothing, waits for nothing on a
 // device, and works on the stream given alone, so that it can be captured.
-#include "internal.h"
+#include "launch_plan.h"
 
 #include <string.h>
 

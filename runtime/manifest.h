@@ -3,6 +3,7 @@
 #define GNNRT_MANIFEST_H
 
 #include "json.h"
+#include "tables.h"
 
 typedef struct rt_row {   // where we are: rows[i] of a table, for messages
     gnn_program *p;

@@ -1,6 +1,6 @@
 // Memory, streams and time of the context's device.
 #define _POSIX_C_SOURCE 200809L
-#include "internal.h"
+#include "prepare.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // Writes an array as .npy version 1.0, row-major. The file appears whole or not at all: it is written beside
 // its place and then renamed.
 #define _POSIX_C_SOURCE 200809L
-#include "files.h"
+#include "graph_blocks.h"
 
 #include <errno.h>
 #include <stdio.h>

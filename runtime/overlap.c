@@ -1,6 +1,6 @@
 // Where tensors lie: extents, and whether two may share an element. The test may say yes where the answer is
 // no, never the other way round; it tells apart the columns of one matrix.
-#include "internal.h"
+#include "launch_plan.h"
 
 int64_t rt_tensor_stride(const gnn_tensor *t, uint32_t axis) {
     if (t->has_strides) return t->strides[axis];

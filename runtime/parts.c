@@ -1,7 +1,7 @@
 // Rows cut into parts: of rows with more than T entries first, parts of T and a last one of fewer, then the
 // other rows, a part each, empty or not; both in an order of the rows. So a sum over a row is either a part's
 // alone or that of parts that come early and follow one another.
-#include "internal.h"
+#include "prepare.h"
 
 // The row at position p of an order, which may be none.
 static int64_t row_at(const rt_map_view *order, int64_t p) { return order ? rt_get(&order->values, p) : p; }

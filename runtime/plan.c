@@ -1,6 +1,6 @@
 // A plan: a program on one graph. Sizes are told, maps checked, preconditions tried, versions chosen,
 // structures prepared, and every launch's size worked out, so that launching has nothing left to compute.
-#include "internal.h"
+#include "launch_plan.h"
 
 #include <string.h>
 

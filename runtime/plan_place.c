@@ -1,7 +1,7 @@
 // Where the temps of a version lie in its workspace. Temps that are not needed at the same time share memory:
 // one is needed from the first step that touches it to the last. A launch that is early may run beside those
 // before it, down to the last that is not; one that waits neither first nor to write may touch its temps so soon.
-#include "internal.h"
+#include "launch_plan.h"
 
 #include <stdlib.h>
 

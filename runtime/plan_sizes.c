@@ -1,6 +1,6 @@
 // The sizes of a plan's spaces: given, told by maps and tensors, or computed from those. All who tell must
 // agree.
-#include "internal.h"
+#include "launch_plan.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // The steps of the versions a plan keeps: how large their launches are, and slots in which only what the
 // arguments decide is left open.
-#include "internal.h"
+#include "launch_plan.h"
 
 // ---- Slots -----------------------------------------------------------------------------------------------
 static int64_t map_stride(const gnn_plan *plan, uint32_t param, uint32_t axis) {

@@ -1,5 +1,5 @@
 // Which versions of a program a plan's launches may take, and which of them one launch takes.
-#include "internal.h"
+#include "launch_plan.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // What is built once per graph from maps, on the host: offsets, orders, degrees, tiles, compositions,
 // classes. Values are none (-1) or below the codomain; none are kept out of offsets and come last in orders.
-#include "internal.h"
+#include "prepare.h"
 
 #include <string.h>
 

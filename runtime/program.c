@@ -1,5 +1,6 @@
 // Programs: a manifest with its code, and what callers ask about them.
-#include "internal.h"
+#include "prepare.h"
+#include "tables.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // Lines of text by all cores. A round cuts what the buffer holds into pieces of whole lines; each is parsed by one thread into a block
 // of edges, and blocks are taken in their order. Pieces do not depend on the number of threads. A piece with a wrong line says so
 // quietly; its lines are then read one by one, as if nobody had looked, so that the first one in the file is told with its number.
-#include "files.h"
+#include "graph_blocks.h"
 
 #include <string.h>
 

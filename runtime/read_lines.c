@@ -1,6 +1,6 @@
 // Lines of a text file and the numbers in them.
 #define _POSIX_C_SOURCE 200809L
-#include "files.h"
+#include "graph_blocks.h"
 
 #include <locale.h>
 #include <math.h>

@@ -1,6 +1,7 @@
 // The header of a .npy array: a magic, a version, and a Python dictionary of exactly descr, fortran_order and
 // shape.
-#include "files.h"
+#include "graph_blocks.h"
+#include "read_arrays.h"
 
 #include <stdio.h>
 #include <string.h>

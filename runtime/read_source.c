@@ -1,7 +1,8 @@
 // Bytes of a file, of memory or of a member of an archive, in order. Files are read, not mapped: a file cut
 // short by someone else while it is read is then an error and not a signal.
 #define _POSIX_C_SOURCE 200809L
-#include "files.h"
+#include "graph_blocks.h"
+#include "read_arrays.h"
 
 #include <errno.h>
 #include <fcntl.h>

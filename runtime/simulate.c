@@ -1,6 +1,6 @@
 // Launches of a simulated GPU: what each pointer among a kernel's arguments may reach, as the plan and the
 // caller's tensors have it.
-#include "internal.h"
+#include "launch_plan.h"
 
 // A result that lies where a parameter does holds that one's values.
 static bool overwrites(const gnn_program *p, const gnn_arg *args, uint32_t result) {

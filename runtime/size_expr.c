@@ -1,6 +1,6 @@
 // Integer expressions in postfix, as manifests write sizes and preconditions: `E H * 256 ceildiv`. Evaluation
 // never wraps: overflow and division by zero are errors, unless && or || decides without the value.
-#include "internal.h"
+#include "prepare.h"
 
 #include <stdio.h>
 #include <stdlib.h>

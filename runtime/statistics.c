@@ -1,5 +1,5 @@
 // Numbers of maps that preconditions and guards ask for.
-#include "internal.h"
+#include "prepare.h"
 
 // ---- Sizes of preimages ----------------------------------------------------------------------------------
 // How many preimages have each size from 0 to the largest.

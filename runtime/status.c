@@ -1,5 +1,5 @@
 // Names and texts of the tables in the public header.
-#include "internal.h"
+#include "size_expr.h"
 
 const char *gnn_status_text(gnn_status s) {
     switch (s) {

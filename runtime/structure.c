@@ -1,6 +1,6 @@
 // Arrays of indices that plans hold, on the host and on the device, shared through a cache by those who want
 // the same.
-#include "internal.h"
+#include "structure.h"
 
 #include <string.h>
 

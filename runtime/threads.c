@@ -3,7 +3,7 @@
 // waits for nobody but those who joined: work that is done before a worker wakes costs one call that wakes
 // them.
 #define _POSIX_C_SOURCE 200809L
-#include "internal.h"
+#include "prepare.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

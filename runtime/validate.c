@@ -1,6 +1,7 @@
 // Whether a map is what its parameter declares. The first entry that isn't is told by array, position and
 // value.
-#include "internal.h"
+#include "tables.h"
+#include "validate.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // Places of rows in windows: one after the other, but that a window ends early where a graph of a batch does, as the
 // rows behind that read other columns than those before. Then the slots of a window are those of one graph. That is
 // done for windows at least half full, and while there are no more than five for each four of full ones.
-#include "internal.h"
+#include "prepare.h"
 
 static int64_t windows_of(int64_t rows, int64_t extent) { return rows / extent + (rows % extent != 0); }
 

@@ -4,7 +4,7 @@
 // have the same row and column, each after the first takes a further slot of that column. Slots are numbered
 // by window, then by their first entry: what the numbers of columns are changes no order of summation. Those
 // of a window are so many blocks of T slots, or of 16, the last of which may have none at the end.
-#include "internal.h"
+#include "prepare.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // libFuzzer: no manifest makes its reader fail, nor what is done with one that is good: small sizes and maps
 // are bound, what it wants prepared is made, and each launch is a look at the memory it would reach.
-#include "internal.h"
+#include "launch_plan.h"
 
 #include <stdlib.h>
 #include <string.h>

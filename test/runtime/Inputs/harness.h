@@ -2,7 +2,8 @@
 #ifndef HARNESS_H
 #define HARNESS_H
 
-#include "internal.h"
+#include "launch_plan.h"
+#include "validate.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,2 @@
+#include "runtime/structure.h"
+#include "runtime/gnnrt.h"
