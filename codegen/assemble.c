@@ -1,7 +1,7 @@
 // PTX to a cubin by the first assembler that is here and takes it: ptxas, nvJitLink, the CUDA driver;
 // or by the one that was asked for.
 #include "assemble.h"
-#include "internal.h"
+#include "compile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 // outside its arenas; it is per thread.
 //
 // What LLVM cannot allocate ends the process as what we cannot: with status 3, not with abort.
-#include "internal.h"
+#include "compile.h"
 
 #include <llvm-c/ErrorHandling.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // Host kernels compiled into memory: an object made for this machine's own processor, linked by ORC.
-#include "internal.h"
+#include "compile.h"
 
 #include <llvm-c/Error.h>
 #include <llvm-c/LLJIT.h>

@@ -1,28 +1,28 @@
 // Structured control to basic blocks: carried values and results become phis.
-#include "internal.h"
+#include "emitter.h"
 
 static LLVMBasicBlockRef new_block(cg_emitter *e) {
-    return LLVMAppendBasicBlockInContext(e->context, e->function, "");
+    return LLVMAppendBasicBlockInContext(e->context, e->f.function, "");
 }
 
 static const simt_instr_info *terminator(const cg_emitter *e, simt_region r) {
-    const simt_region_info *region = &e->func->regions.data[r];
-    return &e->func->instrs.data[region->instrs.data[region->instrs.len - 1]];
+    const simt_region_info *region = &e->f.ir->regions.data[r];
+    return &e->f.ir->instrs.data[region->instrs.data[region->instrs.len - 1]];
 }
 
 // A phi for each of n values, standing for them from here on.
 static void phis(cg_emitter *e, const simt_value *values, uint32_t n) {
     for (uint32_t k = 0; k < n; k++)
-        e->values[values[k]] = LLVMBuildPhi(e->b, cg_type(e, simt_typeof(e->func, values[k])), "");
+        e->f.values[values[k]] = LLVMBuildPhi(e->b, cg_type(e, simt_typeof(e->f.ir, values[k])), "");
 }
 
 static void feed(cg_emitter *e, simt_value phi, cg_value v, LLVMBasicBlockRef from) {
-    LLVMAddIncoming(e->values[phi], &v, &from, 1);
+    LLVMAddIncoming(e->f.values[phi], &v, &from, 1);
 }
 
 static void feed_all(cg_emitter *e, const simt_value *to, const simt_value *values, uint32_t n,
                      LLVMBasicBlockRef from) {
-    for (uint32_t k = 0; k < n; k++) feed(e, to[k], e->values[values[k]], from);
+    for (uint32_t k = 0; k < n; k++) feed(e, to[k], e->f.values[values[k]], from);
 }
 
 // The last index that has a successor below hi, plus one: the loop goes on while i is below it. hi - step,
@@ -48,9 +48,9 @@ static void keep_rolled(cg_emitter *e, cg_value back_edge) {
 
 void cg_emit_for(cg_emitter *e, const simt_instr_info *i) {
     simt_region body = i->regions[0];
-    const simt_value *params = e->func->regions.data[body].params.data;
+    const simt_value *params = e->f.ir->regions.data[body].params.data;
     uint32_t n = i->nresults;
-    cg_value lo = e->values[i->args[0]], hi = e->values[i->args[1]], step = e->values[i->args[2]];
+    cg_value lo = e->f.values[i->args[0]], hi = e->f.values[i->args[1]], step = e->f.values[i->args[2]];
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
     LLVMBasicBlockRef enter = new_block(e), loop = new_block(e), exit = new_block(e);
     LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, lo, hi, ""), enter, exit);
@@ -63,7 +63,7 @@ void cg_emit_for(cg_emitter *e, const simt_instr_info *i) {
     phis(e, params, n + 1);
     feed(e, params[0], lo, enter);
     feed_all(e, params + 1, i->args + 3, n, enter);
-    cg_value index = e->values[params[0]];
+    cg_value index = e->f.values[params[0]];
     cg_emit_region(e, body);
     cg_debug_location(e, i->at);
     const simt_value *yielded = terminator(e, body)->args;
@@ -83,8 +83,8 @@ void cg_emit_for(cg_emitter *e, const simt_instr_info *i) {
 void cg_emit_while(cg_emitter *e, const simt_instr_info *i) {
     simt_region test = i->regions[0], body = i->regions[1];
     uint32_t n = i->nresults;
-    const simt_value *params = e->func->regions.data[test].params.data;
-    const simt_value *passed = e->func->regions.data[body].params.data;
+    const simt_value *params = e->f.ir->regions.data[test].params.data;
+    const simt_value *passed = e->f.ir->regions.data[body].params.data;
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
     LLVMBasicBlockRef head = new_block(e), inside = new_block(e), exit = new_block(e);
     LLVMBuildBr(e->b, head);
@@ -95,9 +95,9 @@ void cg_emit_while(cg_emitter *e, const simt_instr_info *i) {
     cg_emit_region(e, test);
     cg_debug_location(e, i->at);
     const simt_value *tested = terminator(e, test)->args;   // the condition, then what goes on
-    LLVMBuildCondBr(e->b, e->values[tested[0]], inside, exit);
+    LLVMBuildCondBr(e->b, e->f.values[tested[0]], inside, exit);
     for (uint32_t k = 0; k < n; k++)
-        e->values[passed[k]] = e->values[i->results[k]] = e->values[tested[k + 1]];
+        e->f.values[passed[k]] = e->f.values[i->results[k]] = e->f.values[tested[k + 1]];
 
     LLVMPositionBuilderAtEnd(e->b, inside);
     cg_emit_region(e, body);
@@ -117,10 +117,10 @@ static LLVMBasicBlockRef arm(cg_emitter *e, simt_region r, LLVMBasicBlockRef sta
 // A mask over stores and what they are computed from: all of it may be done, only the stores may not.
 static bool masks_stores(const cg_emitter *e, const simt_instr_info *i) {
     if (e->host || i->op != SIMT_IF || i->aux != SIMT_IF_MASK || i->nregions > 1) return false;
-    const simt_region_info *r = &e->func->regions.data[i->regions[0]];
+    const simt_region_info *r = &e->f.ir->regions.data[i->regions[0]];
     for (uint32_t k = 0; k < r->instrs.len; k++) {
-        const simt_instr_info *x = &e->func->instrs.data[r->instrs.data[k]];
-        bool store = x->op == SIMT_ST && simt_typeof(e->func, x->args[0]).element == SIMT_PTR_GLOBAL;
+        const simt_instr_info *x = &e->f.ir->instrs.data[r->instrs.data[k]];
+        bool store = x->op == SIMT_ST && simt_typeof(e->f.ir, x->args[0]).element == SIMT_PTR_GLOBAL;
         if (!store && x->op != SIMT_YIELD && (x->nregions || simt_op_table(x->op)->flags != SIMT_PURE))
             return false;
     }
@@ -128,37 +128,37 @@ static bool masks_stores(const cg_emitter *e, const simt_instr_info *i) {
 }
 
 bool cg_masks_steps(const cg_emitter *e, simt_region r) {
-    const simt_region_info *region = &e->func->regions.data[r];
+    const simt_region_info *region = &e->f.ir->regions.data[r];
     uint32_t masks = 0;
     for (uint32_t k = 0; k < region->instrs.len; k++)
-        masks += masks_stores(e, &e->func->instrs.data[region->instrs.data[k]]);
+        masks += masks_stores(e, &e->f.ir->instrs.data[region->instrs.data[k]]);
     return masks > 1;
 }
 
 // if p -> t { x = ld a; yield x } else { yield y }, with what the address is computed from.
 static bool masks_load(const cg_emitter *e, const simt_instr_info *i) {
     if (e->host || i->nresults != 1 || i->nregions < 2 || !i->regions[1]) return false;
-    const simt_region_info *r = &e->func->regions.data[i->regions[0]],
-                           *other = &e->func->regions.data[i->regions[1]];
+    const simt_region_info *r = &e->f.ir->regions.data[i->regions[0]],
+                           *other = &e->f.ir->regions.data[i->regions[1]];
     if (r->instrs.len < 2 || other->instrs.len != 1) return false;
     simt_instr last = r->instrs.data[r->instrs.len - 2];
-    const simt_instr_info *load = &e->func->instrs.data[last];
-    if (load->op != SIMT_LD || simt_typeof(e->func, load->args[0]).element != SIMT_PTR_GLOBAL) return false;
+    const simt_instr_info *load = &e->f.ir->instrs.data[last];
+    if (load->op != SIMT_LD || simt_typeof(e->f.ir, load->args[0]).element != SIMT_PTR_GLOBAL) return false;
     for (uint32_t k = 0; k + 2 < r->instrs.len; k++) {
-        const simt_instr_info *x = &e->func->instrs.data[r->instrs.data[k]];
+        const simt_instr_info *x = &e->f.ir->instrs.data[r->instrs.data[k]];
         if (x->nregions || simt_op_table(x->op)->flags != SIMT_PURE) return false;
     }
     return terminator(e, i->regions[0])->args[0] == load->results[0];
 }
 
 static void emit_masked_load(cg_emitter *e, const simt_instr_info *i) {
-    LLVMValueRef outer = e->predicate;
-    e->predicate = e->values[i->args[0]];
-    e->otherwise = e->values[terminator(e, i->regions[1])->args[0]];
+    LLVMValueRef outer = e->f.predicate;
+    e->f.predicate = e->f.values[i->args[0]];
+    e->f.otherwise = e->f.values[terminator(e, i->regions[1])->args[0]];
     cg_emit_region(e, i->regions[0]);
-    e->values[i->results[0]] = e->values[terminator(e, i->regions[0])->args[0]];
-    e->predicate = outer;
-    e->otherwise = NULL;
+    e->f.values[i->results[0]] = e->f.values[terminator(e, i->regions[0])->args[0]];
+    e->f.predicate = outer;
+    e->f.otherwise = NULL;
 }
 
 // One time in 2000: what it keeps in registers is moved out of the way of the other arm.
@@ -176,15 +176,15 @@ void cg_emit_if(cg_emitter *e, const simt_instr_info *i) {
         emit_masked_load(e, i);
         return;
     }
-    if (e->steps && masks_stores(e, i)) {
-        e->predicate = e->values[i->args[0]];
+    if (e->f.steps && masks_stores(e, i)) {
+        e->f.predicate = e->f.values[i->args[0]];
         cg_emit_region(e, i->regions[0]);
-        e->predicate = NULL;
+        e->f.predicate = NULL;
         return;
     }
     bool two = i->nregions > 1 && i->regions[1];
     LLVMBasicBlockRef then_start = new_block(e), else_start = two ? new_block(e) : NULL, join = new_block(e);
-    LLVMValueRef branch = LLVMBuildCondBr(e->b, e->values[i->args[0]], then_start, two ? else_start : join);
+    LLVMValueRef branch = LLVMBuildCondBr(e->b, e->f.values[i->args[0]], then_start, two ? else_start : join);
     if (i->aux == SIMT_IF_RARE) weigh_rare(e, branch);
     LLVMBasicBlockRef then_end = arm(e, i->regions[0], then_start, join);
     LLVMBasicBlockRef else_end = two ? arm(e, i->regions[1], else_start, join) : NULL;

@@ -4,7 +4,7 @@
 // Rounding f64 to 16 bits through f32 would round twice. Where that could matter the first rounding is to
 // odd: a result that is not exact gets its last bit set, and the second rounding sees that something was cut
 // (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
-#include "internal.h"
+#include "emitter.h"
 
 // Moves x, rounded to nearest from something that `inexact` says it differs from, to its odd neighbour on
 // that side.

@@ -1,6 +1,6 @@
 // Line information: the .gnn line of each instruction, as `.loc` directives in PTX and line tables in
 // objects. Functions get none of their own: when they are inlined, their code takes the line of the call.
-#include "internal.h"
+#include "emitter.h"
 
 #include <string.h>
 
@@ -66,13 +66,13 @@ void cg_debug_function(cg_emitter *e) {
     cg_debug *d = &e->debug;
     d->scope = NULL;
     LLVMSetCurrentDebugLocation2(e->b, NULL);
-    if (!d->builder || !e->func->kernel) return;
-    source_position p = start_of(e, e->func);
+    if (!d->builder || !e->f.ir->kernel) return;
+    source_position p = start_of(e, e->f.ir);
     LLVMMetadataRef file = p.file ? file_of(e, p.file) : d->files.data[0];
     LLVMMetadataRef type = LLVMDIBuilderCreateSubroutineType(d->builder, file, NULL, 0, LLVMDIFlagZero);
-    d->scope = LLVMDIBuilderCreateFunction(d->builder, file, e->func->name, strlen(e->func->name), "", 0, file,
-                                           p.line, type, false, true, p.line, LLVMDIFlagZero, true);
-    LLVMSetSubprogram(e->function, d->scope);
+    d->scope = LLVMDIBuilderCreateFunction(d->builder, file, e->f.ir->name, strlen(e->f.ir->name), "", 0,
+                                           file, p.line, type, false, true, p.line, LLVMDIFlagZero, true);
+    LLVMSetSubprogram(e->f.function, d->scope);
     set_location(e, p, d->scope);
 }
 

@@ -4,7 +4,7 @@
 // and Elementary Functions, 2000, chapter 8). Anything else goes through f64: no quotient of two f32 lies as
 // close to the middle between two f32 as f64 is fine, but the result's zeros and infinities want 0 and NaN
 // sorted out first.
-#include "internal.h"
+#include "emitter.h"
 
 // 1 / y by the machine's estimate and one step of Newton's: where y comes to be, so once for all rounds of a
 // loop that divide by it, as those of a softmax's row do. LLVM leaves it where it finds it.
@@ -83,7 +83,7 @@ static uint32_t divisions(const simt_module *m, const simt_func *f) {
 }
 
 void cg_divide_function(cg_emitter *e) {
-    e->divides = e->func->kernel && divisions(e->module, e->func) > FEW_DIVISIONS;
+    e->f.divides = e->f.ir->kernel && divisions(e->module, e->f.ir) > FEW_DIVISIONS;
 }
 
 // Of f32 and, since it has twice their digits and two, of f16 and bf16.
@@ -93,7 +93,7 @@ cg_value cg_divide_gpu(cg_emitter *e, simt_type t, cg_value x, cg_value y) {
         cg_value u = cg_emit_cvt(e, false, t, f32, x), v = cg_emit_cvt(e, false, t, f32, y);
         return cg_emit_cvt(e, false, f32, t, cg_divide_gpu(e, f32, u, v));
     }
-    if (t.element != SIMT_F32 || e->divides || LLVMIsConstant(y)) return LLVMBuildFDiv(e->b, x, y, "");
+    if (t.element != SIMT_F32 || e->f.divides || LLVMIsConstant(y)) return LLVMBuildFDiv(e->b, x, y, "");
     cg_value parts[CG_MAX_LANES];
     for (uint32_t k = 0; k < t.lanes; k++) {
         cg_value lane[3] = {cg_lane(e, x, t.lanes, k), cg_lane(e, y, t.lanes, k)};

@@ -5,7 +5,7 @@
 //     @$2 st.global.b32 [$0], $1;
 // A value travels as 32-bit registers (16-bit ones for smaller accesses), in pieces of at most 16 aligned
 // bytes.
-#include "internal.h"
+#include "emitter.h"
 
 #include <string.h>
 
@@ -55,13 +55,13 @@ static bool is_free(const simt_instr_info *i) { return i->mem.invariant && !i->m
 static const char *load_text(cg_emitter *e, const simt_instr_info *i, pieces p) {
     const char *order = i->mem.pinned ? ".relaxed.cta" : "", *cached = i->mem.pinned ? "" : cache_operator(i),
                *nc = is_free(i) ? ".nc" : "", *to = operands(e, 0, p.group);
-    const char *when = e->otherwise ? arena_printf(e->arena, "@$%u ", p.group + 1) : "";
+    const char *when = e->f.otherwise ? arena_printf(e->arena, "@$%u ", p.group + 1) : "";
     return arena_printf(e->arena, "%sld%s.global%s%s%s%s.b%u %s, [$%u];", when, order, cached, nc,
                         eviction(i), vector_text(p.group), p.bits, to, p.group);
 }
 
 static const char *store_text(cg_emitter *e, const simt_instr_info *i, pieces p) {
-    const char *when = e->predicate ? arena_printf(e->arena, "@$%u ", p.group + 1) : "";
+    const char *when = e->f.predicate ? arena_printf(e->arena, "@$%u ", p.group + 1) : "";
     return arena_printf(e->arena, "%sst.global%s%s%s.b%u [$0], %s;", when, cache_operator(i), eviction(i),
                         vector_text(p.group), p.bits, operands(e, 1, p.group));
 }
@@ -88,15 +88,15 @@ static void load_group(cg_emitter *e, const simt_instr_info *i, pieces p, cg_val
     LLVMTypeRef result = p.group == 1 ? word : LLVMStructTypeInContext(e->context, many, p.group, false);
     textbuf c = textbuf_new(e->arena);
     for (uint32_t k = 0; k < p.group; k++) textbuf_printf(&c, "=%s,", register_constraint(p));
-    textbuf_puts(&c, e->otherwise ? "l,b" : "l");
-    cg_value args[6] = {pointer, e->predicate};
-    for (uint32_t k = 0; k < p.group && e->otherwise; k++) {
+    textbuf_puts(&c, e->f.otherwise ? "l,b" : "l");
+    cg_value args[6] = {pointer, e->f.predicate};
+    for (uint32_t k = 0; k < p.group && e->f.otherwise; k++) {
         textbuf_printf(&c, ",%u", k);
         args[k + 2] = words[k];
     }
     if (!is_free(i)) textbuf_puts(&c, ",~{memory}");
     cg_value r = cg_asm(e, result, load_text(e, i, p), c.data, !is_free(i), args,
-                        e->otherwise ? p.group + 2 : 1);
+                        e->f.otherwise ? p.group + 2 : 1);
     if (is_free(i)) reads_nothing_else(e, r);
     for (uint32_t k = 0; k < p.group; k++) {
         cg_value w = p.group == 1 ? r : LLVMBuildExtractValue(e->b, r, k, "");
@@ -108,7 +108,8 @@ cg_value cg_emit_load_text(cg_emitter *e, const simt_instr_info *i, simt_type t,
                            uint32_t align) {
     pieces p = split(t, align);
     cg_value words[MAX_WORDS], v = LLVMGetPoison(cg_int_type(e, p.bits, p.words));
-    cg_value other = e->otherwise ? LLVMBuildBitCast(e->b, e->otherwise, cg_int_type(e, p.bits, p.words), "")
+    cg_value other = e->f.otherwise ? LLVMBuildBitCast(e->b, e->f.otherwise,
+                                                       cg_int_type(e, p.bits, p.words), "")
                                   : NULL;
     for (uint32_t k = 0; k < p.words && other; k++) words[k] = word_of(e, p, other, k);
     for (uint32_t k = 0; k < p.words; k += p.group)
@@ -127,12 +128,12 @@ void cg_emit_store_text(cg_emitter *e, const simt_instr_info *i, simt_type t, cg
     textbuf c = textbuf_new(e->arena);
     textbuf_puts(&c, "l");
     for (uint32_t k = 0; k < p.group; k++) textbuf_printf(&c, ",%s", register_constraint(p));
-    textbuf_puts(&c, e->predicate ? ",b,~{memory}" : ",~{memory}");
+    textbuf_puts(&c, e->f.predicate ? ",b,~{memory}" : ",~{memory}");
     for (uint32_t k = 0; k < p.words; k += p.group) {
         cg_value args[6] = {piece_address(e, p, pointer, k)};
         for (uint32_t w = 0; w < p.group; w++) args[w + 1] = word_of(e, p, words, k + w);
-        args[p.group + 1] = e->predicate;
+        args[p.group + 1] = e->f.predicate;
         cg_asm(e, LLVMVoidTypeInContext(e->context), store_text(e, i, p), c.data, true, args,
-               p.group + 1 + (e->predicate != NULL));
+               p.group + 1 + (e->f.predicate != NULL));
     }
 }

@@ -1,5 +1,5 @@
 // Addresses, loads, stores and atomics.
-#include "internal.h"
+#include "emitter.h"
 
 cg_value cg_emit_addr(cg_emitter *e, const simt_instr_info *i, cg_value pointer, cg_value index) {
     LLVMTypeRef i8 = LLVMInt8TypeInContext(e->context);
@@ -19,18 +19,18 @@ static uint32_t access_align(const simt_instr_info *i, simt_type t) {
 // Hints only reach PTX, and only global memory has them.
 static bool hinted(const cg_emitter *e, const simt_instr_info *i) {
     return !e->host && (i->mem.cache != SIMT_CACHE_DEFAULT || i->mem.pinned) &&
-           simt_typeof(e->func, i->args[0]).element == SIMT_PTR_GLOBAL;
+           simt_typeof(e->f.ir, i->args[0]).element == SIMT_PTR_GLOBAL;
 }
 
 // LLVM would load halves of shared memory one by one where they are used one by one: the operands of matrices that lie
 // along another axis.
 static bool loads_words(const cg_emitter *e, const simt_instr_info *i, simt_type t) {
-    return !e->host && simt_typeof(e->func, i->args[0]).element == SIMT_PTR_SHARED && t.lanes > 2 &&
+    return !e->host && simt_typeof(e->f.ir, i->args[0]).element == SIMT_PTR_SHARED && t.lanes > 2 &&
            (t.element == SIMT_F16 || t.element == SIMT_BF16) && access_align(i, t) == access_bytes(t);
 }
 
 cg_value cg_emit_load(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer) {
-    if (hinted(e, i) || e->otherwise) return cg_emit_load_text(e, i, t, pointer, access_align(i, t));
+    if (hinted(e, i) || e->f.otherwise) return cg_emit_load_text(e, i, t, pointer, access_align(i, t));
     bool words = loads_words(e, i, t);
     cg_value v = LLVMBuildLoad2(e->b, words ? cg_int_type(e, 32, t.lanes / 2) : cg_type(e, t), pointer, "");
     LLVMSetAlignment(v, access_align(i, t));
@@ -43,7 +43,7 @@ cg_value cg_emit_load(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_v
 }
 
 void cg_emit_store(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v) {
-    if (e->predicate || hinted(e, i)) cg_emit_store_text(e, i, t, pointer, v, access_align(i, t));
+    if (e->f.predicate || hinted(e, i)) cg_emit_store_text(e, i, t, pointer, v, access_align(i, t));
     else LLVMSetAlignment(LLVMBuildStore(e->b, v, pointer), access_align(i, t));
 }
 
@@ -63,8 +63,8 @@ cg_value cg_emit_atomic_cas(cg_emitter *e, cg_value pointer, cg_value expected, 
 // The host's 16-bit floats are integers to LLVM: add by hand, and try until nobody came between.
 static cg_value soft_atomic_add(cg_emitter *e, simt_type t, cg_value pointer, cg_value v) {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
-    LLVMBasicBlockRef again = LLVMAppendBasicBlockInContext(e->context, e->function, "");
-    LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(e->context, e->function, "");
+    LLVMBasicBlockRef again = LLVMAppendBasicBlockInContext(e->context, e->f.function, "");
+    LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(e->context, e->f.function, "");
     cg_value first = LLVMBuildLoad2(e->b, cg_type(e, t), pointer, "");
     LLVMSetAlignment(first, 2);
     LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);

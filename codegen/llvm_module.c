@@ -4,7 +4,7 @@
 // CUDA: a kernel is a ptx_kernel function with the simt parameters, its block size in "nvvm.reqntid", its
 // shared memory dynamic (the launcher passes the bytes). Host: `void kernel(const uint64_t *args, uint32_t
 // block, uint32_t blocks)`, a block of one thread, its shared memory on the stack.
-#include "internal.h"
+#include "emitter.h"
 
 #include <string.h>
 
@@ -106,33 +106,34 @@ static cg_value declare(cg_emitter *e, const simt_func *f) {
 // ---- Bodies ----------------------------------------------------------------------------------------------
 // args[k], read as parameter k: its value stands in the low bytes.
 static cg_value host_argument(cg_emitter *e, uint32_t k) {
-    cg_value place = LLVMGetParam(e->function, 0), index = LLVMConstInt(e->types[SIMT_I64], k, false);
+    cg_value place = LLVMGetParam(e->f.function, 0), index = LLVMConstInt(e->types[SIMT_I64], k, false);
     if (k) place = LLVMBuildGEP2(e->b, e->types[SIMT_I64], place, &index, 1, "");
-    cg_value v = LLVMBuildLoad2(e->b, param_type(e, e->func, k), place, "");
+    cg_value v = LLVMBuildLoad2(e->b, param_type(e, e->f.ir, k), place, "");
     LLVMSetAlignment(v, 8);
     return v;
 }
 
 static void bind_params(cg_emitter *e) {
-    bool host_kernel = e->host && e->func->kernel;
-    for (uint32_t k = 0; k < e->func->params.len; k++) {
-        const simt_param_info *p = &e->func->params.data[k];
-        cg_value v = host_kernel ? host_argument(e, k) : LLVMGetParam(e->function, k);
+    bool host_kernel = e->host && e->f.ir->kernel;
+    for (uint32_t k = 0; k < e->f.ir->params.len; k++) {
+        const simt_param_info *p = &e->f.ir->params.data[k];
+        cg_value v = host_kernel ? host_argument(e, k) : LLVMGetParam(e->f.function, k);
         if (e->named && p->name) LLVMSetValueName2(v, p->name, strlen(p->name));
-        bool byte = e->func->kernel && simt_typeof(e->func, p->value).element == SIMT_PRED;
-        e->values[p->value] = byte ? LLVMBuildICmp(e->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "") : v;
+        bool byte = e->f.ir->kernel && simt_typeof(e->f.ir, p->value).element == SIMT_PRED;
+        if (byte) v = LLVMBuildICmp(e->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
+        e->f.values[p->value] = v;
     }
     if (!host_kernel) return;
-    e->block = LLVMGetParam(e->function, 1);
-    e->blocks = LLVMGetParam(e->function, 2);
+    e->f.block = LLVMGetParam(e->f.function, 1);
+    e->f.blocks = LLVMGetParam(e->f.function, 2);
 }
 
 static void bind_shared(cg_emitter *e) {
-    e->shared = NULL;
-    if (!e->func->kernel || !e->func->shared_bytes) return;
+    e->f.shared = NULL;
+    if (!e->f.ir->kernel || !e->f.ir->shared_bytes) return;
     if (e->host) {
-        e->shared = LLVMBuildAlloca(e->b, LLVMArrayType2(e->types[SIMT_I8], e->func->shared_bytes), "");
-        LLVMSetAlignment(e->shared, SHARED_ALIGN);
+        e->f.shared = LLVMBuildAlloca(e->b, LLVMArrayType2(e->types[SIMT_I8], e->f.ir->shared_bytes), "");
+        LLVMSetAlignment(e->f.shared, SHARED_ALIGN);
         return;
     }
     if (!e->dynamic_shared) {
@@ -140,23 +141,23 @@ static void bind_shared(cg_emitter *e) {
         e->dynamic_shared = LLVMAddGlobalInAddressSpace(e->llvm, bytes, "gnn_shared", SHARED_SPACE);
         LLVMSetAlignment(e->dynamic_shared, SHARED_ALIGN);
     }
-    e->shared = e->dynamic_shared;
+    e->f.shared = e->dynamic_shared;
 }
 
 void cg_emit_region(cg_emitter *e, simt_region r) {
-    const simt_region_info *region = &e->func->regions.data[r];
-    bool outer = e->steps, steps = cg_masks_steps(e, r);
+    const simt_region_info *region = &e->f.ir->regions.data[r];
+    bool outer = e->f.steps, steps = cg_masks_steps(e, r);
     for (uint32_t k = 0; k < region->instrs.len; k++) {
-        e->steps = steps;
+        e->f.steps = steps;
         cg_emit_instr(e, region->instrs.data[k]);
     }
-    e->steps = outer;
+    e->f.steps = outer;
 }
 
 static void define(cg_emitter *e, const simt_func *f, cg_value llvm) {
-    e->func = f;
-    e->function = llvm;
-    e->values = ARENA_ARRAY(e->arena, cg_value, f->values.len);
+    e->f.ir = f;
+    e->f.function = llvm;
+    e->f.values = ARENA_ARRAY(e->arena, cg_value, f->values.len);
     LLVMPositionBuilderAtEnd(e->b, LLVMAppendBasicBlockInContext(e->context, llvm, ""));
     cg_debug_function(e);
     cg_divide_function(e);

@@ -1,5 +1,5 @@
 // Each operation to LLVM: one case each. Floats carry no fast-math flag, so nothing is fused or reassociated.
-#include "internal.h"
+#include "emitter.h"
 
 // ---- Integers --------------------------------------------------------------------------------------------
 // LLVM leaves the quotient of the least integer and -1 undefined, and x86 traps; here it wraps.
@@ -189,29 +189,29 @@ static cg_value insert(cg_emitter *e, const simt_instr_info *i, cg_value v, cg_v
 }
 
 static cg_value shared_address(cg_emitter *e, const simt_instr_info *i) {
-    if (!e->shared) ICE("shared memory is addressed in '%s', which has none", e->func->name);
+    if (!e->f.shared) ICE("shared memory is addressed in '%s', which has none", e->f.ir->name);
     cg_value offset = cg_i32(e, (uint32_t)i->imm.i);
-    return LLVMBuildGEP2(e->b, LLVMInt8TypeInContext(e->context), e->shared, &offset, 1, "");
+    return LLVMBuildGEP2(e->b, LLVMInt8TypeInContext(e->context), e->f.shared, &offset, 1, "");
 }
 
 // ---- Functions -------------------------------------------------------------------------------------------
 static void call(cg_emitter *e, const simt_instr_info *i) {
     cg_value callee = e->functions[i->imm.i];
     cg_value *args = ARENA_ARRAY(e->arena, cg_value, i->nargs + 1u);
-    for (uint32_t k = 0; k < i->nargs; k++) args[k] = e->values[i->args[k]];
+    for (uint32_t k = 0; k < i->nargs; k++) args[k] = e->f.values[i->args[k]];
     cg_value r = LLVMBuildCall2(e->b, LLVMGlobalGetValueType(callee), callee, args, i->nargs, "");
-    if (i->nresults == 1) e->values[i->results[0]] = r;
+    if (i->nresults == 1) e->f.values[i->results[0]] = r;
     else
         for (uint32_t k = 0; k < i->nresults; k++)
-            e->values[i->results[k]] = LLVMBuildExtractValue(e->b, r, k, "");
+            e->f.values[i->results[k]] = LLVMBuildExtractValue(e->b, r, k, "");
 }
 
 static void give_back(cg_emitter *e, const simt_instr_info *i) {
-    if (e->func->kernel || !i->nargs) LLVMBuildRetVoid(e->b);
-    else if (i->nargs == 1) LLVMBuildRet(e->b, e->values[i->args[0]]);
+    if (e->f.ir->kernel || !i->nargs) LLVMBuildRetVoid(e->b);
+    else if (i->nargs == 1) LLVMBuildRet(e->b, e->f.values[i->args[0]]);
     else {
         cg_value *values = ARENA_ARRAY(e->arena, cg_value, i->nargs);
-        for (uint32_t k = 0; k < i->nargs; k++) values[k] = e->values[i->args[k]];
+        for (uint32_t k = 0; k < i->nargs; k++) values[k] = e->f.values[i->args[k]];
         LLVMBuildAggregateRet(e->b, values, i->nargs);
     }
 }
@@ -271,9 +271,9 @@ static cg_value emit_value(cg_emitter *e, const simt_instr_info *i, simt_type t,
 
 static void emit_statement(cg_emitter *e, const simt_instr_info *i, const cg_value *x) {
     switch ((int)i->op) {
-    case SIMT_ST: cg_emit_store(e, i, simt_typeof(e->func, i->args[1]), x[0], x[1]); return;
-    case SIMT_ST_SOME: cg_emit_store_some(e, simt_typeof(e->func, i->args[1]), x[0], x[1], x[2]); return;
-    case SIMT_RED: cg_emit_atomic(e, i, simt_typeof(e->func, i->args[1]), x[0], x[1]); return;
+    case SIMT_ST: cg_emit_store(e, i, simt_typeof(e->f.ir, i->args[1]), x[0], x[1]); return;
+    case SIMT_ST_SOME: cg_emit_store_some(e, simt_typeof(e->f.ir, i->args[1]), x[0], x[1], x[2]); return;
+    case SIMT_RED: cg_emit_atomic(e, i, simt_typeof(e->f.ir, i->args[1]), x[0], x[1]); return;
     case SIMT_WARP_SYNC: case SIMT_BARRIER: case SIMT_FENCE: case SIMT_FENCE_MMA: cg_emit_sync(e, i); return;
     case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: case SIMT_MMA_ROWS_BOTH: cg_emit_mma_group(e, i); return;
     case SIMT_COPY: cg_emit_copy(e, i, x); return;
@@ -291,19 +291,19 @@ static void emit_statement(cg_emitter *e, const simt_instr_info *i, const cg_val
 }
 
 void cg_emit_instr(cg_emitter *e, simt_instr instr) {
-    const simt_instr_info *i = &e->func->instrs.data[instr];
+    const simt_instr_info *i = &e->f.ir->instrs.data[instr];
     const simt_op_info *op = simt_op_table(i->op);
     cg_debug_location(e, i->at);
     cg_value x[CG_MAX_ARGS] = {0};
-    for (uint32_t k = 0; op->args >= 0 && k < i->nargs; k++) x[k] = e->values[i->args[k]];
+    for (uint32_t k = 0; op->args >= 0 && k < i->nargs; k++) x[k] = e->f.values[i->args[k]];
     if (op->results != 1) {
         emit_statement(e, i, x);
         return;
     }
-    simt_type r = simt_typeof(e->func, i->results[0]);
-    simt_type t = i->nargs ? simt_typeof(e->func, i->args[0]) : r;
+    simt_type r = simt_typeof(e->f.ir, i->results[0]);
+    simt_type t = i->nargs ? simt_typeof(e->f.ir, i->args[0]) : r;
     cg_value v = emit_value(e, i, t, r, x);
-    e->values[i->results[0]] = v;
-    const char *name = e->func->values.data[i->results[0]].name;
+    e->f.values[i->results[0]] = v;
+    const char *name = e->f.ir->values.data[i->results[0]].name;
     if (e->named && name && LLVMIsAInstruction(v)) LLVMSetValueName2(v, name, __builtin_strlen(name));
 }

@@ -1,7 +1,9 @@
 // The first n elements of a vector, loaded or stored: nothing past them is touched.
 //     ld.some f32x16 %a, %n       →   masked.load of 16 floats, lane k where k < n
 //     st.some f32x4 %a, %c, %n    →   n >= 4: all; else where n has the bit 2 the first two, and where it has the bit 1 the next one
-#include "internal.h"
+#include "emitter.h"
+
+#include <llvm-c/Target.h>
 
 // first, first + step, …
 static cg_value iota(cg_emitter *e, uint32_t bits, uint32_t lanes, uint32_t first, uint32_t step) {
@@ -75,8 +77,8 @@ typedef struct {
 
 // Where n has the bit `lanes`, the low half of 2 * lanes elements is stored, and what is left is the high one, so far behind.
 static some_left store_half(cg_emitter *e, some_left x, LLVMTypeRef element, uint32_t lanes, cg_value n) {
-    LLVMBasicBlockRef then = LLVMAppendBasicBlockInContext(e->context, e->function, ""),
-                      next = LLVMAppendBasicBlockInContext(e->context, e->function, "");
+    LLVMBasicBlockRef then = LLVMAppendBasicBlockInContext(e->context, e->f.function, ""),
+                      next = LLVMAppendBasicBlockInContext(e->context, e->f.function, "");
     cg_value low = half_of(e, x.v, lanes, false), step = cg_i32(e, lanes), bit = LLVMBuildAnd(e->b, n, step, "");
     LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, bit, cg_i32(e, 0), ""), then, next);
     LLVMPositionBuilderAtEnd(e->b, then);
@@ -95,9 +97,9 @@ static some_left store_half(cg_emitter *e, some_left x, LLVMTypeRef element, uin
 // pieces come out of registers, by the digits of n.
 void cg_emit_store_some(cg_emitter *e, simt_type t, cg_value pointer, cg_value v, cg_value n) {
     LLVMTypeRef element = cg_type(e, (simt_type){t.element, 1});
-    LLVMBasicBlockRef all = LLVMAppendBasicBlockInContext(e->context, e->function, ""),
-                      some = LLVMAppendBasicBlockInContext(e->context, e->function, ""),
-                      done = LLVMAppendBasicBlockInContext(e->context, e->function, "");
+    LLVMBasicBlockRef all = LLVMAppendBasicBlockInContext(e->context, e->f.function, ""),
+                      some = LLVMAppendBasicBlockInContext(e->context, e->f.function, ""),
+                      done = LLVMAppendBasicBlockInContext(e->context, e->f.function, "");
     LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSGE, n, cg_i32(e, t.lanes), ""), all, some);
     LLVMPositionBuilderAtEnd(e->b, all);
     store_here(e, v, pointer, element);

@@ -1,5 +1,6 @@
 // Target machines, the pass pipeline, and code out of LLVM: text, PTX, objects.
-#include "internal.h"
+#include "compile.h"
+#include "emitter.h"
 #include "ptx_join.h"
 #include "ptx_room.h"
 

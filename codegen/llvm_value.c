@@ -1,5 +1,5 @@
 // Types, constants, lanes and calls of intrinsics: the vocabulary the other parts of the emitter speak.
-#include "internal.h"
+#include "emitter.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // What threads do together: shuffles, votes, matrices, barriers, fences; and the special registers. On the
 // host a block is one thread, so barriers do nothing and operations of a warp, which needs 32, are refused.
-#include "internal.h"
+#include "emitter.h"
 
 #include <string.h>
 
@@ -246,23 +246,24 @@ void cg_emit_mma_group(cg_emitter *e, const simt_instr_info *i) {
                        .planes = simt_group_planes(i), .zeros = i->nargs == factors};
     g.held = i->op == SIMT_MMA_ROWS_BOTH ? 0 : PART * steps * g.planes;
     if (!group_fits(e, i)) {
-        for (uint32_t k = 0; k < i->nresults; k++) e->values[i->results[k]] = LLVMGetUndef(cg_type(e, c));
+        for (uint32_t k = 0; k < i->nresults; k++) e->f.values[i->results[k]] = LLVMGetUndef(cg_type(e, c));
         return;
     }
     uint32_t n = 0;
     if (i->op != SIMT_MMA_GROUP) LLVMSetAlignment(e->dynamic_shared, SIMT_PANEL_ALIGN);
     cg_value *args = ARENA_ARRAY(e->arena, cg_value, g.held + 2 * g.planes + g.sums);
     for (uint32_t s = 0; s < steps * g.planes && g.held; s++)
-        n += registers(e, a, e->values[i->args[g.planes + s]], cg_int_type(e, 32, 1), args + n);
-    for (uint32_t x = 0; x < g.planes && !g.held; x++) args[n++] = descriptor(e, i, e->values[i->args[g.planes + x]]);
-    for (uint32_t y = 0; y < g.planes; y++) args[n++] = descriptor(e, i, e->values[i->args[y]]);
+        n += registers(e, a, e->f.values[i->args[g.planes + s]], cg_int_type(e, 32, 1), args + n);
+    for (uint32_t x = 0; x < g.planes && !g.held; x++)
+        args[n++] = descriptor(e, i, e->f.values[i->args[g.planes + x]]);
+    for (uint32_t y = 0; y < g.planes; y++) args[n++] = descriptor(e, i, e->f.values[i->args[y]]);
     for (uint32_t p = 0; p < i->nresults && !g.zeros; p++)
-        n += registers(e, c, e->values[i->args[factors + p]], e->types[SIMT_F32], args + n);
+        n += registers(e, c, e->f.values[i->args[factors + p]], e->types[SIMT_F32], args + n);
     cg_value d = group_call(e, &g, args, n);
     for (uint32_t p = 0; p < i->nresults; p++) {
         cg_value parts[PART];
         for (uint32_t k = 0; k < PART; k++) parts[k] = LLVMBuildExtractValue(e->b, d, PART * p + k, "");
-        e->values[i->results[p]] = cg_pack(e, parts, PART);
+        e->f.values[i->results[p]] = cg_pack(e, parts, PART);
     }
 }
 
@@ -303,10 +304,11 @@ static cg_value ranged(cg_emitter *e, const char *name, uint32_t lo, uint32_t hi
 }
 
 cg_value cg_emit_sreg(cg_emitter *e, simt_sreg r) {
-    if (e->host) return r == SREG_CTAID ? e->block : r == SREG_NCTAID ? e->blocks : cg_i32(e, r == SREG_NTID);
+    if (e->host && r == SREG_CTAID) return e->f.block;
+    if (e->host) return r == SREG_NCTAID ? e->f.blocks : cg_i32(e, r == SREG_NTID);
     switch (r) {
-    case SREG_TID: return ranged(e, "llvm.nvvm.read.ptx.sreg.tid.x", 0, e->func->block);
-    case SREG_NTID: return cg_i32(e, e->func->block);
+    case SREG_TID: return ranged(e, "llvm.nvvm.read.ptx.sreg.tid.x", 0, e->f.ir->block);
+    case SREG_NTID: return cg_i32(e, e->f.ir->block);
     case SREG_CTAID: return ranged(e, "llvm.nvvm.read.ptx.sreg.ctaid.x", 0, INT32_MAX);
     case SREG_NCTAID: return ranged(e, "llvm.nvvm.read.ptx.sreg.nctaid.x", 1, (uint32_t)INT32_MAX + 1);
     case SREG_LANEID: return ranged(e, "llvm.nvvm.read.ptx.sreg.laneid", 0, 32);

@@ -2,7 +2,7 @@
 // OP_check and OP_launch, which hand the op's artefact to libgnnrt's launcher. The host's kernels stand in it
 // as functions nobody else sees. The structs are those of the runtime's gnnrt.h, which a test links with
 // this.
-#include "internal.h"
+#include "compile.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // all spent a kernel, and kernels know nothing of each other. What a part holds follows from the module,
 // never from the machine, so that the PTX does not depend on where it is made.
 #define _GNU_SOURCE   // sched_getaffinity
-#include "internal.h"
+#include "compile.h"
 #include "ptx_join.h"
 
 #include <sched.h>

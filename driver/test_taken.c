@@ -200,7 +200,7 @@ static const char *take_class(taking *t, const char *name) {
     if (!i || t->depth >= MOST_DEPTH) return test_class_draw(t->m);
     test_schedule s = {.name = arena_printf(t->m->arena, "class%u", t->m->classes++)};
     t->depth++;
-    take_statements(t, NULL, i->statements, &s, 100);
+    take_statements(t, NULL, i->schedule.statements, &s, 100);
     t->depth--;
     VEC_PUSH(t->m->arena, t->m->out, s);
     return s.name;
@@ -218,7 +218,7 @@ static bool names_class(const ast_statement *list, const char *name) {
 
 static bool is_class(const ast_item *all, const ast_item *of) {
     for (const ast_item *i = all; i; i = i->next)
-        if (i->kind == AST_SCHEDULE && names_class(i->statements, of->name.text)) return true;
+        if (i->kind == AST_SCHEDULE && names_class(i->schedule.statements, of->name.text)) return true;
     return false;
 }
 
@@ -236,7 +236,7 @@ bool test_schedule_take(test_maker *m, const ast_item *all, bool own, bool few) 
     test_schedule s = {.name = TEST_SCHEDULE};
     if (few && m->out->len) s = m->out->data[--m->out->len];
     const uint32_t before = s.statements.len;
-    take_statements(&t, NULL, from->statements, &s, few ? FEW : 100);
+    take_statements(&t, NULL, from->schedule.statements, &s, few ? FEW : 100);
     VEC_PUSH(m->arena, m->out, s);
     return few || s.statements.len > before;
 }

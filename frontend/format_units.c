@@ -145,14 +145,14 @@ static void put_schedule(format_flow *f, const ast_item *item) {
     ast_print_path(&f->text, item->path);
     textbuf_printf(&f->text, " %s", item->name.text);
     put_word(f, "like", item->as.text);
-    if (item->targets) {
+    if (item->schedule.targets) {
         format_puts(f, " for ");
-        format_names(f, item->targets, "", "");
+        format_names(f, item->schedule.targets, "", "");
     }
-    if (!item->when) return;
-    format_break_at(f, FORMAT_LIST, item->when->expr->at.lo);
+    if (!item->schedule.when) return;
+    format_break_at(f, FORMAT_LIST, item->schedule.when->expr->at.lo);
     format_open(f, "when (");
-    for (const ast_condition *c = item->when; c; c = c->next) {
+    for (const ast_condition *c = item->schedule.when; c; c = c->next) {
         format_expr(f, c->expr);
         if (c->in) format_puts(f, " in "), format_exprs(f, c->in, "{", "}");
         if (!c->next) break;
@@ -239,7 +239,10 @@ static void fill_item(arena *a, format_unit *u, const ast_item *item) {
     case AST_FN: put_fn(&u->head, item); break;
     case AST_REDUCER: put_reducer(&u->head, item), u->inner = section_units(a, item->sections); break;
     case AST_GRAD: put_grad(&u->head, item); break;
-    case AST_SCHEDULE: put_schedule(&u->head, item), u->inner = statement_units(a, item->statements); break;
+    case AST_SCHEDULE:
+        put_schedule(&u->head, item);
+        u->inner = statement_units(a, item->schedule.statements);
+        break;
     }
 }
 

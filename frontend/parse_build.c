@@ -78,9 +78,9 @@ ast_item *parse_schedule(parse *p, span at, ast_path_list op, ast_name name, ast
     ast_item *item = new_item(p, AST_SCHEDULE, at, name);
     item->path = op.first;
     item->as = like;
-    item->targets = targets.first;
-    item->when = when.first;
-    item->statements = statements.first;
+    item->schedule.targets = targets.first;
+    item->schedule.when = when.first;
+    item->schedule.statements = statements.first;
     item->block = body;
     return item;
 }

@@ -32,7 +32,7 @@ static bool statements_say(const ast_statement *st, const char *name) {
 static bool is_said(const char *name, void *user) {
     const sema *s = user;
     for (uint32_t i = 0; i < s->schedules.len; i++)
-        if (statements_say(s->schedules.data[i]->statements, name)) return true;
+        if (statements_say(s->schedules.data[i]->schedule.statements, name)) return true;
     return false;
 }
 

@@ -264,7 +264,7 @@ static void walk_item(schedule_checker *c, const ast_item *item) {
     schedule_prefixes all = {0};
     VEC_PUSH(c->s->arena, &all, ((schedule_prefix){NULL, NO_SPAN, false}));
     c->from = item;
-    walk(c, item->statements, &all);
+    walk(c, item->schedule.statements, &all);
 }
 
 // ---- Schedules ------------------------------------------------------------------------------------------
@@ -285,10 +285,10 @@ bool schedule_collect(schedule_checker *c, sema *s, const ast_item *item) {
     const ast_item *parents[MAX_LIKE];
     uint32_t n = 0;
     bool good = find_parents(c, parents, &n);
-    lets_add(c, item->statements);
+    lets_add(c, item->schedule.statements);
     for (uint32_t i = 0; good && i < n; i++) {
         c->from = parents[i];
-        lets_add(c, parents[i]->statements);
+        lets_add(c, parents[i]->schedule.statements);
     }
     walk_item(c, item);
     if (good) inherit(c, parents, n);

@@ -82,9 +82,10 @@ static const ast_item *find_named(frontend_unit *u, const char *op, const item_l
         if (list->data[i]->name.text == name) item = list->data[i];
     if (!item) return report_no_schedule(u, op, list), NULL;
     if (schedule_for(item, target) || (u->sema->options.schedule_of_gpu && !strcmp(target, "host"))) return item;
-    diagnostic *d = diag(u->ds, E0532, item->targets ? item->targets->name.at : item->name.at,
+    const ast_names *targets = item->schedule.targets;
+    diagnostic *d = diag(u->ds, E0532, targets ? targets->name.at : item->name.at,
                          "schedule '%s' of '%s' is not for %s", name, op, target);
-    if (!item->targets) diag_help(d, "without 'for' a schedule is for GPUs");
+    if (!targets) diag_help(d, "without 'for' a schedule is for GPUs");
     return NULL;
 }
 

@@ -289,7 +289,7 @@ bool schedule_conditions_open(const schedule_place *p, const ast_item *item, sch
     deciding k = {.place = p, .numbers = {.arena = p->s->arena}};
     uint32_t errors = diag_raised(p->s->ds);
     formula all = leaf(&k, term_known(1), NULL, NO_SPAN);
-    for (const ast_condition *w = item->when; w; w = w->next) {
+    for (const ast_condition *w = item->schedule.when; w; w = w->next) {
         formula f = w->in ? membership(&k, w) : formula_of(&k, w->expr);
         if (k.numbers.overflow) diag(p->s->ds, E0527, w->expr->at, "its numbers do not fit in 64 bits");
         k.numbers.overflow = false;

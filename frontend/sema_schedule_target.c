@@ -26,8 +26,8 @@ static bool known(const frontend_options *o, const char *name) {
 
 void schedule_targets_check(schedule_checker *c) {
     const frontend_options *o = &c->s->options;
-    for (const ast_names *n = c->item->targets; n; n = n->next) {
-        for (const ast_names *m = c->item->targets; m != n; m = m->next)
+    for (const ast_names *n = c->item->schedule.targets; n; n = n->next) {
+        for (const ast_names *m = c->item->schedule.targets; m != n; m = m->next)
             if (m->name.text == n->name.text) {
                 diagnostic *d = diag(c->ds, E0513, n->name.at, "'%s' is named twice", n->name.text);
                 diag_note(d, m->name.at, "first here");
@@ -42,9 +42,9 @@ void schedule_targets_check(schedule_checker *c) {
 bool schedule_for(const ast_item *item, const char *target) {
     uint32_t sm, want;
     bool exact, host = !strcmp(target, "host");
-    if (!item->targets) return !host;
+    if (!item->schedule.targets) return !host;
     if (!schedule_target_name(target, &sm, &exact)) return false;
-    for (const ast_names *n = item->targets; n; n = n->next) {
+    for (const ast_names *n = item->schedule.targets; n; n = n->next) {
         if (!schedule_target_name(n->name.text, &want, &exact)) continue;
         if (want && !exact ? sm >= want : !strcmp(n->name.text, target)) return true;
     }
@@ -74,14 +74,14 @@ static void check_need(schedule_checker *c, const char *needs, span at, const ch
         return;
     }
     uint32_t least = !strcmp(needs, "gpu") ? 1 : (uint32_t)atoi(needs + 3);
-    for (const ast_names *n = c->item->targets; n; n = n->next) {
+    for (const ast_names *n = c->item->schedule.targets; n; n = n->next) {
         if (serves(n->name.text, least)) continue;
         const char *why = least == 1 ? "has no meaning on the host"
                                      : arena_printf(c->s->arena, "needs %s", needs);
         diag_note(report(c, at, text, why), n->name.at, "the schedule is for '%s'", n->name.text);
         return;
     }
-    if (c->item->targets || least == 1) return;
+    if (c->item->schedule.targets || least == 1) return;
     diag_help(report(c, at, text, arena_printf(c->s->arena, "needs %s", needs)),
               "say what the schedule is for: for %s", needs);
 }

@@ -241,7 +241,7 @@ static when_kind when_expr(schedule_checker *c, const ast_expr *e) {
 
 void schedule_when_check(schedule_checker *c) {
     if (!c->op->op) return;
-    for (const ast_condition *w = c->item->when; w; w = w->next) {
+    for (const ast_condition *w = c->item->schedule.when; w; w = w->next) {
         if (!w->in) wanted(c, w->expr, WHEN_CONDITION, when_expr(c, w->expr));
         for (const ast_expr *a = w->in; a; a = a->next) comparable(c, w->expr, a, false, a->at);
     }

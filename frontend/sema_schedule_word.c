@@ -83,7 +83,7 @@ static bool check_schedule(schedule_checker *c, const ast_subject *x) {
         return false;
     }
     for (uint32_t depth = 0; item && depth < 32; depth++) {
-        if (buckets(item->statements)) {
+        if (buckets(item->schedule.statements)) {
             diagnostic *d = diag(c->s->ds, E0525, x->at, "'%s' has buckets itself", name);
             diag_note(d, item->name.at, item->name.text == name ? "'%s' is this one" : "through '%s'",
                       item->name.text);

@@ -1,6 +1,7 @@
 // Arithmetic of SIMT IR on the host against plain C on wider types: rounding, NaN, signed zeros, wrapping,
 // and that a vector does what its lanes would.
 #include "jit_test.h"
+#include "rounding.h"
 
 enum { VALUES = 4096 };
 static uint64_t x[3][VALUES], out[VALUES];

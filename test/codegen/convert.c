@@ -1,6 +1,7 @@
 // Every conversion of SIMT IR on the host, from edge values and many others, against exact rounding written
 // here.
 #include "jit_test.h"
+#include "rounding.h"
 
 enum { VALUES = 4096 };
 

@@ -124,10 +124,10 @@ static void dump_item(textbuf *b, const ast_item *item) {
         dump_name(b, "section", s->name), dump_list(b, "", s->exprs);
     dump_path(b, "path", item->path);
     dump_name(b, "as", item->as);
-    dump_names(b, "for", item->targets);
-    for (const ast_condition *c = item->when; c; c = c->next)
+    dump_names(b, "for", item->schedule.targets);
+    for (const ast_condition *c = item->schedule.when; c; c = c->next)
         dump_list(b, "when", c->expr), dump_list(b, "in", c->in);
-    dump_statements(b, item->statements);
+    dump_statements(b, item->schedule.statements);
     textbuf_puts(b, "\n");
 }
 

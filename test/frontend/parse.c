@@ -138,8 +138,8 @@ static void check_spans(run *r) {
     check_span(r, file, schedule->at,
                "schedule f.grad s when (F in {1, 2}) { s, a.max: { block e 2 * B , c; } }");
     check_span(r, file, schedule->block, "{ s, a.max: { block e 2 * B , c; } }");
-    check_span(r, file, schedule->statements->stages->next->at, "a.max");
-    check_span(r, file, schedule->statements->inner->words->next->subjects->at, "2 * B");
+    check_span(r, file, schedule->schedule.statements->stages->next->at, "a.max");
+    check_span(r, file, schedule->schedule.statements->inner->words->next->subjects->at, "2 * B");
 }
 
 // ---- Faults ---------------------------------------------------------------------------------------------

@@ -1,13 +1,12 @@
-// What the files of code generation share: the emitter, which walks one simt module into one LLVM module, and
-// the helpers its parts use. Nothing of LLVM is visible outside this folder.
-#ifndef GNNC_CODEGEN_INTERNAL_H
-#define GNNC_CODEGEN_INTERNAL_H
+// The emitter, which walks one simt module into one LLVM module, and what its files share. Nothing of LLVM is
+// visible outside this folder.
+#ifndef GNNC_CODEGEN_EMITTER_H
+#define GNNC_CODEGEN_EMITTER_H
 
 #include "codegen.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/DebugInfo.h>
-#include <llvm-c/TargetMachine.h>
 
 enum { CG_MAX_LANES = 16, CG_MAX_ARGS = 3 };
 
@@ -18,25 +17,8 @@ typedef struct {
     VEC(const source_file *) known;
 } cg_debug;
 
-// 16-bit floats are LLVM's half and bfloat on a GPU; on the host they are i16, widened and rounded by our own
-// code, because LLVM's calls out to a library for them.
-typedef struct {
-    arena *arena;
-    diag_set *ds;
-    const simt_module *module;
-    const bool *taken;            // by place in the module: the functions to emit; NULL: all
-    const cg_target *target;
-    const cg_options *options;
-    bool host, named, failed;     // named: keep value names, for people; failed: diagnostics tell why
-    LLVMContextRef context;
-    LLVMModuleRef llvm;
-    LLVMBuilderRef b;
-    LLVMTypeRef types[SIMT_ELEMENT_COUNT];
-    LLVMValueRef *functions;      // by place in the module
-    LLVMValueRef dynamic_shared;  // CUDA: the block's shared memory, or NULL
-    cg_debug debug;
-    // the function being emitted
-    const simt_func *func;
+typedef struct {   // the function being emitted
+    const simt_func *ir;
     LLVMValueRef function, *values;
     LLVMValueRef shared;          // base of the block's shared memory
     LLVMValueRef block, blocks;   // host
@@ -44,6 +26,26 @@ typedef struct {
     LLVMValueRef predicate;       // CUDA: under which stores are made where they stand; NULL: always
     LLVMValueRef otherwise;       // CUDA: what the load at hand gives where the predicate does not hold
     bool divides;                 // CUDA: so often that the assembler's own division is cheaper
+} cg_function;
+
+// 16-bit floats are LLVM's half and bfloat on a GPU; on the host they are i16, widened and rounded by our own
+// code, because LLVM's calls out to a library for them.
+typedef struct {
+    arena *arena;
+    diag_set *ds;
+    const simt_module *module;
+    const bool *taken;   // by place in the module: the functions to emit; NULL: all
+    const cg_target *target;
+    const cg_options *options;
+    bool host, named, failed;   // named: keep value names, for people; failed: diagnostics tell why
+    LLVMContextRef context;
+    LLVMModuleRef llvm;
+    LLVMBuilderRef b;
+    LLVMTypeRef types[SIMT_ELEMENT_COUNT];
+    LLVMValueRef *functions;       // by place in the module
+    LLVMValueRef dynamic_shared;   // CUDA: the block's shared memory, or NULL
+    cg_debug debug;
+    cg_function f;   // being emitted
 } cg_emitter;
 
 typedef LLVMValueRef cg_value;
@@ -59,8 +61,8 @@ void cg_refuse(cg_emitter *e, const simt_instr_info *i, diag_code code, const ch
 void cg_emit_for(cg_emitter *e, const simt_instr_info *i);
 void cg_emit_while(cg_emitter *e, const simt_instr_info *i);
 void cg_emit_if(cg_emitter *e, const simt_instr_info *i);
-// Whether the region has the masks of several steps of a loop that is written out, around stores and what they are
-// computed from: without a branch around each, steps are computed side by side.
+// Whether the region has the masks of several steps of a loop that is written out, around stores and what
+// they are computed from: without a branch around each, steps are computed side by side.
 bool cg_masks_steps(const cg_emitter *e, simt_region r);
 
 // ---- llvm_ops.c ------------------------------------------------------------------------------------------
@@ -70,9 +72,9 @@ cg_value cg_emit_float_binary(cg_emitter *e, simt_op op, simt_type t, cg_value x
 // ---- llvm_value.c ----------------------------------------------------------------------------------------
 LLVMTypeRef cg_type(const cg_emitter *e, simt_type t);
 LLVMTypeRef cg_int_type(const cg_emitter *e, uint32_t bits, uint32_t lanes);
-cg_value cg_int(const cg_emitter *e, LLVMTypeRef t, uint64_t x);             // splat over vectors
+cg_value cg_int(const cg_emitter *e, LLVMTypeRef t, uint64_t x);   // splat over vectors
 cg_value cg_i32(const cg_emitter *e, uint32_t x);
-cg_value cg_false(const cg_emitter *e);                                     // an i1
+cg_value cg_false(const cg_emitter *e);   // an i1
 cg_value cg_splat(cg_emitter *e, cg_value x, uint32_t lanes);
 cg_value cg_lane(cg_emitter *e, cg_value v, uint32_t lanes, uint32_t k);
 cg_value cg_pack(cg_emitter *e, const cg_value *elements, uint32_t lanes);
@@ -80,8 +82,8 @@ cg_value cg_shuffle(cg_emitter *e, cg_value x, cg_value y, uint32_t first, uint3
 cg_value cg_constant(cg_emitter *e, simt_type t, const simt_instr_info *i);
 cg_value cg_intrinsic(cg_emitter *e, const char *name, const LLVMTypeRef *overloads, uint32_t noverloads,
                       const cg_value *args, uint32_t nargs);
-cg_value cg_intrinsic0(cg_emitter *e, const char *name);                     // of no argument
-cg_value cg_intrinsic1(cg_emitter *e, const char *name, cg_value x);         // overloaded on its argument
+cg_value cg_intrinsic0(cg_emitter *e, const char *name);               // of no argument
+cg_value cg_intrinsic1(cg_emitter *e, const char *name, cg_value x);   // overloaded on its argument
 cg_value cg_intrinsic2(cg_emitter *e, const char *name, cg_value x, cg_value y);
 cg_value cg_asm(cg_emitter *e, LLVMTypeRef result, const char *text, const char *constraints, bool effects,
                 const cg_value *args, uint32_t nargs);
@@ -94,14 +96,14 @@ static inline simt_type cg_with(simt_type t, simt_element e) { return (simt_type
 
 // ---- llvm_convert.c --------------------------------------------------------------------------------------
 cg_value cg_emit_cvt(cg_emitter *e, bool is_unsigned, simt_type from, simt_type to, cg_value v);
-cg_value cg_widen(cg_emitter *e, simt_type t, cg_value v);                   // host: f16, bf16 to f32
-cg_value cg_narrow(cg_emitter *e, simt_type t, cg_value v);                  // host: f32 to f16, bf16
+cg_value cg_widen(cg_emitter *e, simt_type t, cg_value v);    // host: f16, bf16 to f32
+cg_value cg_narrow(cg_emitter *e, simt_type t, cg_value v);   // host: f32 to f16, bf16
 cg_value cg_emit_cvt_tf32(cg_emitter *e, simt_type t, cg_value v);
 cg_value cg_soft_canonical(cg_emitter *e, simt_type t, cg_value bits);
-cg_value cg_soft_fma(cg_emitter *e, simt_type t, const cg_value *x);         // host: of f16, bf16
+cg_value cg_soft_fma(cg_emitter *e, simt_type t, const cg_value *x);   // host: of f16, bf16
 
 // ---- llvm_divide.c ---------------------------------------------------------------------------------------
-void cg_divide_function(cg_emitter *e);           // for e->func
+void cg_divide_function(cg_emitter *e);                                       // for e->func
 cg_value cg_divide_gpu(cg_emitter *e, simt_type t, cg_value x, cg_value y);   // of floats, correctly rounded
 
 // ---- llvm_memory.c ---------------------------------------------------------------------------------------
@@ -113,9 +115,9 @@ cg_value cg_emit_load_some(cg_emitter *e, simt_type t, cg_value pointer, cg_valu
 void cg_emit_store_some(cg_emitter *e, simt_type t, cg_value pointer, cg_value v, cg_value n);
 // A load or store with a cache hint, or under e->predicate, in PTX text, in pieces of at most `align` bytes.
 cg_value cg_emit_load_text(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer,
-                             uint32_t align);
+                           uint32_t align);
 void cg_emit_store_text(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v,
-                          uint32_t align);
+                        uint32_t align);
 cg_value cg_emit_atomic(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v);
 cg_value cg_emit_atomic_cas(cg_emitter *e, cg_value pointer, cg_value expected, cg_value v);
 
@@ -124,7 +126,7 @@ cg_value cg_emit_shuffle(cg_emitter *e, const simt_instr_info *i, simt_type t, c
 cg_value cg_emit_vote(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value v);
 cg_value cg_emit_ldmatrix(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer);
 cg_value cg_emit_mma(cg_emitter *e, const simt_instr_info *i, const cg_value *x);   // x: A, B, C
-void cg_emit_mma_group(cg_emitter *e, const simt_instr_info *i);   // binds its results
+void cg_emit_mma_group(cg_emitter *e, const simt_instr_info *i);                    // binds its results
 void cg_emit_sync(cg_emitter *e, const simt_instr_info *i);
 void cg_emit_dependence(cg_emitter *e, const simt_instr_info *i);
 void cg_emit_copy(cg_emitter *e, const simt_instr_info *i, const cg_value *x);
@@ -133,59 +135,8 @@ cg_value cg_emit_sreg(cg_emitter *e, simt_sreg r);
 
 // ---- llvm_debug.c ----------------------------------------------------------------------------------------
 void cg_debug_start(cg_emitter *e);
-void cg_debug_function(cg_emitter *e);            // for e->func; sets the builder's location
+void cg_debug_function(cg_emitter *e);   // for e->func; sets the builder's location
 void cg_debug_location(cg_emitter *e, span at);
 void cg_debug_finish(cg_emitter *e);
-
-// ---- llvm_target.c ---------------------------------------------------------------------------------------
-typedef enum { CG_CPU_PORTABLE, CG_CPU_NATIVE } cg_cpu;   // host: x86-64-v3, or all this machine has
-typedef struct {
-    const simt_module *module;
-    const bool *taken;   // as in cg_emitter
-    const cg_target *target;
-    cg_cpu cpu;
-    cg_form form;
-    const cg_options *options;
-} cg_job;
-typedef struct {
-    LLVMContextRef context;
-    LLVMModuleRef llvm;
-    LLVMTargetMachineRef machine;
-    bool host;
-} cg_unit;
-// An empty LLVM module for jobs, and one job's functions in it: *functions, where asked for, are they by their
-// places. false: diagnostics tell why.
-void cg_unit_new(cg_unit *u, const cg_job *job);
-bool cg_unit_emit(cg_unit *u, arena *a, diag_set *ds, const cg_job *job, LLVMValueRef **functions);
-// An LLVM module for the job; false: diagnostics tell why. cg_unit_close follows in either case.
-bool cg_unit_open(cg_unit *u, arena *a, diag_set *ds, const cg_job *job);
-void cg_unit_optimise(cg_unit *u, const cg_options *o);
-LLVMMemoryBufferRef cg_unit_code(cg_unit *u, LLVMCodeGenFileType type);
-void cg_unit_close(cg_unit *u);
-// The job on this thread, from its functions to text or bytes in the arena.
-bool cg_compile(arena *a, diag_set *ds, const cg_job *job, cg_output *out);
-
-// ---- parts.c ---------------------------------------------------------------------------------------------
-// The job, to PTX: kernels are compiled in parts, on as many threads as the machine has processors for. The
-// parts depend on the module alone, and so does the PTX.
-bool cg_compile_parts(arena *a, diag_set *ds, const cg_job *job, cg_output *out);
-
-// ---- fatal.c ---------------------------------------------------------------------------------------------
-// While a module is being compiled, a fatal error of LLVM writes it to a file and ends the process with
-// status 70.
-void cg_fatal_watch(const simt_module *m);        // NULL: no longer
-
-// ---- assemble.c ------------------------------------------------------------------------------------------
-// PTX of a module to a cubin, in two steps: an assembler that is a process starts while the PTX is made.
-typedef struct cg_ptxas cg_ptxas;
-typedef struct {
-    const cg_arch *arch;
-    const cg_options *options;
-    bool several;      // kernels: they can be assembled side by side
-    cg_ptxas *early;   // started and waiting; NULL: none
-} cg_assembling;
-void cg_assemble_begin(arena *a, cg_assembling *s);
-bool cg_assemble_end(arena *a, diag_set *ds, cg_assembling *s, const cg_output *ptx, cg_output *out);
-void cg_assemble_cancel(cg_assembling *s);
 
 #endif
