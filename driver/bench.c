@@ -7,7 +7,7 @@
 static bool measure(run_op *o, bench_figures *f) {
     phase(o->r->d, "time");
     bench_session *s = (bench_session *)o->r;
-    double *ms = ARENA_ARRAY(o->arena, double, o->r->repeat);
+    double *ms = ARENA_ARRAY(o->arena, double, o->r->asked.repeat);
     s->scratch_bytes = s->flush ? 2 * bench_cache_bytes(o->r) : 0;
     bool good = !run_failed(o, gnn_alloc(o->r->context, s->scratch_bytes, &s->scratch)) &&
                 bench_pause_open(s, o->arena) && bench_cold_each(o, ms, &f->launches, &f->median) &&
@@ -15,7 +15,7 @@ static bool measure(run_op *o, bench_figures *f) {
     bench_pause_close(s);
     gnn_free(o->r->context, s->scratch);
     if (!good) return false;
-    f->workspace = o->workspace_bytes;
+    f->workspace = o->ready.workspace_bytes;
     if (!bench_forward_add(o, f)) return false;
     f->fastest = ms[0];
     f->first_quarter = ms[(f->launches - 1) / 4];
@@ -29,7 +29,7 @@ static bool check_and_time(run_op *o, run_row *row) {
     bench_figures *f = ARENA_NEW(o->r->d->arena, bench_figures);
     phase(o->r->d, "run");
     if (!run_launch_twice(o) || (!o->unchecked && !run_compare(o, row))) return false;
-    if (o->r->d->mismatch || row->fails_by_overflow) return true;   // wrong results have no time
+    if (o->r->d->mismatch || row->check.fails_by_overflow) return true;   // wrong results have no time
     if (!bench_traffic_of(o, &f->traffic)) return false;
     bench_session *s = (bench_session *)o->r;
     run_alone_begin(o->r);
@@ -53,8 +53,9 @@ int drive_bench(driver *d) {
     bench_session s = {.run = {.d = d,
                                .steps = bench_steps,
                                .print = bench_print,
-                               .check = true,
-                               .check_budget = (double)option_number(d, OPT_CHECK_BUDGET, BUDGET)},
+                               .asked = {.check = true,
+                                         .check_budget = (double)option_number(d, OPT_CHECK_BUDGET,
+                                                                               BUDGET)}},
                        .flush = option_on(d, OPT_FLUSH, false),
                        .json = option_given(d, OPT_JSON),
                        .with_forward = option_given(d, OPT_WITH_FORWARD),
@@ -63,8 +64,8 @@ int drive_bench(driver *d) {
     s.run.notes = s.json ? stderr : stdout;
     s.run.print_row = s.json ? bench_print_row : NULL;
     run_read_options(&s.run);
-    s.run.repeat = option_number(d, OPT_REPEAT, 100);
-    if (s.run.repeat < 1 || s.run.repeat > 1000000)
+    s.run.asked.repeat = option_number(d, OPT_REPEAT, 100);
+    if (s.run.asked.repeat < 1 || s.run.asked.repeat > 1000000)
         usage(d, E0812, "--repeat takes a number from 1 to 1000000");
     if (option_is(d, OPT_TARGET, "sim"))
         usage(d, E0812, "the simulator's times say nothing: --target takes cuda or host here");

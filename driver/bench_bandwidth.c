@@ -27,14 +27,14 @@ static int64_t elements(void) {
 }
 
 static bool make_tensor(run_op *o, uint32_t probe, uint32_t v, int64_t n, double *bytes) {
-    gnn_tensor *t = &o->tensors[v];
+    gnn_tensor *t = &o->ready.tensors[v];
     *t = (gnn_tensor){.dtype = GNN_F64, .rank = probes[probe].rank[v], .shape = {n}};
     size_t size = (size_t)n * sizeof(double);
     for (uint32_t k = 1; k < t->rank; k++) size *= (size_t)(t->shape[k] = probes[probe].shape[v][k]);
     *bytes += (double)size;
     if (run_failed(o, gnn_alloc(o->r->context, size, &t->data))) return false;
-    o->buffers[v].memory = t->data;   // run_op_free gives it back
-    o->args[v].tensor = t;
+    o->ready.buffers[v].memory = t->data;   // run_op_free gives it back
+    o->ready.args[v].tensor = t;
     return !run_failed(o, gnn_fill(o->r->context, t->data, 0x3f, size, NULL));
 }
 
@@ -42,14 +42,15 @@ static bool plan_probe(run_op *o, uint32_t probe, double *bytes) {
     int64_t n = elements() / WIDTH / (probes[probe].rank[0] == 3 ? TERMS : 1);
     gnn_size size = {"N", n};
     if (!run_load(o) ||
-        run_failed(o, gnn_plan_new(o->program, &(gnn_plan_options){.sizes = &size, .nsizes = 1}, &o->plan)))
+        run_failed(
+            o, gnn_plan_new(o->program, &(gnn_plan_options){.sizes = &size, .nsizes = 1}, &o->ready.plan)))
         return false;
-    o->workspace_bytes = gnn_plan_workspace(o->plan);
-    o->tensors = ARENA_ARRAY(o->arena, gnn_tensor, 2);
-    o->args = ARENA_ARRAY(o->arena, gnn_arg, 2);
-    o->buffers = ARENA_ARRAY(o->arena, run_buffer, 2);
+    o->ready.workspace_bytes = gnn_plan_workspace(o->ready.plan);
+    o->ready.tensors = ARENA_ARRAY(o->arena, gnn_tensor, 2);
+    o->ready.args = ARENA_ARRAY(o->arena, gnn_arg, 2);
+    o->ready.buffers = ARENA_ARRAY(o->arena, run_buffer, 2);
     return make_tensor(o, probe, 0, n, bytes) && make_tensor(o, probe, 1, n, bytes) &&
-           !run_failed(o, gnn_alloc(o->r->context, o->workspace_bytes, &o->workspace));
+           !run_failed(o, gnn_alloc(o->r->context, o->ready.workspace_bytes, &o->ready.workspace));
 }
 
 // The fastest of several: what disturbs a launch only slows it.

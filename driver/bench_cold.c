@@ -16,7 +16,7 @@ size_t bench_cache_bytes(const run_session *r) {
 static bool time_one(run_op *o, gnn_timer *timer, double *ms) {
     const bench_session *s = (const bench_session *)o->r;
     return !run_failed(o, gnn_fill(o->r->context, s->scratch, 0, s->scratch_bytes, NULL)) &&
-           (!s->pause.plan || run_launch((run_op *)&s->pause, NULL)) &&
+           (!s->pause.ready.plan || run_launch((run_op *)&s->pause, NULL)) &&
            !run_failed(o, gnn_timer_start(timer, NULL)) && bench_launch(o, NULL) &&
            !run_failed(o, gnn_timer_stop(timer, NULL)) && !run_failed(o, gnn_timer_read(timer, ms));
 }
@@ -35,7 +35,7 @@ static bool time_launches(run_op *o, gnn_timer *timer, double *ms, int64_t *n) {
     enum { FEWEST = 5 };
     double spent = 0, limit = ((const bench_session *)o->r)->seconds * 1e3;
     if (!warm_up(o, timer)) return false;
-    for (*n = 0; *n < o->r->repeat && (*n < FEWEST || spent < limit); spent += ms[(*n)++])
+    for (*n = 0; *n < o->r->asked.repeat && (*n < FEWEST || spent < limit); spent += ms[(*n)++])
         if (!time_one(o, timer, &ms[*n])) return false;
     return true;
 }
@@ -50,5 +50,5 @@ bool bench_cold_each(run_op *o, double *ms, int64_t *n, double *median) {
 
 bool bench_cold(run_op *o, double *median) {
     int64_t n;
-    return bench_cold_each(o, ARENA_ARRAY(o->arena, double, o->r->repeat), &n, median);
+    return bench_cold_each(o, ARENA_ARRAY(o->arena, double, o->r->asked.repeat), &n, median);
 }

@@ -21,9 +21,9 @@ static bool find_forward(const run_op *o, unit_op *out) {
 // ---- Its arrays ------------------------------------------------------------------------------------------
 // What has the name and shape of a parameter of the other; TENSOR_NO_VAL: nothing.
 static tensor_val same_array(const run_op *a, tensor_val v, const run_op *b) {
-    const run_buffer *x = &a->buffers[v];
+    const run_buffer *x = &a->ready.buffers[v];
     for (tensor_val w = 0; x->used && w < b->op->op->nparams; w++) {
-        const run_buffer *y = &b->buffers[w];
+        const run_buffer *y = &b->ready.buffers[w];
         bool same = y->used && x->dtype == y->dtype && x->rank == y->rank &&
                     !strcmp(a->op->op->vals.data[v].name, b->op->op->vals.data[w].name);
         for (uint32_t i = 0; same && i < x->rank; i++) same = x->shape[i] == y->shape[i];
@@ -51,9 +51,9 @@ static void share_memory(run_op *first, const run_op *o) {
     for (tensor_val v = 0; v < first->op->op->nparams; v++) {
         tensor_val w = same_array(first, v, o);
         if (w == TENSOR_NO_VAL) continue;
-        first->tensors[v] = o->tensors[w];
-        gnn_free(first->r->context, first->buffers[v].memory);
-        first->buffers[v].memory = NULL;
+        first->ready.tensors[v] = o->ready.tensors[w];
+        gnn_free(first->r->context, first->ready.buffers[v].memory);
+        first->ready.buffers[v].memory = NULL;
     }
 }
 
@@ -61,12 +61,12 @@ static void share_memory(run_op *first, const run_op *o) {
 // By the version that the runtime chooses.
 static bool prepare(run_op *first, run_op *o) {
     run_session *r = first->r;
-    const char *version = r->version;
-    const bool all = r->all_plans;
-    r->version = NULL, r->all_plans = false;
+    const char *version = r->asked.version;
+    const bool all = r->asked.all_plans;
+    r->asked.version = NULL, r->asked.all_plans = false;
     first->b = bind_op(r->d, first->arena, first->op->op, r->graph, &r->options);
     bool good = first->b && run_load(first) && run_prepare(first) && hand_over(first, o);
-    r->version = version, r->all_plans = all;
+    r->asked.version = version, r->asked.all_plans = all;
     return good;
 }
 
@@ -99,7 +99,7 @@ void bench_forward_close(bench_session *s) {
 // NULL: none.
 static run_op *forward_of(const run_op *o) {
     bench_session *s = (bench_session *)o->r;
-    return s->behind == o && s->forward.plan ? &s->forward : NULL;
+    return s->behind == o && s->forward.ready.plan ? &s->forward : NULL;
 }
 
 bool bench_launch(run_op *o, gnn_stream stream) {
@@ -120,6 +120,6 @@ bool bench_forward_add(run_op *o, bench_figures *f) {
     f->traffic.flops += t.flops;
     f->prepare.ms += prepared.ms;
     f->prepare.bytes += prepared.bytes;
-    if (first->workspace_bytes > f->workspace) f->workspace = first->workspace_bytes;
+    if (first->ready.workspace_bytes > f->workspace) f->workspace = first->ready.workspace_bytes;
     return true;
 }

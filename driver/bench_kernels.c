@@ -37,11 +37,11 @@ static bool own_open(run_session *r, arena *a, const own_kernel *k, run_op *out)
     const gnn_code code = {.image = k->code, .size = strlen(k->code) + 1};
     return !run_failed(
                out, gnn_program_load(r->context, k->manifest, strlen(k->manifest), &code, &out->program)) &&
-           !run_failed(out, gnn_plan_new(out->program, &(gnn_plan_options){0}, &out->plan));
+           !run_failed(out, gnn_plan_new(out->program, &(gnn_plan_options){0}, &out->ready.plan));
 }
 
 static void own_close(run_op *o) {
-    gnn_plan_free(o->plan);
+    gnn_plan_free(o->ready.plan);
     gnn_program_free(o->program);
 }
 

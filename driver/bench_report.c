@@ -13,9 +13,9 @@ static double floor_share(const bench_session *s, const bench_figures *f) {
 
 static const char *check_text(const run_session *r, const run_row *w) {
     if (!w->checked) return "-";
-    if (w->one_in < 2) return arena_printf(r->d->arena, "all %lld", (long long)w->compared);
-    return arena_printf(r->d->arena, "%lld, 1 in %llu", (long long)w->compared,
-                        (unsigned long long)w->one_in);
+    if (w->check.one_in < 2) return arena_printf(r->d->arena, "all %lld", (long long)w->check.compared);
+    return arena_printf(r->d->arena, "%lld, 1 in %llu", (long long)w->check.compared,
+                        (unsigned long long)w->check.one_in);
 }
 
 // ---- Table -----------------------------------------------------------------------------------------------
@@ -139,8 +139,9 @@ static json_t *json_of_estimate(const run_estimate *e) {
 void bench_print_row(const run_session *r, const run_row *w, FILE *out) {
     json_t *o = json_pack("{ss ss ss ss ss ss ss sI sI}", "op", w->name, "target", w->target, "type", w->type,
                           "plan", w->plan, "graph", w->graph, "sizes", w->sizes, "verdict", w->verdict,
-                          "compared", (json_int_t)w->compared, "one_in", (json_int_t)w->one_in);
-    if (o && w->overflowed) json_object_set_new(o, "overflowed", json_integer((json_int_t)w->overflowed));
+                          "compared", (json_int_t)w->check.compared, "one_in", (json_int_t)w->check.one_in);
+    if (o && w->check.overflowed)
+        json_object_set_new(o, "overflowed", json_integer((json_int_t)w->check.overflowed));
     if (!o) ICE("a row has no JSON");
     if (w->figures) add_figures(o, (const bench_session *)r, w->figures);
     if (w->estimate) json_object_set_new(o, "estimate", json_of_estimate(w->estimate));

@@ -1,6 +1,7 @@
 // gnnc run: every op asked for, on one graph, with a row each.
 #include "estimate.h"
 #include "run_memory.h"
+#include "run_sim.h"
 
 #include <string.h>
 
@@ -16,21 +17,23 @@ static run_layout layout_of(const driver *d) {
 
 void run_read_options(run_session *r) {
     const driver *d = r->d;
-    r->layout = layout_of(d);
-    r->inplace = option_given(d, OPT_INPLACE);
-    r->out = option_text(d, OPT_OUT, NULL);
+    r->asked.layout = layout_of(d);
+    r->asked.inplace = option_given(d, OPT_INPLACE);
+    r->asked.out = option_text(d, OPT_OUT, NULL);
     r->options = (bind_options){.seed = (uint64_t)option_number(d, OPT_SEED, 0),
                                 .values = option_is(d, OPT_VALUES, "special") ? VALUES_SPECIAL
                                                                               : VALUES_RANDOM,
                                 .mixed = option_is(d, OPT_EDGES, "mixed"),
-                                .broadcast = r->layout == LAYOUT_BROADCAST};
-    if (r->out && d->values[OPT_GRAPH].len > 1) usage(r->d, E0812, "--out takes the results of one graph, not of %u", d->values[OPT_GRAPH].len);
-    r->all_plans = option_given(d, OPT_ALL_PLANS);
-    r->accept_overflow = option_given(d, OPT_ACCEPT_OVERFLOW);
-    r->version = option_text(d, OPT_PLAN, NULL);
-    r->nlevels = 1;
-    r->levels[0] = settings_codegen(d).optimise;
-    if (r->all_plans && r->version) usage(r->d, E0812, "--all-plans takes every version, --plan=%s one", r->version);
+                                .broadcast = r->asked.layout == LAYOUT_BROADCAST};
+    if (r->asked.out && d->values[OPT_GRAPH].len > 1)
+        usage(r->d, E0812, "--out takes the results of one graph, not of %u", d->values[OPT_GRAPH].len);
+    r->asked.all_plans = option_given(d, OPT_ALL_PLANS);
+    r->asked.accept_overflow = option_given(d, OPT_ACCEPT_OVERFLOW);
+    r->asked.version = option_text(d, OPT_PLAN, NULL);
+    r->asked.nlevels = 1;
+    r->asked.levels[0] = settings_codegen(d).optimise;
+    if (r->asked.all_plans && r->asked.version)
+        usage(r->d, E0812, "--all-plans takes every version, --plan=%s one", r->asked.version);
 }
 
 static bool no_gpu(run_session *r, gnn_status s) {
@@ -54,7 +57,8 @@ static bool open_gpu(run_session *r, const unit *u) {
 // Without --target, the GPU where there is one.
 static bool open_device(run_session *r, const unit *u) {
     driver *d = r->d;
-    bool named = option_given(d, OPT_TARGET) || (d->loaded_arch && r->repeat), host = option_is(d, OPT_TARGET, "host");
+    bool named = option_given(d, OPT_TARGET) || (d->loaded_arch && r->asked.repeat),
+         host = option_is(d, OPT_TARGET, "host");
     int device = device_number(d);
     if (d->usage_fault) return false;
     if (d->values[OPT_TARGET].len > 1) {
@@ -78,12 +82,14 @@ static bool open_device(run_session *r, const unit *u) {
 // A PTX text is judged before a GPU is looked for.
 static bool check_loaded(run_session *r, unit *u) {
     driver *d = r->d;
-    bool host = option_is(d, OPT_TARGET, "host") && r->repeat, sim = option_is(d, OPT_TARGET, "sim") && !r->pack;
+    bool host = option_is(d, OPT_TARGET, "host") && r->asked.repeat,
+         sim = option_is(d, OPT_TARGET, "sim") && !r->pack;
     if (!d->loaded_arch) return true;
     if (host || sim)
         diag_help(usage(d, E0812, "--load-ptx is code for GPUs, which --target=%s does not run", host ? "host" : "sim"),
                   host ? "--target=cuda runs it" : "--load-simt is for --target=sim, too");
-    if (r->nlevels > 1) usage(d, E0812, "--all-levels makes code of two levels, --load-ptx brings its own");
+    if (r->asked.nlevels > 1)
+        usage(d, E0812, "--all-levels makes code of two levels, --load-ptx brings its own");
     cg_target *t = ARENA_NEW(d->arena, cg_target);
     *t = (cg_target){.kind = CG_CUDA, .arch = settings_arch(d, option_text(d, OPT_ARCH, d->loaded_arch))};
     for (uint32_t i = 0; i < u->ops.len && !d->usage_fault; i++)
@@ -151,12 +157,12 @@ static bool bind(run_op *o, run_row *row) {
     o->b = bind_op(r->d, o->arena, o->op->op, r->graph, &r->options);
     if (!o->b) return false;
     row->sizes = run_sizes(o->b);
-    return !r->check || run_affordable(o);
+    return !r->asked.check || run_affordable(o);
 }
 
 static bool run_steps(run_op *o, run_row *row) {
-    return run_load(o) && run_prepare(o) && run_estimate_op(o, row) && run_launches(o, row) && (!o->r->check || run_compare(o, row)) &&
-           run_keep(o) && run_write(o);
+    return run_load(o) && run_prepare(o) && run_estimate_op(o, row) && run_launches(o, row) &&
+           (!o->r->asked.check || run_compare(o, row)) && run_keep(o) && run_write(o);
 }
 
 // --resource-usage of what is not launched: in the simulator no code is made but that of the kernels it tells of.
@@ -167,11 +173,11 @@ static bool estimate_steps(run_op *o, run_row *row) {
 
 // Of what was compared, and not found wrong.
 static const char *judged(run_op *o, const run_row *row) {
-    if (row->overflowed) return row->fails_by_overflow ? "OVERFLOWED" : "overflows";
-    if (row->compared || !row->uncertain) return "right";   // of results without elements, too
-    const char *why = row->one_in > 1 ? "the sample tells nothing" : "rounding alone could turn each";
+    if (row->check.overflowed) return row->check.fails_by_overflow ? "OVERFLOWED" : "overflows";
+    if (row->check.compared || !row->check.uncertain) return "right";   // of results without elements, too
+    const char *why = row->check.one_in > 1 ? "the sample tells nothing" : "rounding alone could turn each";
     diag_help(diag(o->r->d->ds, W0804, o->op->op->at, "%s%s: nothing is compared: %s of %lld elements", o->op->name, o->where,
-                   why, (long long)row->uncertain),
+                   why, (long long)row->check.uncertain),
               "other inputs (--seed, --param) may tell more");
     return "not compared";
 }
@@ -183,7 +189,7 @@ static const char *verdict_of(run_op *o, const run_row *row, bool good) {
     if (row->packed) return "packed";
     if (row->estimated) return "estimated";
     if (row->checked) return judged(o, row);
-    return o->unchecked ? "not compared" : o->r->identical ? "same bits" : "ran";
+    return o->unchecked ? "not compared" : o->r->asked.identical ? "same bits" : "ran";
 }
 
 static run_row run_turn(run_op *o, run_row row, bool good) {
@@ -195,7 +201,7 @@ static run_row run_turn(run_op *o, run_row row, bool good) {
     const char *plan = o->taken || !o->program ? o->taken : run_version(o);
     row.plan = plan ? arena_strdup(d->arena, plan) : "-";
     row.verdict = verdict_of(o, &row, good);
-    d->mismatch |= wrong || row.fails_by_overflow;
+    d->mismatch |= wrong || row.check.fails_by_overflow;
     run_plan_free(o);
     return row;
 }
@@ -225,10 +231,12 @@ static void tell_defaults(run_session *r, const binding *b, told_defaults *told)
 // The version at hand, at each level.
 static void run_levels(run_op *o, run_rows *rows, run_row row, bool good) {
     const run_session *r = o->r;
-    for (o->level = 0; o->level < r->nlevels; o->level++) {
-        if (r->nlevels > 1) {
-            o->where = arena_printf(r->d->arena, " at -O%u", r->levels[o->level]);
-            row.target = arena_printf(r->d->arena, "%s -O%u", r->target.kind == CG_HOST ? "host" : r->target.arch->name, r->levels[o->level]);
+    for (o->level = 0; o->level < r->asked.nlevels; o->level++) {
+        if (r->asked.nlevels > 1) {
+            o->where = arena_printf(r->d->arena, " at -O%u", r->asked.levels[o->level]);
+            row.target = arena_printf(r->d->arena, "%s -O%u",
+                                      r->target.kind == CG_HOST ? "host" : r->target.arch->name,
+                                      r->asked.levels[o->level]);
         }
         VEC_PUSH(r->d->arena, rows, run_turn(o, row, good));
         if (r->print_row) r->print_row(r, &rows->data[rows->len - 1], stdout);
@@ -249,8 +257,8 @@ static void run_graph_turns(run_op *o, run_rows *rows, told_defaults *told) {
     bool good = bind(o, &row);
     memset(&o->stored, 0, sizeof o->stored);
     do run_levels(o, rows, row, good);
-    while (r->all_plans && ++o->turn < gnn_program_versions(o->program));
-    if (good && r->metamorphic) run_metamorphic(o);
+    while (r->asked.all_plans && ++o->turn < gnn_program_versions(o->program));
+    if (good && r->asked.metamorphic) run_metamorphic(o);
     tell_defaults(r, o->b, told);
     if (o->b) bind_free(o->b);
     diag_print(r->d->ds, stderr);
@@ -333,14 +341,15 @@ int run_every_op(run_session *r) {
 static void read_pack(run_session *r) {
     driver *d = r->d;
     if (!option_given(d, OPT_PACK)) return;
-    if (r->out || r->repeat > 1)
-        usage(d, E0812, "--pack launches nothing: it has no use for --%s", r->out ? "out" : "repeat");
-    if (r->metamorphic || r->nlevels > 1)
-        usage(d, E0812, "--pack launches nothing: it has no use for --%s", r->metamorphic ? "metamorphic" : "all-levels");
+    if (r->asked.out || r->asked.repeat > 1)
+        usage(d, E0812, "--pack launches nothing: it has no use for --%s", r->asked.out ? "out" : "repeat");
+    if (r->asked.metamorphic || r->asked.nlevels > 1)
+        usage(d, E0812, "--pack launches nothing: it has no use for --%s",
+              r->asked.metamorphic ? "metamorphic" : "all-levels");
     if (option_is(d, OPT_TARGET, "host"))
         diag_help(usage(d, E0812, "--pack takes code for GPUs, not --target=host"), "gnnc run --target=host --check runs it here");
     run_pack_open(r, option_text(d, OPT_PACK, ""));
-    r->check = true;
+    r->asked.check = true;
     r->steps = run_pack_version;
 }
 
@@ -349,16 +358,17 @@ static void read_levels(run_session *r) {
     if (!option_given(d, OPT_ALL_LEVELS)) return;
     if (option_given(d, OPT_LEVEL)) usage(d, E0812, "--all-levels takes -O0 and -O3, -O%s one", option_text(d, OPT_LEVEL, ""));
     if (option_is(d, OPT_TARGET, "sim")) usage(d, E0812, "--all-levels: the simulator takes SIMT code, which has no level");
-    r->nlevels = 2;
-    r->levels[0] = 0;
-    r->levels[1] = 3;
+    r->asked.nlevels = 2;
+    r->asked.levels[0] = 0;
+    r->asked.levels[1] = 3;
 }
 
 static void read_identical(run_session *r) {
     driver *d = r->d;
     if (!option_given(d, OPT_IDENTICAL)) return;
-    r->identical = option_number(d, OPT_IDENTICAL, 0);
-    if (r->identical < 2 || r->identical > 1000000) usage(d, E0812, "--identical takes a number from 2 to 1000000");
+    r->asked.identical = option_number(d, OPT_IDENTICAL, 0);
+    if (r->asked.identical < 2 || r->asked.identical > 1000000)
+        usage(d, E0812, "--identical takes a number from 2 to 1000000");
     if (!option_on(d, OPT_DETERMINISTIC, true))
         usage(d, E0812, "--identical demands the bits that --no-deterministic does not give");
     if (option_given(d, OPT_PACK)) usage(d, E0812, "--pack launches nothing: it has no use for --identical");
@@ -366,8 +376,9 @@ static void read_identical(run_session *r) {
 
 static void read_none(run_session *r) {
     driver *d = r->d;
-    if (r->repeat) return;
-    if (r->check || r->out || r->identical || option_given(d, OPT_PACK) || !option_given(d, OPT_RESOURCE_USAGE))
+    if (r->asked.repeat) return;
+    if (r->asked.check || r->asked.out || r->asked.identical || option_given(d, OPT_PACK) ||
+        !option_given(d, OPT_RESOURCE_USAGE))
         usage(d, E0812, "--repeat=0 launches nothing: it is for --resource-usage alone");
     r->steps = estimate_steps;
 }
@@ -375,13 +386,14 @@ static void read_none(run_session *r) {
 int drive_run(driver *d) {
     run_session r = {.d = d, .steps = run_steps, .print = run_print, .notes = stdout};
     run_read_options(&r);
-    r.metamorphic = option_given(d, OPT_METAMORPHIC);
-    r.check = option_given(d, OPT_CHECK) || r.metamorphic;
+    r.asked.metamorphic = option_given(d, OPT_METAMORPHIC);
+    r.asked.check = option_given(d, OPT_CHECK) || r.asked.metamorphic;
     read_levels(&r);
-    r.check_budget = (double)option_number(d, OPT_CHECK_BUDGET, 0);
-    r.repeat = option_number(d, OPT_REPEAT, 1);
+    r.asked.check_budget = (double)option_number(d, OPT_CHECK_BUDGET, 0);
+    r.asked.repeat = option_number(d, OPT_REPEAT, 1);
     run_profiles(d);
-    if (r.repeat < 0 || r.repeat > 1000000) usage(d, E0812, "--repeat takes a number from 1 to 1000000");
+    if (r.asked.repeat < 0 || r.asked.repeat > 1000000)
+        usage(d, E0812, "--repeat takes a number from 1 to 1000000");
     read_identical(&r);
     read_pack(&r);
     read_none(&r);

@@ -6,8 +6,6 @@
 #include "bind.h"
 #include "unit.h"
 
-#include "codegen/sim.h"
-
 typedef enum {
     LAYOUT_PACKED,
     LAYOUT_STRIDED,
@@ -30,6 +28,18 @@ typedef struct {
     tensor_comparison of;
 } run_change;
 
+// What the command line asks for.
+typedef struct {
+    bool check, inplace, all_plans, metamorphic, accept_overflow;
+    run_layout layout;
+    int64_t repeat;
+    int64_t identical;             // launches that have to give the same bits; 0: not asked for
+    const char *version;           // the one to launch; NULL: the runtime's choice
+    uint32_t levels[2], nlevels;   // of the code generator; one, or those of --all-levels
+    const char *out;               // folder for results; NULL: none
+    double check_budget;   // expressions to evaluate, beyond which a sample is compared; 0: never a sample
+} run_request;
+
 // What all ops of a run share.
 typedef struct run_session run_session;
 struct run_session {
@@ -39,25 +49,26 @@ struct run_session {
     void (*print_row)(const run_session *r, const run_row *row,
                       FILE *out);   // of each where it is done; or NULL
     FILE *notes;                    // where sizes nobody gave and ops left out are told
-    double check_budget;      // expressions to evaluate, beyond which a sample is compared; 0: never a sample
+    run_request asked;
+    bind_options options;
     VEC(run_graph) graphs;    // one at least
     const run_graph *graph;   // at hand
-    bind_options options;
-    run_layout layout;
-    int64_t identical;   // launches that have to give the same bits; 0: not asked for
-    bool check, inplace, all_plans, metamorphic, accept_overflow;
-    uint32_t levels[2], nlevels;   // of the code generator; one, or those of --all-levels
-    const char *version;           // the one to launch; NULL: the runtime's choice
-    int64_t repeat;
     cg_target target;
     gnn_context *context;              // of the target
     struct run_simulator *simulator;   // --target=sim; NULL: none
-    const char *out;                   // folder for results; NULL: none
     struct run_pack *pack;             // --pack; NULL: none
     struct run_estimator *estimator;   // --resource-usage; NULL: not asked for
     FILE *alone;                       // --alone; NULL: no other process is waited for
     VEC(run_change) changes;           // --metamorphic
 };
+
+// How results agree with the definition.
+typedef struct {
+    int64_t compared, uncertain, overflowed;
+    bool fails_by_overflow;
+    uint64_t one_in;      // one result in so many was compared
+    double worst_ratio;   // error over bound
+} run_compared;
 
 // What a row of the table says.
 typedef struct bench_figures bench_figures;
@@ -67,10 +78,7 @@ struct run_row {
     const char *verdict;   // "right", "WRONG", "OVERFLOWED", "overflows", "not compared", "refused", "unfit",
                            // "same bits", "packed", "estimated", "ran"
     bool ran, checked, packed, estimated;
-    int64_t compared, uncertain, overflowed;
-    bool fails_by_overflow;
-    uint64_t one_in;      // one result in so many was compared
-    double worst_ratio;   // error over bound
+    run_compared check;
     double median_ms, fastest_ms;
     bench_figures *figures;         // of gnnc bench; NULL: not measured
     const run_estimate *estimate;   // NULL: not asked for
@@ -89,8 +97,18 @@ typedef struct {
     const char *log;   // the assembler's; NULL: none ran
 } run_code;
 
-// One op while it runs. Memory is the arena's, device memory what run_op_free gives back.
+// What a launch takes.
 typedef struct run_buffer run_buffer;
+typedef struct {
+    gnn_plan *plan;
+    run_buffer *buffers;   // per parameter; those of maps and scalars are empty
+    gnn_tensor *tensors;
+    gnn_arg *args;
+    void *workspace;
+    size_t workspace_bytes;   // of the version that launches
+} run_prepared;
+
+// One op while it runs. Memory is the arena's, device memory what run_op_free gives back.
 struct run_op {
     run_session *r;
     arena *arena;
@@ -98,7 +116,7 @@ struct run_op {
     binding *b;
     run_code codes[2];        // by level
     gnn_program *program;     // at hand
-    uint32_t level;           // into r->levels
+    uint32_t level;           // into r->asked.levels
     const char *where;        // what faults are told of besides the op: " at -O0", or ""
     bool changed;             // on inputs changed on purpose
     bool unchecked;           // comparing would take too long
@@ -106,12 +124,7 @@ struct run_op {
     uint32_t turn;            // --all-plans: the version it is now
     const char *taken;        // the version that launches; NULL: not known yet
     bool unfit;               // --all-plans: its guards do not hold
-    gnn_plan *plan;
-    run_buffer *buffers;   // per parameter; those of maps and scalars are empty
-    gnn_tensor *tensors;
-    gnn_arg *args;
-    void *workspace;
-    size_t workspace_bytes;             // of the version that launches
+    run_prepared ready;
     tensor_array *results;              // per parameter: what the first launch stored, packed
     const tensor_evaluated *expected;   // of the results, by the evaluator; NULL: not evaluated yet
     const tensor_evaluated *bounds;     // what the version at hand was compared with
@@ -150,22 +163,6 @@ bool run_launch_twice(
     run_op *o);   // results, over poisons where they are checked, or oftener for --identical
 bool run_launches(run_op *o, run_row *row);   // results, times; nothing but results may change
 double run_median(double *ms, int64_t n);     // sorts them
-
-// ---- run_sim.c -------------------------------------------------------------------------------------------
-bool run_sim_open(run_session *r);                                      // the context
-gnn_device_info run_sim_device(const driver *d, const cg_arch *arch);   // what is played
-void run_sim_load(run_op *o);                // nothing, like the next two, without --target=sim
-sim_order run_sim_order(const driver *d);    // that is asked for
-void run_sim_begin(run_op *o, bool again);   // again: the second launch, in another order
-bool run_sim_report(run_op *o);              // faults so far; true: the rest may go on
-void run_sim_free(run_session *r);           // of the op at hand
-
-// ---- run_profile.c ---------------------------------------------------------------------------------------
-bool run_profiles(driver *d);                     // asked for; a fault where nothing is simulated
-void run_profile(driver *d, sim *s, FILE *out);   // what it counted
-
-// ---- run_simt.c ------------------------------------------------------------------------------------------
-int run_simt(driver *d);   // the kernels of a .simt text, in the simulator; the exit status
 
 // ---- run_pack.c ------------------------------------------------------------------------------------------
 typedef struct run_pack run_pack;

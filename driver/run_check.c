@@ -145,7 +145,7 @@ static uint64_t affordable_sample(const run_op *o) {
         if (o->op->op->vals.data[v].role == VAL_RESULT &&
             bind_points(o->b, &o->op->op->vals.data[v], &points))
             smallest = points < smallest ? points : smallest;
-    while (evaluation_cost(o->b, (double)one_in, false) > o->r->check_budget &&
+    while (evaluation_cost(o->b, (double)one_in, false) > o->r->asked.check_budget &&
            (int64_t)one_in * FEWEST < smallest)
         one_in *= 2;
     while (evaluation_cost(o->b, (double)one_in, true) > longest(o) && 2 * (int64_t)one_in <= smallest) one_in *= 2;
@@ -154,7 +154,7 @@ static uint64_t affordable_sample(const run_op *o) {
 
 bool run_affordable(run_op *o) {
     static const double notice = 3e8;
-    if (o->r->check_budget > 0) o->one_in = affordable_sample(o);
+    if (o->r->asked.check_budget > 0) o->one_in = affordable_sample(o);
     double cost = evaluation_cost(o->b, (double)o->one_in, false),
            bytes = evaluation_bytes(o->b, (double)o->one_in);
     o->unchecked = evaluation_cost(o->b, (double)o->one_in, true) > longest(o) || bytes > bind_memory() / 2;
@@ -244,13 +244,14 @@ static void tell_overflowed(run_op *o, tensor_val v, const tensor_evaluated *exp
 
 static void compare_result(run_op *o, tensor_val v, const tensor_evaluated *expected, run_row *row) {
     tensor_comparison c = tensor_compare(expected, &o->results[v]);
-    row->compared += c.compared;
-    row->uncertain += c.uncertain;
-    row->overflowed += c.overflowed;
-    if (c.worst_ratio > row->worst_ratio || isnan(c.worst_ratio)) row->worst_ratio = c.worst_ratio;
+    row->check.compared += c.compared;
+    row->check.uncertain += c.uncertain;
+    row->check.overflowed += c.overflowed;
+    if (c.worst_ratio > row->check.worst_ratio || isnan(c.worst_ratio))
+        row->check.worst_ratio = c.worst_ratio;
     if (c.wrong) tell_wrong(o, v, expected, &c);
-    if (!c.overflowed || o->r->accept_overflow) return;
-    row->fails_by_overflow = true;
+    if (!c.overflowed || o->r->asked.accept_overflow) return;
+    row->check.fails_by_overflow = true;
     tell_overflowed(o, v, expected, &c);
 }
 
@@ -431,7 +432,7 @@ bool run_compare(run_op *o, run_row *row) {
     o->bounds = expected;
     uint32_t n = 0;
     row->checked = true;
-    row->one_in = o->one_in;
+    row->check.one_in = o->one_in;
     for (tensor_val v = 0; v < op->nparams; v++)
         if (op->vals.data[v].role == VAL_RESULT) compare_result(o, v, &expected[n++], row);
     return true;
@@ -453,14 +454,15 @@ static void compare_levels(run_op *o, const run_stored *other) {
         if (!o->results[v].data || !bind_points(o->b, &o->op->op->vals.data[v], &points)) continue;
         for (int64_t i = 0; i < points; i++) {
             if (same_element(&o->results[v], &other->results[v], i)) continue;
-            run_mismatch(o, "%s is not what -O%u stores", element_name(o, v, i), o->r->levels[other->level]);
+            run_mismatch(o, "%s is not what -O%u stores", element_name(o, v, i),
+                         o->r->asked.levels[other->level]);
             break;
         }
     }
 }
 
 bool run_keep(run_op *o) {
-    bool compared = o->r->nlevels > 1 && gnn_program_deterministic(o->program);
+    bool compared = o->r->asked.nlevels > 1 && gnn_program_deterministic(o->program);
     for (uint32_t i = 0; compared && i < o->stored.len; i++)
         if (!strcmp(o->stored.data[i].version, o->taken)) compare_levels(o, &o->stored.data[i]);
     VEC_PUSH(o->arena, &o->stored, ((run_stored){o->taken, o->level, o->results, o->bounds}));

@@ -1,5 +1,5 @@
 // The code of an op: made for the target at hand and loaded.
-#include "run.h"
+#include "run_sim.h"
 
 static bool host_code(run_op *o, const cg_options *options, gnn_code *code) {
     const simt_module *m = o->op->module;
@@ -34,7 +34,7 @@ bool run_load(run_op *o) {
         return false;
     phase(d, "generate");
     cg_options options = settings_codegen(d);
-    if (o->r->nlevels > 1) options.optimise = o->r->levels[o->level];
+    if (o->r->asked.nlevels > 1) options.optimise = o->r->asked.levels[o->level];
     gnn_code code = {0};
     textbuf manifest = textbuf_new(o->arena);
     run_sim_load(o);

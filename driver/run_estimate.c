@@ -4,6 +4,7 @@
 #include "bench.h"
 #include "estimate.h"
 #include "table.h"
+#include "run_sim.h"
 
 #include <math.h>
 #include <string.h>
@@ -168,8 +169,8 @@ void run_estimate_free(run_op *o) {
 static const char *version_asked(const run_op *o) {
     if (!o->r->estimator->own) return o->taken;
     const gnn_program *p = o->estimated->program;
-    for (uint32_t i = 0; o->r->version && i < gnn_program_versions(p); i++)
-        if (!strcmp(gnn_program_version(p, i), o->r->version)) return o->r->version;
+    for (uint32_t i = 0; o->r->asked.version && i < gnn_program_versions(p); i++)
+        if (!strcmp(gnn_program_version(p, i), o->r->asked.version)) return o->r->asked.version;
     return NULL;
 }
 
@@ -181,9 +182,9 @@ static bool note_launches(run_op *o, gnn_plan *plan, const char **version) {
     e->arena = o->arena;
     e->module = o->estimated->op.module;
     memset(&e->notes, 0, sizeof e->notes);   // those before may be of an arena that is gone
-    return !failed(o, gnn_plan_version(plan, o->args, n, version)) &&
-           !failed(o,
-                   gnn_launch(plan, o->args, n, (void *)(uintptr_t)NOWHERE, gnn_plan_workspace(plan), NULL));
+    return !failed(o, gnn_plan_version(plan, o->ready.args, n, version)) &&
+           !failed(o, gnn_launch(plan, o->ready.args, n, (void *)(uintptr_t)NOWHERE, gnn_plan_workspace(plan),
+                                 NULL));
 }
 
 // ---- What they come to -----------------------------------------------------------------------------------
@@ -262,7 +263,7 @@ static bool estimate(run_op *o, gnn_plan *plan, run_estimate *out) {
 // Of code of several levels that of the last is told, and of another program one version.
 static bool is_due(const run_op *o) {
     const run_session *r = o->r;
-    return r->estimator && !o->changed && o->level + 1 == r->nlevels && !(r->estimator->own && o->turn);
+    return r->estimator && !o->changed && o->level + 1 == r->asked.nlevels && !(r->estimator->own && o->turn);
 }
 
 static void run_estimate_print(run_session *r, const run_row *row);

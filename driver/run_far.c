@@ -11,7 +11,8 @@ enum { APART = 64, MULTIPLE = 16 };   // elements between slices of the image; v
 bool run_is_far(run_layout l) { return l == LAYOUT_REACH || l == LAYOUT_FAR; }
 
 bool run_check_far(run_session *r) {
-    if (!run_is_far(r->layout) || (!r->pack && (r->simulator || r->target.kind == CG_HOST))) return true;
+    if (!run_is_far(r->asked.layout) || (!r->pack && (r->simulator || r->target.kind == CG_HOST)))
+        return true;
     usage(r->d, E0812, "--layout=%s takes --target=host or sim: elsewhere all of the memory has to be there",
           option_text(r->d, OPT_LAYOUT, ""));
     return false;

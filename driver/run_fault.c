@@ -21,11 +21,12 @@ static bool flip(run_op *o, run_buffer *x, size_t byte) {
 
 bool run_fault_apply(run_op *o, bool again) {
     bool wrong = asked_for("wrong") || (asked_for("once") && !again) ||
-                 (asked_for("changed") && o->changed) || (asked_for("level") && !o->r->levels[o->level]),
+                 (asked_for("changed") && o->changed) ||
+                 (asked_for("level") && !o->r->asked.levels[o->level]),
          spill = asked_for("spill");
     if (!wrong && !spill) return true;
     for (tensor_val v = 0; v < o->op->op->nparams; v++) {
-        run_buffer *x = &o->buffers[v];
+        run_buffer *x = &o->ready.buffers[v];
         int64_t points = 0;
         if (o->op->op->vals.data[v].role != VAL_RESULT || !x->used) continue;
         if (wrong && (!bind_points(o->b, &o->op->op->vals.data[v], &points) || !points)) continue;

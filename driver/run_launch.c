@@ -1,5 +1,6 @@
 // A prepared op, launched twice over different poisons, and timed.
 #include "run_memory.h"
+#include "run_sim.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,18 +8,19 @@
 // Inputs, poisoned results and a poisoned workspace.
 static bool set_up(run_op *o, uint8_t poison) {
     for (tensor_val v = 0; v < o->op->op->nparams; v++) {
-        run_buffer *x = &o->buffers[v];
+        run_buffer *x = &o->ready.buffers[v];
         if (!x->used) continue;
         run_buffer_poison(x, poison);
         if (o->op->op->vals.data[v].role == VAL_TENSOR) run_buffer_put(x, &o->b->arrays[v]);
         if (!run_buffer_upload(o, x)) return false;
     }
-    return !o->workspace_bytes ||
-           !run_failed(o, gnn_fill(o->r->context, o->workspace, poison, o->workspace_bytes, NULL));
+    return !o->ready.workspace_bytes || !run_failed(o, gnn_fill(o->r->context, o->ready.workspace, poison,
+                                                                o->ready.workspace_bytes, NULL));
 }
 
 bool run_launch(run_op *o, gnn_stream s) {
-    return !run_failed(o, gnn_launch(o->plan, o->args, o->op->op->nparams, o->workspace, o->workspace_bytes, s));
+    return !run_failed(o, gnn_launch(o->ready.plan, o->ready.args, o->op->op->nparams, o->ready.workspace,
+                                     o->ready.workspace_bytes, s));
 }
 
 static bool launch(run_op *o, bool again) {
@@ -35,7 +37,7 @@ static bool collect(run_op *o, uint8_t poison, tensor_array *results) {
     for (tensor_val v = 0; v < o->op->op->nparams; v++) {
         const tensor_val_info *info = &o->op->op->vals.data[v];
         tensor_val under = run_overwritten(o, v);
-        run_buffer *x = &o->buffers[under == TENSOR_NO_VAL ? v : under];
+        run_buffer *x = &o->ready.buffers[under == TENSOR_NO_VAL ? v : under];
         if (!x->used) continue;
         if (!run_buffer_download(o, x)) return false;
         if (info->role == VAL_RESULT) run_buffer_get(x, &results[v]);
@@ -90,7 +92,7 @@ static bool launch_again(run_op *o, uint8_t poison, tensor_array *again) {
 // The same launch over two poisons: what is not written, or computed from what was not, differs.
 bool run_launch_twice(run_op *o) {
     uint32_t n = o->op->op->nparams;
-    int64_t launches = o->r->identical ? o->r->identical : o->r->check ? 2 : 1;
+    int64_t launches = o->r->asked.identical ? o->r->asked.identical : o->r->asked.check ? 2 : 1;
     if (!run_launch_once(o)) return false;
     if (launches == 1) return true;
     tensor_array *again = ARENA_ARRAY(o->arena, tensor_array, n + 1);
@@ -111,8 +113,8 @@ static int by_time(const void *x, const void *y) {
 }
 
 static bool time_launches(run_op *o, gnn_timer *timer, double *ms) {
-    for (int64_t i = 0; i < o->r->repeat; i++) {
-        if (o->r->inplace && !set_up(o, 0)) return false;
+    for (int64_t i = 0; i < o->r->asked.repeat; i++) {
+        if (o->r->asked.inplace && !set_up(o, 0)) return false;
         if (run_failed(o, gnn_timer_start(timer, NULL)) || !run_launch(o, NULL) ||
             run_failed(o, gnn_timer_stop(timer, NULL)) || run_failed(o, gnn_timer_read(timer, &ms[i])))
             return false;
@@ -128,12 +130,12 @@ double run_median(double *ms, int64_t n) {
 bool run_launches(run_op *o, run_row *row) {
     phase(o->r->d, "run");
     gnn_timer *timer = NULL;
-    double *ms = ARENA_ARRAY(o->arena, double, o->r->repeat);
+    double *ms = ARENA_ARRAY(o->arena, double, o->r->asked.repeat);
     if (!run_launch_twice(o) || run_failed(o, gnn_timer_new(o->r->context, &timer))) return false;
     bool good = time_launches(o, timer, ms) && run_sim_report(o);
     gnn_timer_free(timer);
     if (!good) return false;
-    row->median_ms = run_median(ms, o->r->repeat);
+    row->median_ms = run_median(ms, o->r->asked.repeat);
     row->fastest_ms = ms[0];
     row->ran = true;
     return true;

@@ -32,7 +32,7 @@ static void pack_strides(run_buffer *x, int64_t last, int64_t padding) {
 
 tensor_val run_overwritten(const run_op *o, tensor_val result) {
     const tensor_val_info *info = &o->op->op->vals.data[result];
-    return o->r->inplace && info->role == VAL_RESULT ? info->inplace : TENSOR_NO_VAL;
+    return o->r->asked.inplace && info->role == VAL_RESULT ? info->inplace : TENSOR_NO_VAL;
 }
 
 bool run_is_overwritten(const run_op *o, tensor_val parameter) {
@@ -48,7 +48,7 @@ static bool is_tensor(const run_op *o, tensor_val v) {
 // Of a tensor or result. Uneven: seed after seed each of them in turn is the one that is unlike the others,
 // which meet all a version may ask for.
 run_layout run_layout_of(const run_op *o, tensor_val v) {
-    if (o->r->layout != LAYOUT_UNEVEN) return o->r->layout;
+    if (o->r->asked.layout != LAYOUT_UNEVEN) return o->r->asked.layout;
     uint32_t n = 0, number = 0;
     for (tensor_val k = 0; k < o->op->op->nparams; k++) {
         number = k == v ? n : number;
@@ -67,9 +67,9 @@ static void choose_strides(const run_op *o, tensor_val val, run_buffer *x) {
     if (run_layout_of(o, val) == LAYOUT_STRIDED && !packed) pack_strides(x, strided ? 2 : 1, PADDING);
     else pack_strides(x, 1, 0);
     bool any = !packed && (x->rank > 1 || (strided && x->rank));
-    if (run_is_far(r->layout) && any) run_choose_far(r->layout, x);
+    if (run_is_far(r->asked.layout) && any) run_choose_far(r->asked.layout, x);
     bool constant = v->role == VAL_TENSOR && !packed && x->rank && !run_is_overwritten(o, val);
-    if (r->layout != LAYOUT_BROADCAST || !constant) return;
+    if (r->asked.layout != LAYOUT_BROADCAST || !constant) return;
     if (strided) x->strides[x->rank - 1] = 0;
     else if (x->rank > 1) x->strides[0] = 0;
 }

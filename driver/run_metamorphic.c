@@ -101,11 +101,11 @@ static bool launch(run_op *o, const meta_change *c, run_change *row) {
 
 // Changes go round versions and levels, so that each costs one launch.
 static void launch_some(run_op *o, const meta_change *c, uint32_t number, run_change *row) {
-    uint32_t versions = o->r->all_plans ? gnn_program_versions(o->program) : 1;
-    o->level = number / versions % o->r->nlevels;
+    uint32_t versions = o->r->asked.all_plans ? gnn_program_versions(o->program) : 1;
+    o->level = number / versions % o->r->asked.nlevels;
     o->program = o->codes[o->level].program;
-    if (o->r->nlevels > 1)
-        o->where = arena_printf(o->r->d->arena, " at -O%u%s", o->r->levels[o->level], o->where);
+    if (o->r->asked.nlevels > 1)
+        o->where = arena_printf(o->r->d->arena, " at -O%u%s", o->r->asked.levels[o->level], o->where);
     for (uint32_t tried = 0; tried < versions; tried++) {
         o->turn = (number + tried) % versions;
         if (launch(o, c, row)) return;

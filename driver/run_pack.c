@@ -118,12 +118,12 @@ static json_t *numbers(const int64_t *x, uint32_t n) {
 }
 
 static json_t *tensor_of(run_op *o, tensor_val v) {
-    const run_buffer *x = &o->buffers[v];
+    const run_buffer *x = &o->ready.buffers[v];
     const tensor_val_info *info = &o->op->op->vals.data[v];
     tensor_val under = run_overwritten(o, v);
     if (under != TENSOR_NO_VAL) return json_pack("{si}", "over", (int)under);
     json_t *t = json_pack("{so sI}", "shape", numbers(x->shape, x->rank), "off", (json_int_t)x->off);
-    if (o->tensors[v].has_strides) json_object_set_new(t, "strides", numbers(x->strides, x->rank));
+    if (o->ready.tensors[v].has_strides) json_object_set_new(t, "strides", numbers(x->strides, x->rank));
     if (info->role != VAL_TENSOR) return t;
     size_t bytes;
     const void *elements = run_buffer_elements(o, x, &o->b->arrays[v], &bytes);
@@ -135,7 +135,7 @@ static json_t *argument_of(run_op *o, tensor_val v) {
     const tensor_val_info *info = &o->op->op->vals.data[v];
     if (info->role == VAL_MAP) return json_null();
     if (info->role == VAL_SCALAR)
-        return json_pack("{so}", "scalar", chunk_of(o, &o->args[v].scalar, sizeof(gnn_scalar)));
+        return json_pack("{so}", "scalar", chunk_of(o, &o->ready.args[v].scalar, sizeof(gnn_scalar)));
     return tensor_of(o, v);
 }
 

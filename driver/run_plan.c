@@ -38,7 +38,7 @@ static gnn_map narrow_map(run_op *o, tensor_val v) {
 }
 
 const char *run_version(const run_op *o) {
-    return o->r->all_plans ? gnn_program_version(o->program, o->turn) : o->r->version;
+    return o->r->asked.all_plans ? gnn_program_version(o->program, o->turn) : o->r->asked.version;
 }
 
 gnn_plan_options run_plan_options(run_op *o) {

@@ -1,6 +1,6 @@
 // gnnc run --target=sim --profile: what was counted, a table a kernel and its source lines, and what it
 // touches of each buffer.
-#include "run.h"
+#include "run_sim.h"
 #include "table.h"
 
 #include <string.h>

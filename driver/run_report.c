@@ -39,17 +39,17 @@ static void row_cells(const run_session *r, const run_row *w, const char **cell)
                                   "-",     "-",       "-",     "-",     w->verdict};
     memcpy(cell, plain, sizeof plain);
     if (w->checked) {
-        cell[5] = w->one_in < 2 ? arena_printf(a, "%lld", (long long)w->compared)
-                                : arena_printf(a, "%lld (1 in %llu)", (long long)w->compared,
-                                               (unsigned long long)w->one_in);
-        cell[6] = w->one_in < 2 ? arena_printf(a, "%lld", (long long)w->uncertain)
+        cell[5] = w->check.one_in < 2 ? arena_printf(a, "%lld", (long long)w->check.compared)
+                                : arena_printf(a, "%lld (1 in %llu)", (long long)w->check.compared,
+                                               (unsigned long long)w->check.one_in);
+        cell[6] = w->check.one_in < 2 ? arena_printf(a, "%lld", (long long)w->check.uncertain)
                                 : "-";   // the rest is not told apart
-        cell[OVERFLOWED] = arena_printf(a, "%lld", (long long)w->overflowed);
-        cell[8] = arena_printf(a, w->worst_ratio < 1e3 ? "%.3f" : "%.1e", w->worst_ratio);
+        cell[OVERFLOWED] = arena_printf(a, "%lld", (long long)w->check.overflowed);
+        cell[8] = arena_printf(a, w->check.worst_ratio < 1e3 ? "%.3f" : "%.1e", w->check.worst_ratio);
     }
     if (!w->ran) return;
     cell[9] = table_time_text(a, w->median_ms);
-    if (r->repeat > 1) cell[9] = arena_printf(a, "%s (%s)", cell[9], table_time_text(a, w->fastest_ms));
+    if (r->asked.repeat > 1) cell[9] = arena_printf(a, "%s (%s)", cell[9], table_time_text(a, w->fastest_ms));
 }
 
 static void leave_out(const char **cells, text_table *t, uint32_t column) {
@@ -61,16 +61,19 @@ static void leave_out(const char **cells, text_table *t, uint32_t column) {
 }
 
 void run_print(const run_session *r, const run_rows *rows, FILE *out) {
-    const char *title[COLUMNS] = {"op",        "target",     "type",        "plan",
-                                  "sizes",     "compared",   "uncertain",   "overflowed",
-                                  "error/bound", r->repeat > 1 ? "median (fastest)" : "time", "verdict"};
+    const char *title[COLUMNS] = {"op",          "target",
+                                  "type",        "plan",
+                                  "sizes",       "compared",
+                                  "uncertain",   "overflowed",
+                                  "error/bound", r->asked.repeat > 1 ? "median (fastest)" : "time",
+                                  "verdict"};
     text_table t = {.rows = rows->len + 1, .columns = COLUMNS, .first_number = 5, .last_number = 9};
     const char **cells = ARENA_ARRAY(r->d->arena, const char *, t.rows *COLUMNS);
     bool overflows = false;
     memcpy(cells, title, sizeof title);
     for (uint32_t i = 0; i < rows->len; i++) {
         row_cells(r, &rows->data[i], cells + (i + 1) * COLUMNS);
-        overflows |= rows->data[i].overflowed > 0;
+        overflows |= rows->data[i].check.overflowed > 0;
     }
     if (!overflows) leave_out(cells, &t, OVERFLOWED);
     t.cells = cells;
@@ -85,7 +88,7 @@ static bool write_result(run_op *o, tensor_val v) {
     gnn_context *c = o->r->graph->context;
     gnn_array array = {.dtype = run_dtype(x->type, 64), .rank = x->rank, .data = x->data};
     memcpy(array.shape, x->shape, sizeof array.shape);
-    const char *path = arena_printf(o->arena, "%s/%s.%s.npy", o->r->out, o->op->name,
+    const char *path = arena_printf(o->arena, "%s/%s.%s.npy", o->r->asked.out, o->op->name,
                                     o->op->op->vals.data[v].name);
     if (!gnn_array_write_npy(c, path, &array)) return true;
     d->io_fault = true;
@@ -95,8 +98,8 @@ static bool write_result(run_op *o, tensor_val v) {
 }
 
 bool run_write(run_op *o) {
-    if (!o->r->out) return true;
-    if (!make_folder(o->r->d, o->r->out)) return false;
+    if (!o->r->asked.out) return true;
+    if (!make_folder(o->r->d, o->r->asked.out)) return false;
     for (tensor_val v = 0; v < o->op->op->nparams; v++)
         if (o->results[v].data && !write_result(o, v)) return false;
     return true;

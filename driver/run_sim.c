@@ -1,5 +1,5 @@
 // --target=sim: the GPU's program of an op, its launches handed to the simulator.
-#include "run.h"
+#include "run_sim.h"
 
 #include <string.h>
 

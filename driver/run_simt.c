@@ -3,6 +3,7 @@
 //     out:f32[64]: nothing yet    zero:f32[64]    iota:i32[64]: 0, 1, 2 …    random:7:f32[64]    a number,
 //     for a scalar
 #include "run_memory.h"
+#include "run_sim.h"
 
 #include <errno.h>
 #include <stdlib.h>

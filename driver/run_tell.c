@@ -4,7 +4,7 @@
 bool run_failed(run_op *o, gnn_status s) {
     gnn_context *c = o->r->context;
     if (!s) return false;
-    if (s == GNN_NO_VERSION && (o->r->all_plans || o->changed)) {
+    if (s == GNN_NO_VERSION && (o->r->asked.all_plans || o->changed)) {
         o->unfit = true;
         gnn_context_clear_error(c);
         return true;

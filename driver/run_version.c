@@ -15,7 +15,8 @@ static const char *why_not(run_op *o, const char *version) {
     const char *taken, *why = NULL;
     gnn_plan_options options = run_plan_options(o);
     options.version = version;
-    bool fits = !gnn_plan_new(o->program, &options, &plan) && !gnn_plan_version(plan, o->args, o->op->op->nparams, &taken);
+    bool fits = !gnn_plan_new(o->program, &options, &plan) &&
+                !gnn_plan_version(plan, o->ready.args, o->op->op->nparams, &taken);
     if (!fits) why = arena_strdup(o->arena, gnn_context_error(o->r->context));
     gnn_plan_free(plan);
     gnn_context_clear_error(o->r->context);
