@@ -29,7 +29,7 @@ ast_name parse_part(parse *p, span at) {
 
 ast_name parse_string(parse *p, span at, bool closed) {
     if (!closed) {
-        p->fault_next = true;
+        p->faults.next = true;
         diag_help(parse_error(p, diag(p->ds, E0105, at, "this string has no closing quote on its line")),
                   "a string ends with \" on the line where it starts");
     }
@@ -133,8 +133,8 @@ static void report_unclosed(parse *p, parse_bracket open) {
 // Items stand outside blocks: one that is still open is closed before the next item or the end.
 static int close_block(parse *p, span *at) {
     parse_bracket open = p->brackets[--p->depth];
-    if (!p->fault_here && !p->stop) report_unclosed(p, open);
-    p->fault_here = p->fault_next = true;
+    if (!p->faults.here && !p->faults.stop) report_unclosed(p, open);
+    p->faults.here = p->faults.next = true;
     *at = (span){p->token.at.hi, p->token.at.hi};
     return END_BLOCK;
 }
@@ -142,8 +142,8 @@ static int close_block(parse *p, span *at) {
 static void scan(parse *p) {
     AST_YYSTYPE value = {.name = {NULL, NO_SPAN}};
     span at;
-    int kind = p->stop ? 0 : parse_yylex(&value, &at, p->scanner);
-    if (!kind || p->stop) p->held = (parse_token){0, {p->offset, p->offset}, {NULL, NO_SPAN}};
+    int kind = p->faults.stop ? 0 : parse_yylex(&value, &at, p->scanner);
+    if (!kind || p->faults.stop) p->held = (parse_token){0, {p->offset, p->offset}, {NULL, NO_SPAN}};
     else p->held = (parse_token){kind, at, value.name};
     p->holding = true;
 }
@@ -160,33 +160,33 @@ static int next_token(parse *p, span *at) {
 }
 
 int ast_yylex(AST_YYSTYPE *value, span *at, parse *p) {
-    p->fault_here = p->fault_next;
-    p->fault_next = false;
+    p->faults.here = p->faults.next;
+    p->faults.next = false;
     p->unclosed.kind = 0;
     if (!p->holding) scan(p);
     int kind = next_token(p, at);
-    if (p->stop) kind = 0;
+    if (p->faults.stop) kind = 0;
     p->previous = p->token;
     p->token = (parse_token){kind, *at, p->held.name};
     value->name = p->held.name;
     int before = p->previous.kind;
     bool ended = before == ';' || before == BLOCK || before == END_BLOCK;
-    if ((ended && p->doubt == PARSE_TO_SEMICOLON) || parse_new_line(p, p->previous.at.hi, at->lo))
-        p->doubt = PARSE_SURE;
+    if ((ended && p->faults.doubt == PARSE_TO_SEMICOLON) || parse_new_line(p, p->previous.at.hi, at->lo))
+        p->faults.doubt = PARSE_SURE;
     return kind;
 }
 
 // ---- Faults in characters -------------------------------------------------------------------------------
 diagnostic *parse_error(parse *p, diagnostic *d) {
-    if (++p->errors < PARSE_MAX_ERRORS || p->stop) return d;
-    p->stop = true;
+    if (++p->faults.count < PARSE_MAX_ERRORS || p->faults.stop) return d;
+    p->faults.stop = true;
     return diag_note(d, NO_SPAN, "after %d syntax errors the rest of the file is not read", PARSE_MAX_ERRORS);
 }
 
 void parse_too_deep(parse *p, span at) {
-    p->stop = true;
-    if (p->deep) return;
-    p->deep = true;
+    p->faults.stop = true;
+    if (p->faults.deep) return;
+    p->faults.deep = true;
     diagnostic *d = diag(p->ds, E0106, at, "this is nested more than %d levels deep", AST_MAX_DEPTH);
     diag_help(parse_error(p, d), "give a part of it an equation or a function of its own");
 }
@@ -241,9 +241,9 @@ static void help_spelling(parse *p, diagnostic *d, span at) {
 
 // The characters of a run are one fault.
 static bool goes_on(parse *p, span at) {
-    bool same = p->fault_here && p->fault_end == at.lo;
-    p->fault_here = true;
-    p->fault_end = at.hi;
+    bool same = p->faults.here && p->faults.end == at.lo;
+    p->faults.here = true;
+    p->faults.end = at.hi;
     return same;
 }
 

@@ -21,6 +21,16 @@ typedef struct {
     ast_name name;
 } parse_token;
 
+typedef struct {   // what was told so far, and what is not blamed for it
+    uint32_t count;
+    uint32_t expr_end;   // where the last expression built ended
+    uint32_t end;        // where the last fault in characters ended
+    bool here;           // a fault is reported right before `token`, which is then not blamed
+    bool next;           // the same for the next token
+    enum { PARSE_SURE, PARSE_TO_SEMICOLON, PARSE_TO_LINE_END } doubt;   // how far a fault is due to the last
+    bool deep, stop;   // depth was reported; nothing more is read
+} parse_faults;
+
 typedef struct parse {
     arena *arena;
     intern_table *names;
@@ -30,37 +40,31 @@ typedef struct parse {
     ast_item *last_item;
     struct ast_comment *last_comment;
     void *scanner;
-    uint32_t offset;   // position of the next byte to scan
-    uint32_t start;    // of the comment or string being scanned
+    uint32_t offset;               // position of the next byte to scan
+    uint32_t start;                // of the comment or string being scanned
     parse_token token, previous;   // the one the parser looks at, and the one before
     parse_token held;              // scanned, but blocks have to be closed before it
     int item;                      // the word that started the item
     bool holding;
     parse_bracket brackets[PARSE_MAX_BRACKETS];
-    uint32_t depth;            // of brackets
-    parse_bracket unclosed;    // kind not 0: left open where `token` stands
-    uint32_t errors;
-    uint32_t expr_end;         // where the last expression built ended
-    uint32_t fault_end;        // where the last fault in characters ended
-    bool fault_here;           // a fault is reported right before `token`, which is then not blamed
-    bool fault_next;           // the same for the next token
-    enum { PARSE_SURE, PARSE_TO_SEMICOLON, PARSE_TO_LINE_END } doubt;   // how far a fault is due to the last
-    bool deep, stop;           // depth was reported; nothing more is read
+    uint32_t depth;           // of brackets
+    parse_bracket unclosed;   // kind not 0: left open where `token` stands
+    parse_faults faults;
 } parse;
 
 // Lists in source order, appended at the end; NULL is passed over.
-#define AST_LIST(T)                                                                                         \
-    typedef struct {                                                                                        \
-        T *first, *last;                                                                                    \
-    } T##_list;                                                                                             \
-    static inline T##_list T##_none(void) { return (T##_list){NULL, NULL}; }                                \
-    static inline T##_list T##_append(T##_list list, T *x) {                                                \
-        if (!x) return list;                                                                                \
-        if (list.last) list.last->next = x;                                                                 \
-        else list.first = x;                                                                                \
-        list.last = x;                                                                                      \
-        return list;                                                                                        \
-    }                                                                                                       \
+#define AST_LIST(T)                                                                                          \
+    typedef struct {                                                                                         \
+        T *first, *last;                                                                                     \
+    } T##_list;                                                                                              \
+    static inline T##_list T##_none(void) { return (T##_list){NULL, NULL}; }                                 \
+    static inline T##_list T##_append(T##_list list, T *x) {                                                 \
+        if (!x) return list;                                                                                 \
+        if (list.last) list.last->next = x;                                                                  \
+        else list.first = x;                                                                                 \
+        list.last = x;                                                                                       \
+        return list;                                                                                         \
+    }                                                                                                        \
     static inline T##_list T##_one(T *x) { return T##_append(T##_none(), x); }
 AST_LIST(ast_expr)
 AST_LIST(ast_binder)

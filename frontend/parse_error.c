@@ -23,7 +23,7 @@ static bool expects(const fault *f, const char *token) {
 // The parser has closed an expression by the time it meets the fault; an operator would have continued it.
 static bool expects_operator(const fault *f) {
     if (expects(f, "'='")) return false;
-    return (expects(f, "'+'") && expects(f, "'*'")) || f->parse->expr_end == f->parse->previous.at.hi;
+    return (expects(f, "'+'") && expects(f, "'*'")) || f->parse->faults.expr_end == f->parse->previous.at.hi;
 }
 static bool expects_expression(const fault *f) { return expects(f, "a number") && expects(f, "'!'"); }
 
@@ -97,7 +97,7 @@ static bool left_open(const fault *f) {
     parse *p = f->parse;
     parse_bracket open = p->unclosed;
     if (!open.kind || !expects(f, closing(open.kind))) return false;
-    p->doubt = PARSE_TO_LINE_END;
+    p->faults.doubt = PARSE_TO_LINE_END;
     diagnostic *d = parse_error(p, diag(p->ds, E0113, open.at, "this %s is not closed", opening(open.kind)));
     diag_note(d, f->at, "%s was expected before %s", closing(open.kind), f->found);
     return true;
@@ -265,7 +265,7 @@ static void plain_fault(const fault *f) {
 }
 
 void parse_syntax_error(parse *p, span at, const char *found, const char *const *expected, int n) {
-    if (p->stop || p->fault_here || p->doubt) return;   // told already
+    if (p->faults.stop || p->faults.here || p->faults.doubt) return;   // told already
     fault f = {p, at, found, expected, n};
     bool verbatim = p->token.kind == NAME || p->token.kind == NUMBER || p->token.kind == PRIMED ||
                     p->token.kind == PART;
@@ -277,5 +277,5 @@ void parse_syntax_error(parse *p, span at, const char *found, const char *const 
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
         if (mistakes[i](&f)) return;
     plain_fault(&f);
-    if (expects(&f, "';'")) p->doubt = PARSE_TO_SEMICOLON;
+    if (expects(&f, "';'")) p->faults.doubt = PARSE_TO_SEMICOLON;
 }

@@ -12,7 +12,7 @@ static ast_expr *new_expr(parse *p, ast_kind kind, span at) {
     e->kind = kind;
     e->at = at;
     e->depth = 1;
-    p->expr_end = at.hi;
+    p->faults.expr_end = at.hi;
     return e;
 }
 

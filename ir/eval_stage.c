@@ -36,7 +36,7 @@ static void enter_variables(stage_run *r) {
 static void limit_terms(stage_run *r) {
     const uint32_t *every = r->ev->in->every;
     uint32_t terms = every ? every[r->s - r->ev->op->stages.data] : 0;
-    eval_node *product = &r->p->nodes.data[r->body[0]];
+    eval_node *product = &r->p->nodes.data[r->nodes.body[0]];
     if (terms < 2 || product->op != TENSOR_MUL_OP) return;
     product->most = eval_precision_of(r->reducer->state_types[0].type)->limit / terms;
 }
@@ -65,10 +65,11 @@ static void prepare_reduction(stage_run *r) {
     r->tallied = numeric && tensor_type_is_float(reducer->state_types[0]);
     if (!r->tallied) r->states = eval_states_new(ev, reducer, r->name);
     else r->precision = eval_precision_in(ev, reducer->state_types[0].type);
-    for (uint32_t i = 0; i < r->s->nbody && !ev->why; i++) r->p->nodes.data[r->body[i]].contracts = true;
+    for (uint32_t i = 0; i < r->s->nbody && !ev->why; i++)
+        r->p->nodes.data[r->nodes.body[i]].contracts = true;
     if (!ev->why) limit_terms(r);
     const bool *relative = ev->in->relative;
-    if (!ev->why && relative && relative[r->s - ev->op->stages.data]) round_relative(r->p, r->body[0]);
+    if (!ev->why && relative && relative[r->s - ev->op->stages.data]) round_relative(r->p, r->nodes.body[0]);
 }
 
 void eval_run_prepare(stage_run *r) {
@@ -81,12 +82,12 @@ void eval_run_prepare(stage_run *r) {
         sides[i] = s->keys[i].lhs;
         sides[s->nkeys + i] = s->keys[i].rhs;
     }
-    r->lhs = compile_all(r, sides, s->nkeys);
-    r->rhs = compile_all(r, sides + s->nkeys, s->nkeys);
+    r->nodes.lhs = compile_all(r, sides, s->nkeys);
+    r->nodes.rhs = compile_all(r, sides + s->nkeys, s->nkeys);
     r->found_by = ARENA_ARRAY(ev->temp, bool, s->nkeys);
-    r->filters = compile_all(r, s->filters, s->nfilters);
-    r->body = compile_all(r, s->body, s->nbody);
-    r->orelse = compile_all(r, s->orelse, s->nelse);
+    r->nodes.filters = compile_all(r, s->filters, s->nfilters);
+    r->nodes.body = compile_all(r, s->body, s->nbody);
+    r->nodes.orelse = compile_all(r, s->orelse, s->nelse);
     r->targets = ARENA_ARRAY(ev->temp, eval_slot *, s->ntargets);
     for (uint32_t i = 0; i < s->ntargets; i++) r->targets[i] = eval_slot_of(ev, s->targets[i].val);
     r->values = ARENA_ARRAY(ev->temp, eval_value, s->ntargets);
@@ -120,7 +121,7 @@ static int by_key(const void *x, const void *y) {
 
 // The key is an input's value at the variable itself, from 0 on and ascending, as edges by destination are.
 static const int64_t *ordered_map(const stage_run *r, const bound_variable *b, uint32_t key) {
-    const eval_node *nodes = r->p->nodes.data, *n = &nodes[r->lhs[key]];
+    const eval_node *nodes = r->p->nodes.data, *n = &nodes[r->nodes.lhs[key]];
     if (n->op != TENSOR_LOAD_OP || n->nargs != 1 || !n->slot || !n->slot->input ||
         n->slot->info->type != DT_INDEX)
         return NULL;
@@ -145,7 +146,7 @@ static bool sort_points(stage_run *r, bound_variable *b, uint32_t key) {
     bool certain = true, sorted = true;
     for (int64_t i = 0; i < b->size && certain && !r->ev->why; i++) {
         assign(r, b, i);
-        eval_value x = eval_node_value(r->p, r->lhs[key]);
+        eval_value x = eval_node_value(r->p, r->nodes.lhs[key]);
         certain = x.certain;
         if (x.i < 0) continue;
         if (b->npoints && b->points[b->npoints - 1].key > x.i) sorted = false;
@@ -162,8 +163,9 @@ static void find_keys(stage_run *r) {
         for (uint32_t k = 0; k < r->s->nkeys && b->key == NO_KEY && !r->ev->why; k++) {
             const eval_node *nodes = r->p->nodes.data;
             uint32_t budget = 4096;
-            bool alone = nodes[r->lhs[k]].level == b->level && nodes[r->rhs[k]].level < b->level &&
-                         depends_on_alone(r->p, r->lhs[k], b->var, &budget);
+            bool alone = nodes[r->nodes.lhs[k]].level == b->level &&
+                         nodes[r->nodes.rhs[k]].level < b->level &&
+                         depends_on_alone(r->p, r->nodes.lhs[k], b->var, &budget);
             if (!alone || r->found_by[k] || !sort_points(r, b, k)) continue;
             b->key = k;
             r->found_by[k] = true;
@@ -199,7 +201,7 @@ static bool is_member(stage_run *r, bool *included) {
     *included = true;
     for (uint32_t k = 0; k < r->s->nkeys; k++) {
         if (r->found_by[k]) continue;
-        eval_value x = key_side(r, r->lhs[k]), y = key_side(r, r->rhs[k]);
+        eval_value x = key_side(r, r->nodes.lhs[k]), y = key_side(r, r->nodes.rhs[k]);
         bool fits = x.i == y.i && x.i != -1;
         if (!fits) *included = false;
         if (!x.certain || !y.certain) certain = false;
@@ -207,7 +209,7 @@ static bool is_member(stage_run *r, bool *included) {
     }
     for (uint32_t k = 0; k < r->s->nfilters; k++) {
         r->ev->guessing += !certain;
-        eval_value x = eval_node_value(r->p, r->filters[k]);
+        eval_value x = eval_node_value(r->p, r->nodes.filters[k]);
         r->ev->guessing -= !certain;
         if (!x.i) *included = false;
         if (x.certain && !x.i) return true;
@@ -221,11 +223,11 @@ static void add_term(stage_run *r) {
     eval_count_step(r->ev);
     if (certain && !included) return;
     r->ev->guessing += !certain;
-    for (uint32_t i = 0; i < r->s->nbody; i++) r->args[i] = eval_node_value(r->p, r->body[i]);
+    for (uint32_t i = 0; i < r->s->nbody; i++) r->args[i] = eval_node_value(r->p, r->nodes.body[i]);
     r->ev->guessing -= !certain;
-    r->members += included;
-    r->sure += certain;
-    r->perhaps += !certain;
+    r->terms.members += included;
+    r->terms.sure += certain;
+    r->terms.perhaps += !certain;
     if (r->tallied) eval_tally_add(&r->tally, r->reducer->kind, r->args[0], included, !certain);
     else eval_states_add(r->states, r->args, included, !certain);
 }
@@ -243,8 +245,8 @@ static void visit_terms(stage_run *r, uint32_t j) {
         }
         return;
     }
-    eval_value x = key_side(r, r->rhs[b->key]);
-    if (!x.certain) r->unsure_domain = true;
+    eval_value x = key_side(r, r->nodes.rhs[b->key]);
+    if (!x.certain) r->terms.unsure_domain = true;
     if (x.i < 0) return;
     for (int64_t i = first_with(b, x.i); i < b->npoints && key_of(b, i) == x.i && !r->ev->why; i++) {
         assign(r, b, b->map ? i : b->points[i].point);
@@ -260,18 +262,18 @@ static void forget_certainty(stage_run *r) {
 }
 
 static void reduce(stage_run *r) {
-    r->members = r->sure = r->perhaps = 0;
-    r->unsure_domain = false;
+    r->terms.members = r->terms.sure = r->terms.perhaps = 0;
+    r->terms.unsure_domain = false;
     if (r->tallied) eval_tally_start(&r->tally);
     else eval_states_start(r->states);
     visit_terms(r, 0);
-    bool nothing = r->members == 0, lone_perhaps = r->sure == 0 && r->perhaps > 0;
+    bool nothing = r->terms.members == 0, lone_perhaps = r->terms.sure == 0 && r->terms.perhaps > 0;
     if (nothing && r->s->nelse)
-        for (uint32_t i = 0; i < r->s->nelse; i++) r->values[i] = eval_node_value(r->p, r->orelse[i]);
+        for (uint32_t i = 0; i < r->s->nelse; i++) r->values[i] = eval_node_value(r->p, r->nodes.orelse[i]);
     else if (r->tallied) r->values[0] = taken_apart(r, eval_tally_finish(r->ev, &r->tally, r->reducer->kind, r->precision, r->name));
     else eval_states_finish(r->states, r->values);
     if (r->reducer->roundings) r->values[0] = taken_apart(r, r->values[0]);
-    if (r->unsure_domain || (r->s->nelse && lone_perhaps)) forget_certainty(r);
+    if (r->terms.unsure_domain || (r->s->nelse && lone_perhaps)) forget_certainty(r);
 }
 
 // ---- Storing ---------------------------------------------------------------------------------------------
@@ -338,7 +340,7 @@ static void at_point(stage_run *r) {
     eval_count_step(r->ev);
     if (r->reducer) reduce(r);
     else
-        for (uint32_t i = 0; i < r->s->nbody; i++) r->values[i] = eval_node_value(r->p, r->body[i]);
+        for (uint32_t i = 0; i < r->s->nbody; i++) r->values[i] = eval_node_value(r->p, r->nodes.body[i]);
     for (uint32_t i = 0; i < r->s->ntargets && !r->ev->why; i++) store(r, i);
 }
 

@@ -19,6 +19,16 @@ typedef struct {
 } bound_variable;
 enum { NO_KEY = UINT32_MAX };
 
+typedef struct {
+    uint32_t *lhs, *rhs;   // of keys
+    uint32_t *filters, *body, *orelse;
+} stage_nodes;
+
+typedef struct {
+    int64_t members, sure, perhaps;   // in exact arithmetic, certainly, perhaps or perhaps not
+    bool unsure_domain;               // a key's right side is uncertain
+} stage_terms;
+
 typedef struct stage_run {
     evaluator *ev;
     const tensor_stage *s;
@@ -26,9 +36,8 @@ typedef struct stage_run {
     eval_program *p;
     uint32_t nleft;
     bound_variable *left, *bound;
-    uint32_t *lhs, *rhs;   // nodes of keys
+    stage_nodes nodes;
     bool *found_by;        // keys that need no check, as they led to the point
-    uint32_t *filters, *body, *orelse;
     eval_slot **targets;
     eval_value *args, *values;
     bool tallied;   // a builtin reducer over floats
@@ -36,8 +45,7 @@ typedef struct stage_run {
     eval_tally tally;
     eval_states *states;
     uint32_t name;   // of eval_value.beyond, where the reduction is
-    int64_t members, sure, perhaps;   // terms: in exact arithmetic, certainly, perhaps or perhaps not
-    bool unsure_domain;               // a key's right side is uncertain
+    stage_terms terms;
     int64_t kept_at;                  // where elements of a sample are kept, whose number is known; -1: behind the last
 } stage_run;
 

@@ -50,18 +50,20 @@ eval_states *eval_states_new(evaluator *ev, const tensor_reducer *r, uint32_t na
     s->reducer = r;
     s->name = name;
     s->program = eval_program_new(ev, arena_printf(ev->temp, "reducer '%s'", r->name), 1);
-    s->identity = compile_all(s->program, r->identity, r->nstate);
-    s->lift = compile_all(s->program, r->lift, r->nstate);
-    s->combine = compile_all(s->program, r->combine, r->nstate);
-    s->finish = compile_all(s->program, r->finish, r->nresults);
-    for (uint32_t i = 0; i < r->nstate && !ev->why; i++) s->program->nodes.data[s->lift[i]].contracts = true;
+    s->nodes.identity = compile_all(s->program, r->identity, r->nstate);
+    s->nodes.lift = compile_all(s->program, r->lift, r->nstate);
+    s->nodes.combine = compile_all(s->program, r->combine, r->nstate);
+    s->nodes.finish = compile_all(s->program, r->finish, r->nresults);
+    for (uint32_t i = 0; i < r->nstate && !ev->why; i++)
+        s->program->nodes.data[s->nodes.lift[i]].contracts = true;
     eval_ready(s->program);
     s->components = ARENA_ARRAY(ev->temp, eval_component, r->nstate);
     for (uint32_t i = 0; i < r->nstate; i++) {
         s->components[i] = component(ev, r, i);
         s->mixed |= s->components[i].kind == COMPONENT_MIXED;
     }
-    for (uint32_t i = 0; s->mixed && i < r->nstate && !ev->why; i++) round_in_any_order(s->program, s->combine[i]);
+    for (uint32_t i = 0; s->mixed && i < r->nstate && !ev->why; i++)
+        round_in_any_order(s->program, s->nodes.combine[i]);
     eval_value **states[] = {&s->nothing,  &s->next,     &s->finite,   &s->special,
                              &s->total[0], &s->total[1], &s->total[2], &s->total[3]};
     for (uint32_t k = 0; k < sizeof states / sizeof *states; k++)
@@ -70,7 +72,7 @@ eval_states *eval_states_new(evaluator *ev, const tensor_reducer *r, uint32_t na
     s->terms = ARENA_ARRAY(ev->temp, eval_value, EVAL_CHUNK * r->nstate);
     s->work = ARENA_ARRAY(ev->temp, eval_value, EVAL_CHUNK * r->nstate);
     s->single = ARENA_ARRAY(ev->temp, eval_value, EVAL_SINGLE * r->nstate);
-    evaluate_all(s->program, s->identity, s->nothing, r->nstate);
+    evaluate_all(s->program, s->nodes.identity, s->nothing, r->nstate);
     return s;
 }
 
@@ -95,7 +97,7 @@ static void copy_state(const eval_states *s, eval_value *to, const eval_value *f
 static void combine_into(eval_states *s, eval_value *out, const eval_value *left, const eval_value *right) {
     s->program->left = left;
     s->program->right = right;
-    evaluate_all(s->program, s->combine, s->next, s->reducer->nstate);
+    evaluate_all(s->program, s->nodes.combine, s->next, s->reducer->nstate);
     copy_state(s, out, s->next);
 }
 
@@ -187,7 +189,7 @@ void eval_states_add(eval_states *s, const eval_value *args, bool included, bool
     const tensor_reducer *r = s->reducer;
     eval_value *x = at(s, s->terms, s->waiting);
     s->program->arg = args;
-    evaluate_all(s->program, included ? s->lift : s->identity, x, r->nstate);
+    evaluate_all(s->program, included ? s->nodes.lift : s->nodes.identity, x, r->nstate);
     for (uint32_t i = 0; i < r->nstate; i++) {
         eval_component *c = &s->components[i];
         if (unsure) x[i].bound = (double)INFINITY, x[i].certain = false;
@@ -221,7 +223,7 @@ static void finish_one(eval_states *s, eval_value *state, eval_value *results) {
         else if (s->nterms > 1) state[i].bound *= 2;
     }
     s->program->left = state;
-    evaluate_all(s->program, s->finish, results, r->nresults);
+    evaluate_all(s->program, s->nodes.finish, results, r->nresults);
 }
 
 static void finish_other(eval_states *s, eval_value *state, eval_value *results) {

@@ -19,9 +19,9 @@ void eval_tally_start(eval_tally *t) {
 
 static void add_special(eval_tally *t, double x, bool unsure) {
     if (unsure) t->unknown = true;
-    else if (isnan(x)) t->nan = true;
-    else if (x > 0) t->plus = true;
-    else t->minus = true;
+    else if (isnan(x)) t->seen.nan = true;
+    else if (x > 0) t->seen.plus = true;
+    else t->seen.minus = true;
 }
 
 // The largest power of two that x, not 0, is a multiple of.
@@ -63,7 +63,7 @@ static void add_product(eval_tally *t, eval_value x, bool unsure) {
     if (unsure) t->unknown = true;
     if (x.bound != 0 && size <= x.bound) t->unsigned_term = true;
     if (!isfinite(x.v)) add_special(t, x.v, unsure);
-    else if (x.v == 0 && x.bound == 0) t->zero = true;
+    else if (x.v == 0 && x.bound == 0) t->seen.zero = true;
     multiply(&t->product, x.v);
     if (!isfinite(x.v)) return;
     if (size > 0) t->product_spread += log1p(x.bound / size);
@@ -106,10 +106,11 @@ enum { LONGEST = 1 << 16 };
 
 static eval_value finish_sum(const eval_tally *t, const eval_precision *p) {
     double r = (double)t->sum, reach = t->abs + t->bound;
-    if (t->nan || (t->plus && t->minus && !t->unknown)) return eval_float((double)NAN, 0);
+    if (t->seen.nan || (t->seen.plus && t->seen.minus && !t->unknown)) return eval_float((double)NAN, 0);
     if (t->unknown) return eval_float(r, (double)INFINITY);
-    double infinity = t->plus ? (double)INFINITY : (double)-INFINITY;
-    if (t->plus || t->minus) return eval_float(infinity, reach < p->limit / 2 ? 0 : (double)INFINITY);
+    double infinity = t->seen.plus ? (double)INFINITY : (double)-INFINITY;
+    if (t->seen.plus || t->seen.minus)
+        return eval_float(infinity, reach < p->limit / 2 ? 0 : (double)INFINITY);
     bool exact =
         t->exact && (t->grain == INT_MAX || (t->abs <= ldexp(1, t->grain + p->bits) && reach < p->limit));
     if (t->terms == 0 || exact) return eval_float(r, 0);
@@ -123,11 +124,13 @@ static eval_value finish_sum(const eval_tally *t, const eval_precision *p) {
 // Where parts of the product leave the type, some order has anything; in real arithmetic none does.
 static eval_value finish_product(const eval_tally *t, const eval_precision *p, bool real) {
     double r = value_of(&t->product), most = real ? 1 : exp2(t->most);
-    if (t->nan) return eval_float((double)NAN, 0);
+    if (t->seen.nan) return eval_float((double)NAN, 0);
     if (t->unknown || !(most < p->limit / 2)) return eval_float(r, (double)INFINITY);
-    bool infinite = t->plus || t->minus, shrinks = !real && !(t->least > log2(2 * p->normal));
-    if (t->zero && infinite) return eval_float((double)NAN, 0);
-    if (t->zero) return eval_float(copysign(0, r), t->unsigned_term ? p->tiny : 0);   // not exact: its sign matters to 1 / 0
+    bool infinite = t->seen.plus || t->seen.minus, shrinks = !real && !(t->least > log2(2 * p->normal));
+    if (t->seen.zero && infinite) return eval_float((double)NAN, 0);
+    if (t->seen.zero)
+        return eval_float(copysign(0, r),
+                          t->unsigned_term ? p->tiny : 0);   // not exact: its sign matters to 1 / 0
     if (infinite) return eval_float(r, shrinks ? (double)INFINITY : 0);
     if (t->terms == 0) return eval_float(r, 0);
     double spread = r != 0 ? fabs(r) * expm1(t->product_spread) : t->product_spread > 0 ? (double)INFINITY : 0;
@@ -139,7 +142,7 @@ static eval_value finish_product(const eval_tally *t, const eval_precision *p, b
 }
 
 static eval_value finish_greatest(const eval_tally *t) {
-    if (t->nan) return eval_float((double)NAN, 0);
+    if (t->seen.nan) return eval_float((double)NAN, 0);
     if (t->unknown) return eval_float(t->best, (double)INFINITY);
     double bound = t->hi == t->lo ? 0 : fmax(t->hi - t->best, t->best - t->lo);
     return eval_float(t->best, isfinite(bound) ? bound : (double)INFINITY);
@@ -161,7 +164,9 @@ static eval_value finish(const eval_tally *t, tensor_reduce_kind kind, const eva
 
 // ---- Beyond the type -------------------------------------------------------------------------------------
 
-static bool is_finite(const eval_tally *t) { return !t->nan && !t->plus && !t->minus && !t->unknown; }
+static bool is_finite(const eval_tally *t) {
+    return !t->seen.nan && !t->seen.plus && !t->seen.minus && !t->unknown;
+}
 
 static eval_value in_reals(const eval_tally *t, tensor_reduce_kind kind, eval_value x, double reach, uint32_t name) {
     bool lost = t->huge && (isnan(x.v) || kind == REDUCE_PROD);   // times what may be small

@@ -11,6 +11,11 @@ typedef struct {
     int64_t e;
 } eval_scaled;
 
+// Certain terms: 0, NaN, infinities.
+typedef struct {
+    bool zero, nan, plus, minus;
+} eval_seen;
+
 // Over floats, sum, prod, max and min are judged over all orders of combination at once.
 typedef struct {
     int64_t terms;                   // that an implementation may combine
@@ -22,7 +27,7 @@ typedef struct {
     double best, hi, lo;             // max: value, and where an implementation's may be
     bool exact;                      // the terms are, and multiples of 2^grain
     int grain;
-    bool zero, nan, plus, minus;     // certain terms: 0, NaN, infinities
+    eval_seen seen;
     bool unsigned_term;              // the sign of some term is not certain
     bool unknown;
     bool huge;                       // a term that no f64 holds (eval_range.c)
@@ -45,13 +50,17 @@ typedef struct {
     eval_tally tally;
 } eval_component;
 
+typedef struct {
+    uint32_t *identity, *lift, *combine, *finish;
+} eval_sections;
+
 // Any reducer: lift, combine and finish evaluated in index order; where a component is mixed, in some other orders too,
 // a chunk of terms at a time.
 enum { EVAL_CHUNK = 1024, EVAL_ORDERS = 4, EVAL_SINGLE = 64 };
 typedef struct {
     const tensor_reducer *reducer;
     eval_program *program;
-    uint32_t *identity, *lift, *combine, *finish;   // nodes
+    eval_sections nodes;
     eval_component *components;
     bool mixed;                              // some component is
     eval_value *nothing, *next, *other;      // the identity; what combine gives; results of another order

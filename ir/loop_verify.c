@@ -16,13 +16,13 @@ static void enter(loop_verifier *v, int what, uint32_t index) {
 static void take_back(loop_verifier *v, const scope_entry *e) {
     switch (e->what) {
     case SCOPE_VAR:
-        v->bound[e->index] = false;
-        v->value[e->index] = 0;
-        v->loop[e->index] = NULL;
+        v->vars.bound[e->index] = false;
+        v->vars.value[e->index] = 0;
+        v->vars.loop[e->index] = NULL;
         break;
-    case SCOPE_VAL: v->point[e->index] = NULL; break;
-    case SCOPE_STATE: v->state_known[e->index] = false; break;
-    case SCOPE_GIVEN: v->given[e->index] = 0; break;
+    case SCOPE_VAL: v->vals.point[e->index] = NULL; break;
+    case SCOPE_STATE: v->stages.state_known[e->index] = false; break;
+    case SCOPE_GIVEN: v->vars.given[e->index] = 0; break;
     }
 }
 
@@ -41,22 +41,22 @@ static void leave(loop_verifier *v, uint32_t mark, bool phase) {
 static const char *bind(loop_verifier *v, const loop_node *n) {
     tensor_var x = n->var;
     const char *name = v->op->vars.data[x].name;
-    if (v->bound[x]) return WRONG(v, "variable '%s' is bound already", name);
+    if (v->vars.bound[x]) return WRONG(v, "variable '%s' is bound already", name);
     for (uint32_t i = 0; i < v->op->loops.len; i++)
         if (v->op->loops.data[i].step == x)
             return WRONG(v, "'%s' is the step of a recurrence, which its rounds bind", name);
-    v->bound[x] = true;
-    v->value[x] = n->kind == LOOP_LET ? n->value : 0;
-    v->loop[x] = n->kind == LOOP_FOR ? n : NULL;
-    v->depth[x] = v->path.len;
-    v->since[x] = ++v->clock;
+    v->vars.bound[x] = true;
+    v->vars.value[x] = n->kind == LOOP_LET ? n->value : 0;
+    v->vars.loop[x] = n->kind == LOOP_FOR ? n : NULL;
+    v->vars.depth[x] = v->path.len;
+    v->vars.since[x] = ++v->vars.clock;
     enter(v, SCOPE_VAR, x);
     return NULL;
 }
 
 static const char *check_bound(loop_verifier *v, const tensor_var *vars, uint32_t n, const char *stage) {
     for (uint32_t i = 0; i < n; i++)
-        if (!v->bound[vars[i]])
+        if (!v->vars.bound[vars[i]])
             return WRONG(v, "'%s' of stage '%s' is not bound here", v->op->vars.data[vars[i]].name, stage);
     return NULL;
 }
@@ -96,13 +96,13 @@ static const loop_node *reduction_around(const loop_verifier *v, uint32_t stage,
 static void known_at(loop_verifier *v, tensor_val val, const tensor_expr *index, uint32_t rank) {
     tensor_expr *point = ARENA_ARRAY(v->scratch, tensor_expr, rank + 1);
     for (uint32_t i = 0; i < rank; i++) point[i] = loop_behind_lets(v, index[i]);
-    v->stored_in[val] = v->kernel;
-    v->point[val] = point;
-    v->phase[val] = NULL;
-    for (uint32_t k = v->path.len; k-- > 0 && !v->phase[val];) {
+    v->vals.stored_in[val] = v->kernel;
+    v->vals.point[val] = point;
+    v->vals.phase[val] = NULL;
+    for (uint32_t k = v->path.len; k-- > 0 && !v->vals.phase[val];) {
         if (v->path.data[k]->kind != LOOP_PHASE) continue;
-        v->phase[val] = v->path.data[k];
-        v->around[val] = k ? v->path.data[k - 1] : NULL;
+        v->vals.phase[val] = v->path.data[k];
+        v->vals.around[val] = k ? v->path.data[k - 1] : NULL;
     }
     enter(v, SCOPE_VAL, val);
 }
@@ -172,8 +172,8 @@ static const char *check_given(loop_verifier *v, const loop_node *n) {
     if (!tensor_type_equal(t, want))
         return WRONG(v, "what is given is %s, not %s", tensor_type_text(v->arena, v->op, want),
                      tensor_type_text(v->arena, v->op, t));
-    if (v->given[n->key]) return NULL;
-    v->given[n->key] = n->value;
+    if (v->vars.given[n->key]) return NULL;
+    v->vars.given[n->key] = n->value;
     enter(v, SCOPE_GIVEN, n->key);
     return NULL;
 }
@@ -231,12 +231,13 @@ static const char *check_without(loop_verifier *v, const loop_node *n) {
     const loop_node *loop = v->path.data[at];
     bool *hidden = ARENA_ARRAY(v->scratch, bool, v->op->vars.len);
     for (tensor_var x = 0; x < v->op->vars.len; x++)
-        hidden[x] = v->bound[x] && (x == n->var || (v->value[x] && loop_depends(v, v->value[x], n->var)));
-    for (tensor_var x = 0; x < v->op->vars.len; x++) v->bound[x] &= !hidden[x];
+        hidden[x] = v->vars.bound[x] &&
+                    (x == n->var || (v->vars.value[x] && loop_depends(v, v->vars.value[x], n->var)));
+    for (tensor_var x = 0; x < v->op->vars.len; x++) v->vars.bound[x] &= !hidden[x];
     v->path.data[at] = n;
     TRY(check_body(v, n));
     v->path.data[at] = loop;
-    for (tensor_var x = 0; x < v->op->vars.len; x++) v->bound[x] |= hidden[x];
+    for (tensor_var x = 0; x < v->op->vars.len; x++) v->vars.bound[x] |= hidden[x];
     return NULL;
 }
 
@@ -244,13 +245,13 @@ static const char *walk_reduction(loop_verifier *v, const loop_node *n) {
     uint32_t *before = ARENA_ARRAY(v->scratch, uint32_t, n->nstages);
     for (uint32_t i = 0; i < n->nstages; i++) {
         uint32_t depth;
-        before[i] = v->contributions[n->stages[i]];
-        if (v->state_known[n->stages[i]] || reduction_around(v, n->stages[i], &depth))
+        before[i] = v->stages.contributions[n->stages[i]];
+        if (v->stages.state_known[n->stages[i]] || reduction_around(v, n->stages[i], &depth))
             return WRONG(v, "stage '%s' is reduced already", v->op->stages.data[n->stages[i]].name);
     }
     TRY(check_body(v, n));
     for (uint32_t i = 0; i < n->nstages; i++)
-        if (v->contributions[n->stages[i]] == before[i])
+        if (v->stages.contributions[n->stages[i]] == before[i])
             return WRONG(v, "nothing is contributed to stage '%s'", v->op->stages.data[n->stages[i]].name);
     return NULL;
 }
@@ -265,7 +266,7 @@ static const char *check_reduce(loop_verifier *v, const loop_node *n) {
     TRY(loop_check_maxima(v, n));
     TRY(walk_reduction(v, n));
     for (uint32_t i = 0; i < n->nstages; i++) {
-        v->state_known[n->stages[i]] = true;
+        v->stages.state_known[n->stages[i]] = true;
         enter(v, SCOPE_STATE, n->stages[i]);
     }
     return NULL;
@@ -276,7 +277,7 @@ static const char *check_lifted(loop_verifier *v, const loop_node *n, const loop
     const tensor_stage *s = stage_of(v, n);
     TRY(check_bound(v, s->bound, s->nbound, s->name));
     for (uint32_t i = 0; i < s->nbound; i++)
-        if (v->depth[s->bound[i]] <= depth)
+        if (v->vars.depth[s->bound[i]] <= depth)
             return WRONG(v, "'%s' of stage '%s' is bound outside the '%s'",
                          v->op->vars.data[s->bound[i]].name, s->name, loop_node_table(around->kind)->text);
     for (uint32_t i = 0; i < s->nbody; i++) TRY(loop_check_expr(v, s->body[i], n->stages[0]));
@@ -308,7 +309,7 @@ static const char *check_contribute(loop_verifier *v, const loop_node *n) {
     if (n->valid && !n->nstates) return WRONG(v, "'where' says whether there is a state, and there are none");
     TRY(check_bound(v, s->left, s->nleft, s->name));
     if (around->kind == LOOP_CARRY) TRY(loop_check_expr(v, around->key, UINT32_MAX));
-    v->contributions[n->stages[0]]++;
+    v->stages.contributions[n->stages[0]]++;
     return n->nstates ? check_combined(v, n) : check_lifted(v, n, around, depth);
 }
 
@@ -340,17 +341,17 @@ static const char *check_store(loop_verifier *v, const loop_node *n) {
     if (loop_stage_inline(v->plan, n->stages[0]))
         return WRONG(v, "stage '%s' is inline and never stored", s->name);
     TRY(check_bound(v, s->left, s->nleft, s->name));
-    if (reduces && !v->state_known[n->stages[0]])
+    if (reduces && !v->stages.state_known[n->stages[0]])
         return WRONG(v, "stage '%s' is stored where its state is not known", s->name);
     for (uint32_t i = 0; i < (reduces ? s->nelse : s->nbody); i++)
         TRY(loop_check_expr(v, reduces ? s->orelse[i] : s->body[i], n->stages[0]));
-    store_places *places = &v->places[n->stages[0]];
+    store_places *places = &v->stages.places[n->stages[0]];
     if (stands_again(v)) return store_targets(v, s);   // it is known there, once more
     if (places->kernel == v->kernel) return WRONG(v, "stage '%s' is stored twice", s->name);
     places->kernel = v->kernel;
     VEC_PUSH(v->scratch, &places->loops, v->path.len ? v->path.data[0] : NULL);
     VEC_PUSH(v->scratch, &places->from, v->from);
-    v->stores[n->stages[0]]++;
+    v->stages.stores[n->stages[0]]++;
     return store_targets(v, s);
 }
 
@@ -358,11 +359,12 @@ static const char *check_store_state(loop_verifier *v, const loop_node *n) {
     TRY(check_stages(v, n, true));
     if (n->nstages != 1) return WRONG(v, "one stage's state at a time is stored");
     const tensor_stage *s = stage_of(v, n);
-    if (!v->state_known[n->stages[0]]) return WRONG(v, "the state of stage '%s' is not known here", s->name);
+    if (!v->stages.state_known[n->stages[0]])
+        return WRONG(v, "the state of stage '%s' is not known here", s->name);
     TRY(check_slots(v, n, s));
     for (uint32_t i = 0; i < n->nstates; i++) {
         TRY(write_slot(v, n->states[i]));
-        v->kept_relative[tensor_node_at(v->op, n->states[i])->imm.i] |= v->relative[n->stages[0]];
+        v->vals.kept_relative[tensor_node_at(v->op, n->states[i])->imm.i] |= v->stages.relative[n->stages[0]];
     }
     return NULL;
 }
@@ -373,9 +375,9 @@ static const char *check_clear(loop_verifier *v, const loop_node *n) {
     if (n->nstages != 1) return WRONG(v, "one stage at a time is cleared");
     const tensor_stage *s = stage_of(v, n);
     TRY(check_bound(v, s->left, s->nleft, s->name));
-    if (v->cleared[n->stages[0]]) return WRONG(v, "stage '%s' is cleared twice", s->name);
-    v->cleared[n->stages[0]] = v->kernel;
-    v->stores[n->stages[0]]++;
+    if (v->stages.cleared[n->stages[0]]) return WRONG(v, "stage '%s' is cleared twice", s->name);
+    v->stages.cleared[n->stages[0]] = v->kernel;
+    v->stages.stores[n->stages[0]]++;
     return store_targets(v, s);
 }
 
@@ -386,12 +388,12 @@ static const char *check_atomic(loop_verifier *v, uint32_t stage) {
     if (fault) return WRONG(v, "the states of stage '%s' cannot be combined in memory: %s", s->name, fault);
     if (v->plan->values.data[s->targets[0].val].home != LOOP_MEMORY)
         return WRONG(v, "stage '%s' is combined in memory, where it does not live", s->name);
-    if (!v->cleared[stage] || v->cleared[stage] == v->kernel)
+    if (!v->stages.cleared[stage] || v->stages.cleared[stage] == v->kernel)
         return WRONG(v, "no kernel before clears stage '%s'", s->name);
-    v->stores[stage]++;
-    v->combines[stage]++;
-    v->stored_in[s->targets[0].val] = v->kernel;
-    v->point[s->targets[0].val] = NULL;
+    v->stages.stores[stage]++;
+    v->stages.combines[stage]++;
+    v->vals.stored_in[s->targets[0].val] = v->kernel;
+    v->vals.point[s->targets[0].val] = NULL;
     return NULL;
 }
 
@@ -400,7 +402,8 @@ static const char *check_combine(loop_verifier *v, const loop_node *n) {
     if (n->nstages != 1) return WRONG(v, "one stage's state at a time is combined");
     const tensor_stage *s = stage_of(v, n);
     TRY(check_bound(v, s->left, s->nleft, s->name));
-    if (!v->state_known[n->stages[0]]) return WRONG(v, "the state of stage '%s' is not known here", s->name);
+    if (!v->stages.state_known[n->stages[0]])
+        return WRONG(v, "the state of stage '%s' is not known here", s->name);
     return check_atomic(v, n->stages[0]);
 }
 
@@ -411,7 +414,7 @@ static const char *check_carried(loop_verifier *v, const loop_node *n) {
     uint32_t open = 0;
     tensor_space space = TENSOR_NO_SPACE;
     for (uint32_t i = 0; i < s->nleft; i++) {
-        if (v->bound[s->left[i]]) continue;
+        if (v->vars.bound[s->left[i]]) continue;
         space = v->op->vars.data[s->left[i]].space;
         open++;
     }

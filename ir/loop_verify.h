@@ -28,6 +28,40 @@ typedef struct {
     bool inlined;   // met in the body of an inline stage
 } expr_visit;
 
+// Per variable.
+typedef struct {
+    bool *bound;
+    uint32_t *depth;          // of the path where it was bound
+    tensor_expr *value;       // LET: what it stands for; else 0
+    const loop_node **loop;   // FOR: the node that binds it; else NULL
+    uint32_t *since, clock;   // when it was bound; bindings so far
+    tensor_expr *given;       // per expression: a GIVEN's value; else 0
+} verified_vars;
+
+// Per value.
+typedef struct {
+    uint32_t *stored_in;         // number of the last kernel that stores it, from 1; 0: none
+    const tensor_expr **point;   // where it is known in this body: variables behind lets and givens; NULL: nowhere
+    const loop_node **phase, **around;   // the phase it was stored in, and the node that stands in; NULL: none
+    shared_store *shared;
+    bool *kept_relative;   // a state is kept in it that is relative
+} verified_vals;
+
+// Per stage.
+typedef struct {
+    uint32_t *stores, *all_stores, *contributions;   // stores: so far, and in the whole plan
+    store_places *places;
+    bool *state_known;
+    uint32_t *cleared, *combines;   // number of the kernel that clears its targets; 0: none
+    bool *relative;   // its state holds differences from maxima found on the run, where it was last reduced
+} verified_stages;
+
+// Of a walk over expressions.
+typedef struct {
+    uint32_t *seen, *seen_inlined, stamp;
+    VEC(expr_visit) stack;
+} verified_walk;
+
 typedef struct {
     arena *arena;   // of the words
     arena *scratch;
@@ -38,28 +72,10 @@ typedef struct {
     VEC(const loop_node *) path;   // around the node being checked
     VEC(scope_entry) scope;
     VEC(const loop_node *) blocks;   // of the kernel: loops dealt out to blocks
-    // Per variable.
-    bool *bound;
-    uint32_t *depth;          // of the path where it was bound
-    tensor_expr *value;       // LET: what it stands for; else 0
-    const loop_node **loop;   // FOR: the node that binds it; else NULL
-    uint32_t *since, clock;   // when it was bound; bindings so far
-    tensor_expr *given;       // per expression: a GIVEN's value; else 0
-    // Per value.
-    uint32_t *stored_in;         // number of the last kernel that stores it, from 1; 0: none
-    const tensor_expr **point;   // where it is known in this body: variables behind lets and givens; NULL: nowhere
-    const loop_node **phase, **around;   // the phase it was stored in, and the node that stands in; NULL: none
-    shared_store *shared;
-    // Per stage.
-    uint32_t *stores, *all_stores, *contributions;   // stores: so far, and in the whole plan
-    store_places *places;
-    bool *state_known;
-    uint32_t *cleared, *combines;   // number of the kernel that clears its targets; 0: none
-    bool *relative;   // its state holds differences from maxima found on the run, where it was last reduced
-    bool *kept_relative;   // per value: such a state is kept in it
-    // Of a walk over expressions.
-    uint32_t *seen, *seen_inlined, stamp;
-    VEC(expr_visit) stack;
+    verified_vars vars;
+    verified_vals vals;
+    verified_stages stages;
+    verified_walk walk;
     uint32_t kernel, rounds;   // rounds: of which recurrence, or TENSOR_NO_LOOP
     uint32_t reader;           // stage whose expressions are read; UINT32_MAX: the plan's own
     const loop_kernel *launch;

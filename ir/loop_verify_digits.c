@@ -193,7 +193,8 @@ const char *loop_check_steps(loop_verifier *v, const loop_node *n) {
     if (v->launch->threads % 32)
         return WRONG(v, "steps of '%s' are dealt to lanes of a block of %u threads, which are no whole warps",
                      name, (unsigned)v->launch->threads);
-    const loop_node *apart = n->deal_to.extent && n->deal_of < v->op->vars.len ? v->loop[n->deal_of] : NULL;
+    const loop_node *apart = n->deal_to.extent && n->deal_of < v->op->vars.len ? v->vars.loop[n->deal_of]
+                                                                               : NULL;
     if (n->deal_to.extent && !apart) return WRONG(v, "steps of '%s' are dealt to lanes of no loop around", name);
     lanes = n->deal_to.extent;
     switch (apart ? loop_check_dealt_walk(v->scratch, v->op, n, apart) : loop_check_dealt(v->scratch, v->op, n, &lanes)) {
@@ -223,9 +224,9 @@ const char *loop_check_steps(loop_verifier *v, const loop_node *n) {
 // other would come there again and again.
 const char *loop_check_left_out(loop_verifier *v, const loop_node *n, uint32_t *at) {
     const char *name = v->op->vars.data[n->var].name;
-    const loop_node *loop = v->loop[n->var];
+    const loop_node *loop = v->vars.loop[n->var];
     for (*at = 0; *at < v->path.len && v->path.data[*at] != loop;) ++*at;
-    if (!v->bound[n->var] || *at == v->path.len)
+    if (!v->vars.bound[n->var] || *at == v->path.len)
         return WRONG(v, "no loop around binds '%s', so nothing stands without it", name);
     bool at_once = loop->rest == LOOP_WHOLE_PLACE;
     for (uint32_t i = 0; i < loop->ndigits; i++) at_once &= loop->digits[i].place != LOOP_SERIAL_PLACE;

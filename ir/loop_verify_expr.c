@@ -4,7 +4,7 @@
 tensor_expr loop_behind_lets(const loop_verifier *v, tensor_expr e) {
     for (;;) {
         const tensor_node *n = tensor_node_at(v->op, e);
-        tensor_expr value = n->op == TENSOR_VAR_OP ? v->value[n->imm.i] : v->given[e];
+        tensor_expr value = n->op == TENSOR_VAR_OP ? v->vars.value[n->imm.i] : v->vars.given[e];
         if (!value || tensor_node_at(v->op, value)->op != TENSOR_VAR_OP) return e;
         e = value;
     }
@@ -12,17 +12,17 @@ tensor_expr loop_behind_lets(const loop_verifier *v, tensor_expr e) {
 
 // Walks what root reaches; an expression is met once directly and once by way of inline stages.
 static void start(loop_verifier *v, tensor_expr root) {
-    v->stamp++;
-    v->stack.len = 0;
-    VEC_PUSH(v->scratch, &v->stack, ((expr_visit){root, false}));
+    v->walk.stamp++;
+    v->walk.stack.len = 0;
+    VEC_PUSH(v->scratch, &v->walk.stack, ((expr_visit){root, false}));
 }
 
 static bool next(loop_verifier *v, expr_visit *out) {
-    while (v->stack.len) {
-        *out = v->stack.data[--v->stack.len];
-        uint32_t *seen = out->inlined ? v->seen_inlined : v->seen;
-        if (out->e && out->e < v->op->exprs.len && seen[out->e] == v->stamp) continue;
-        if (out->e && out->e < v->op->exprs.len) seen[out->e] = v->stamp;
+    while (v->walk.stack.len) {
+        *out = v->walk.stack.data[--v->walk.stack.len];
+        uint32_t *seen = out->inlined ? v->walk.seen_inlined : v->walk.seen;
+        if (out->e && out->e < v->op->exprs.len && seen[out->e] == v->walk.stamp) continue;
+        if (out->e && out->e < v->op->exprs.len) seen[out->e] = v->walk.stamp;
         return true;
     }
     return false;
@@ -31,7 +31,7 @@ static bool next(loop_verifier *v, expr_visit *out) {
 static void push_arguments(loop_verifier *v, expr_visit at) {
     const tensor_node *n = tensor_node_at(v->op, at.e);
     for (uint32_t i = 0; i < n->nargs; i++)
-        VEC_PUSH(v->scratch, &v->stack, ((expr_visit){n->args[i], at.inlined}));
+        VEC_PUSH(v->scratch, &v->walk.stack, ((expr_visit){n->args[i], at.inlined}));
 }
 
 bool loop_depends(loop_verifier *v, tensor_expr e, tensor_var x) {
@@ -41,10 +41,10 @@ bool loop_depends(loop_verifier *v, tensor_expr e, tensor_var x) {
         push_arguments(v, at);
         if (n->op != TENSOR_VAR_OP) continue;
         if ((tensor_var)n->imm.i == x) return true;
-        const loop_node *loop = v->loop[n->imm.i];
-        tensor_expr by[] = {v->value[n->imm.i], loop ? loop->lo : 0, loop ? loop->hi : 0};
+        const loop_node *loop = v->vars.loop[n->imm.i];
+        tensor_expr by[] = {v->vars.value[n->imm.i], loop ? loop->lo : 0, loop ? loop->hi : 0};
         for (uint32_t i = 0; i < 3; i++)
-            if (by[i]) VEC_PUSH(v->scratch, &v->stack, ((expr_visit){by[i], false}));
+            if (by[i]) VEC_PUSH(v->scratch, &v->walk.stack, ((expr_visit){by[i], false}));
     }
     return false;
 }
@@ -77,15 +77,15 @@ static bool targets(const tensor_stage *s, tensor_val val) {
 // Every stage that writes it before the reader must have stored it; where none does, a later one of the same
 // recurrence did in the round before.
 static const char *check_written(loop_verifier *v, tensor_val val) {
-    bool written = v->stored_in[val] != 0;
+    bool written = v->vals.stored_in[val] != 0;
     for (uint32_t i = 0; i < v->op->stages.len; i++) {
         const tensor_stage *s = &v->op->stages.data[i];
         if (!targets(s, val)) continue;
         bool former_round = i >= v->reader && s->loop != TENSOR_NO_LOOP && s->loop == v->rounds;
-        if (v->cleared[i] && v->stores[i] != v->all_stores[i] && !former_round)
+        if (v->stages.cleared[i] && v->stages.stores[i] != v->stages.all_stores[i] && !former_round)
             return WRONG(v, "'%s' is read before all have combined with it", v->op->vals.data[val].name);
-        bool stored = v->stores[i] == v->all_stores[i] || v->stored_in[val] == v->kernel;
-        if (i < v->reader && v->reader != UINT32_MAX && !(stored && v->stores[i]))
+        bool stored = v->stages.stores[i] == v->stages.all_stores[i] || v->vals.stored_in[val] == v->kernel;
+        if (i < v->reader && v->reader != UINT32_MAX && !(stored && v->stages.stores[i]))
             return WRONG(v, "'%s' is read before stage '%s' is stored", v->op->vals.data[val].name, s->name);
         written = written || (s->loop != TENSOR_NO_LOOP && s->loop == v->rounds);
     }
@@ -101,29 +101,30 @@ static bool same_point(const loop_verifier *v, const tensor_expr *point, const t
 static const char *check_point(loop_verifier *v, tensor_val val, const tensor_node *load, bool inlined) {
     const char *name = v->op->vals.data[val].name;
     if (inlined) return WRONG(v, "'%s' is read by an inline stage, but only known to who computed it", name);
-    if (!v->point[val])
+    if (!v->vals.point[val])
         return WRONG(v, "'%s' is read where the thread that computed it does not know it", name);
-    return same_point(v, v->point[val], load)
+    return same_point(v, v->vals.point[val], load)
                ? NULL
                : WRONG(v, "'%s' is read at another point than it was stored at", name);
 }
 
 // A phase behind the one that stored it, of the same body: a barrier is between them.
 static bool met(const loop_verifier *v, tensor_val val) {
-    bool around = !v->around[val];
+    bool around = !v->vals.around[val];
     for (uint32_t i = 0; i < v->path.len; i++) {
-        if (v->path.data[i] == v->phase[val]) return false;
-        around = around || v->path.data[i] == v->around[val];
+        if (v->path.data[i] == v->vals.phase[val]) return false;
+        around = around || v->path.data[i] == v->vals.around[val];
     }
-    return v->phase[val] && around;
+    return v->vals.phase[val] && around;
 }
 
 static const char *check_shared(loop_verifier *v, tensor_val val) {
-    const shared_store *s = &v->shared[val];
+    const shared_store *s = &v->vals.shared[val];
     const char *name = v->op->vals.data[val].name;
-    if (v->stored_in[val] != v->kernel) return WRONG(v, "shared '%s' is not stored in this kernel", name);
+    if (v->vals.stored_in[val] != v->kernel)
+        return WRONG(v, "shared '%s' is not stored in this kernel", name);
     for (uint32_t i = 0; i < s->vars.len; i++)
-        if (!v->bound[s->vars.data[i]] || v->since[s->vars.data[i]] > s->clock)
+        if (!v->vars.bound[s->vars.data[i]] || v->vars.since[s->vars.data[i]] > s->clock)
             return WRONG(v, "shared '%s' is read where '%s' is no longer what it was stored at", name,
                          v->op->vars.data[s->vars.data[i]].name);
     return NULL;
@@ -135,7 +136,7 @@ static const char *check_load(loop_verifier *v, const tensor_node *load, bool in
     if (role != VAL_RESULT && role != VAL_STAGE) return NULL;
     const loop_value *w = &v->plan->values.data[val];
     if (w->home == LOOP_INLINE) {   // its variables are the load's indices
-        VEC_PUSH(v->scratch, &v->stack, ((expr_visit){v->op->stages.data[w->stage].body[0], true}));
+        VEC_PUSH(v->scratch, &v->walk.stack, ((expr_visit){v->op->stages.data[w->stage].body[0], true}));
         return NULL;
     }
     const char *wrong = NULL;
@@ -143,7 +144,7 @@ static const char *check_load(loop_verifier *v, const tensor_node *load, bool in
     TRY(check_written(v, val));
     switch (w->home) {
     case LOOP_MEMORY:
-        if (v->stored_in[val] != v->kernel || met(v, val)) return NULL;
+        if (v->vals.stored_in[val] != v->kernel || met(v, val)) return NULL;
         return check_point(v, val, load, inlined);
     case LOOP_REGISTERS: return check_point(v, val, load, inlined);
     case LOOP_SHARED: return check_shared(v, val);
@@ -157,7 +158,7 @@ static const char *check_load(loop_verifier *v, const tensor_node *load, bool in
 static const char *check_node(loop_verifier *v, expr_visit at) {
     if (at.e == 0 || at.e >= v->op->exprs.len) return WRONG(v, "an expression is missing");
     const tensor_node *n = tensor_node_at(v->op, at.e);
-    if (n->op == TENSOR_VAR_OP && !at.inlined && !v->bound[n->imm.i])
+    if (n->op == TENSOR_VAR_OP && !at.inlined && !v->vars.bound[n->imm.i])
         return WRONG(v, "variable '%s' is not bound here", v->op->vars.data[n->imm.i].name);
     if (n->op == TENSOR_ARG_OP || n->op == TENSOR_LEFT_OP || n->op == TENSOR_RIGHT_OP)
         return WRONG(v, "'%s' has no meaning here", tensor_op_table((tensor_opcode)n->op)->text);
@@ -174,14 +175,14 @@ const char *loop_check_expr(loop_verifier *v, tensor_expr e, uint32_t reader) {
 
 const char *loop_share(loop_verifier *v, tensor_val val) {
     const loop_value *w = &v->plan->values.data[val];
-    v->shared[val] = (shared_store){.clock = v->clock};
+    v->vals.shared[val] = (shared_store){.clock = v->vars.clock};
     for (uint32_t i = 0; i < v->op->vals.data[val].rank; i++) {
         if (!w->origin[i]) continue;
         TRY(loop_check_expr(v, w->origin[i], UINT32_MAX));
         expr_visit at;
         for (start(v, w->origin[i]); next(v, &at); push_arguments(v, at)) {
             const tensor_node *n = tensor_node_at(v->op, at.e);
-            if (n->op == TENSOR_VAR_OP) VEC_PUSH(v->scratch, &v->shared[val].vars, (tensor_var)n->imm.i);
+            if (n->op == TENSOR_VAR_OP) VEC_PUSH(v->scratch, &v->vals.shared[val].vars, (tensor_var)n->imm.i);
         }
     }
     return NULL;

@@ -166,7 +166,7 @@ static const char *check_tile(loop_verifier *v, const loop_node *n, const loop_f
                      name_of(v, n), name_of(v, m));
     TRY(check_room(v, f, &t));
     for (uint32_t i = 0; i < val->rank; i++) {
-        tensor_expr at = v->given[f->index[i]] ? v->given[f->index[i]] : f->index[i];
+        tensor_expr at = v->vars.given[f->index[i]] ? v->vars.given[f->index[i]] : f->index[i];
         bool moves = i == t.row_axis || i + 1 == val->rank;
         tensor_var of = (i == t.row_axis) == t.along ? m->var : n->var;
         if (moves) TRY(check_index(v, n, f, f->index[i], of));

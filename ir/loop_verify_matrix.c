@@ -335,7 +335,8 @@ static bool is_sum(const loop_verifier *v, const tensor_stage *s, uint32_t round
 
 static bool has_columns(loop_verifier *v, const loop_matrix *m, const tensor_stage *s) {
     for (uint32_t i = 0; i < s->nleft; i++)
-        if (s->left[i] == m->columns || (v->value[s->left[i]] && loop_depends(v, v->value[s->left[i]], m->columns)))
+        if (s->left[i] == m->columns ||
+            (v->vars.value[s->left[i]] && loop_depends(v, v->vars.value[s->left[i]], m->columns)))
             return true;
     return false;
 }
@@ -434,7 +435,7 @@ static bool mentions(loop_verifier *v, tensor_expr e, tensor_var x) {
     const tensor_node *n = tensor_node_at(v->op, e);
     if (n->op == TENSOR_VAR_OP) {
         tensor_var y = (tensor_var)n->imm.i;
-        return y == x || (v->value[y] && mentions(v, v->value[y], x));
+        return y == x || (v->vars.value[y] && mentions(v, v->vars.value[y], x));
     }
     for (uint32_t i = 0; i < n->nargs; i++)
         if (mentions(v, n->args[i], x)) return true;
@@ -464,7 +465,7 @@ bool loop_matrix_holds(const loop_plan *p, tensor_expr e, simt_mma kind) {
 // What lets say.
 static tensor_expr resolved(const loop_verifier *v, tensor_expr e) {
     const tensor_node *n = tensor_node_at(v->op, e);
-    tensor_expr next = n->op == TENSOR_VAR_OP ? v->value[n->imm.i] : 0;
+    tensor_expr next = n->op == TENSOR_VAR_OP ? v->vars.value[n->imm.i] : 0;
     return next ? resolved(v, next) : e;
 }
 

@@ -24,11 +24,11 @@ static bool is_one(const loop_node *n, uint32_t stage) {
 
 static const char *check_sum(loop_verifier *v, const loop_node *n, uint32_t stage) {
     const tensor_stage *s = stage_at(v, stage);
-    v->relative[stage] = false;
+    v->stages.relative[stage] = false;
     for (uint32_t i = 0; i < n->nmaxima; i++) {
         const tensor_stage *m = stage_at(v, n->maxima[i].stage);
         if (!reads(v, stage, m->targets[0].val)) continue;
-        v->relative[stage] = true;
+        v->stages.relative[stage] = true;
         if (is_one(n, stage)) return WRONG(v, "'%s' is found on the run, and reads '%s', which is too", s->name, m->name);
         tensor_reduce_kind by = REDUCE_USER;
         if (!tensor_combined_by(v->op, &v->op->reducers.data[s->reducer], 0, &by) || by != REDUCE_SUM || s->nelse)
@@ -121,7 +121,7 @@ const char *loop_check_maxima_again(loop_verifier *v, const loop_node *n, const 
 // ---- States that were stored -----------------------------------------------------------------------------
 const char *loop_check_relative(loop_verifier *v, const loop_node *n) {
     const tensor_stage *s = stage_at(v, n->stages[0]);
-    bool kept = v->kept_relative[tensor_node_at(v->op, n->states[0])->imm.i];
+    bool kept = v->vals.kept_relative[tensor_node_at(v->op, n->states[0])->imm.i];
     if (kept != (n->nmaxima > 0))
         return WRONG(v, kept ? "a state of '%s' holds differences from a maximum, which is not said"
                              : "a state of '%s' holds no differences from a maximum", s->name);

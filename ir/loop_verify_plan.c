@@ -48,7 +48,7 @@ static const char *check_rounds(loop_verifier *v, const loop_step *s) {
     if (begin ? v->rounds != TENSOR_NO_LOOP : v->rounds != s->loop)
         return WRONG(v, "rounds begin and end one within another");
     v->rounds = begin ? s->loop : TENSOR_NO_LOOP;
-    v->bound[v->op->loops.data[s->loop].step] = begin;
+    v->vars.bound[v->op->loops.data[s->loop].step] = begin;
     return NULL;
 }
 
@@ -67,6 +67,36 @@ static const char *check_steps(loop_verifier *v) {
     return NULL;
 }
 
+static verified_vars vars_new(arena *a, const tensor_op *op) {
+    const uint32_t n = op->vars.len;
+    return (verified_vars){.bound = ARENA_ARRAY(a, bool, n),
+                           .depth = ARENA_ARRAY(a, uint32_t, n),
+                           .value = ARENA_ARRAY(a, tensor_expr, n),
+                           .loop = ARENA_ARRAY(a, const loop_node *, n),
+                           .since = ARENA_ARRAY(a, uint32_t, n),
+                           .given = ARENA_ARRAY(a, tensor_expr, op->exprs.len)};
+}
+
+static verified_vals vals_new(arena *a, uint32_t n) {
+    return (verified_vals){.stored_in = ARENA_ARRAY(a, uint32_t, n),
+                           .point = ARENA_ARRAY(a, const tensor_expr *, n),
+                           .phase = ARENA_ARRAY(a, const loop_node *, n),
+                           .around = ARENA_ARRAY(a, const loop_node *, n),
+                           .shared = ARENA_ARRAY(a, shared_store, n),
+                           .kept_relative = ARENA_ARRAY(a, bool, n)};
+}
+
+static verified_stages stages_new(arena *a, uint32_t n) {
+    return (verified_stages){.stores = ARENA_ARRAY(a, uint32_t, n),
+                             .all_stores = ARENA_ARRAY(a, uint32_t, n),
+                             .contributions = ARENA_ARRAY(a, uint32_t, n),
+                             .places = ARENA_ARRAY(a, store_places, n),
+                             .state_known = ARENA_ARRAY(a, bool, n),
+                             .cleared = ARENA_ARRAY(a, uint32_t, n),
+                             .combines = ARENA_ARRAY(a, uint32_t, n),
+                             .relative = ARENA_ARRAY(a, bool, n)};
+}
+
 const char *loop_fault(arena *a, const loop_plan *p, span *at) {
     const tensor_op *op = p->op;
     const char *words = tensor_fault(a, op, true);
@@ -74,28 +104,11 @@ const char *loop_fault(arena *a, const loop_plan *p, span *at) {
     loop_verifier v = {
         .arena = a, .scratch = arena_new(), .plan = p, .op = op, .at = *at, .rounds = TENSOR_NO_LOOP};
     v.what = arena_printf(a, "plan '%s'", op->name);
-    v.bound = ARENA_ARRAY(v.scratch, bool, op->vars.len);
-    v.depth = ARENA_ARRAY(v.scratch, uint32_t, op->vars.len);
-    v.value = ARENA_ARRAY(v.scratch, tensor_expr, op->vars.len);
-    v.given = ARENA_ARRAY(v.scratch, tensor_expr, op->exprs.len);
-    v.loop = ARENA_ARRAY(v.scratch, const loop_node *, op->vars.len);
-    v.since = ARENA_ARRAY(v.scratch, uint32_t, op->vars.len);
-    v.shared = ARENA_ARRAY(v.scratch, shared_store, op->vals.len);
-    v.stored_in = ARENA_ARRAY(v.scratch, uint32_t, op->vals.len);
-    v.point = ARENA_ARRAY(v.scratch, const tensor_expr *, op->vals.len);
-    v.phase = ARENA_ARRAY(v.scratch, const loop_node *, op->vals.len);
-    v.around = ARENA_ARRAY(v.scratch, const loop_node *, op->vals.len);
-    v.stores = ARENA_ARRAY(v.scratch, uint32_t, op->stages.len);
-    v.all_stores = ARENA_ARRAY(v.scratch, uint32_t, op->stages.len);
-    v.places = ARENA_ARRAY(v.scratch, store_places, op->stages.len);
-    v.contributions = ARENA_ARRAY(v.scratch, uint32_t, op->stages.len);
-    v.cleared = ARENA_ARRAY(v.scratch, uint32_t, op->stages.len);
-    v.combines = ARENA_ARRAY(v.scratch, uint32_t, op->stages.len);
-    v.relative = ARENA_ARRAY(v.scratch, bool, op->stages.len);
-    v.kept_relative = ARENA_ARRAY(v.scratch, bool, op->vals.len);
-    v.state_known = ARENA_ARRAY(v.scratch, bool, op->stages.len);
-    v.seen = ARENA_ARRAY(v.scratch, uint32_t, op->exprs.len);
-    v.seen_inlined = ARENA_ARRAY(v.scratch, uint32_t, op->exprs.len);
+    v.vars = vars_new(v.scratch, op);
+    v.vals = vals_new(v.scratch, op->vals.len);
+    v.stages = stages_new(v.scratch, op->stages.len);
+    v.walk.seen = ARENA_ARRAY(v.scratch, uint32_t, op->exprs.len);
+    v.walk.seen_inlined = ARENA_ARRAY(v.scratch, uint32_t, op->exprs.len);
     words = loop_check_declarations(&v);
     if (!words) words = check_steps(&v);
     *at = v.at;

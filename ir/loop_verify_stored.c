@@ -117,14 +117,14 @@ static bool are_loops(const store_places *p) {
 
 const char *loop_check_stored(loop_verifier *v, uint32_t stage) {
     const char *name = v->op->stages.data[stage].name;
-    if (!v->stores[stage] && !loop_stage_inline(v->plan, stage))
+    if (!v->stages.stores[stage] && !loop_stage_inline(v->plan, stage))
         return WRONG(v, "stage '%s' is never stored", name);
-    if (v->cleared[stage])
-        return v->stores[stage] == 1 + v->combines[stage] && v->combines[stage]
+    if (v->stages.cleared[stage])
+        return v->stages.stores[stage] == 1 + v->stages.combines[stage] && v->stages.combines[stage]
                    ? NULL
                    : WRONG(v, "stage '%s' is cleared, and then stored or never combined", name);
-    const store_places *p = &v->places[stage];
-    if (v->stores[stage] < 2) return NULL;
+    const store_places *p = &v->stages.places[stage];
+    if (v->stages.stores[stage] < 2) return NULL;
     if (are_loops(p) && (shares_points(v, p) || shares_cut_rows(v, p, &v->op->stages.data[stage]))) return NULL;
     return WRONG(v, "stage '%s' is stored by several kernels, whose outermost loops do not share its points",
                  name);
@@ -136,7 +136,7 @@ void loop_count_stores(loop_verifier *v, const loop_body *body) {
         bool stores = n->kind == LOOP_STORE || n->kind == LOOP_CLEAR || n->kind == LOOP_COMBINE ||
                       (n->kind == LOOP_CARRY && !n->nstates);
         if (stores && n->nstages && n->stages[0] < v->op->stages.len)
-            v->all_stores[n->stages[0]]++;
+            v->stages.all_stores[n->stages[0]]++;
         loop_count_stores(v, &n->body);
     }
 }

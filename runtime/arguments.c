@@ -60,7 +60,7 @@ void rt_arguments_read(const gnn_program *p, const void *from, rt_arguments *to)
         to->sizes[i] = p->spaces[i].kind == RT_FREE ? NEXT(&m, int64_t) : -1;
     for (uint32_t i = 0; i < p->nparams; i++)
         if (!(p->params[i].facts & RT_GIVEN)) read_param(&p->params[i], &m, i, to);
-    to->saved = p->saved ? (void *)NEXT(&m, uintptr_t) : NULL;
+    to->saved = p->made.saved ? (void *)NEXT(&m, uintptr_t) : NULL;
     for (uint32_t i = 0; i < p->nparams; i++)
         if (p->params[i].facts & RT_GIVEN) read_param(&p->params[i], &m, i, to);
 }

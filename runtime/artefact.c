@@ -79,7 +79,7 @@ static gnn_status load_builds(gnn_op *op, const gnn_artefact *a, const gnn_artef
         if (!b) continue;
         any = true;
         s = gnn_program_load(op->c, b->manifest, b->manifest_size, &b->code, &op->programs[w]);
-        if (!s) op->programs[w]->artefact = seen;
+        if (!s) op->programs[w]->made.artefact = seen;
     }
     return s || any ? s : no_code(op->c, a, device.sm);
 }
@@ -232,10 +232,10 @@ gnn_status gnn_op_plan(const gnn_artefact *a, gnn_op *op, const void *args, cons
     const bool keeps = o->flags & GNN_SAVED;
     const gnn_op *used = keeps && op->twin ? op->twin : op;
     gnn_program *p = used->programs[0] ? used->programs[0] : used->programs[1];
-    if (p->artefact != a)
+    if (p->made.artefact != a)
         return rt_fail(op->c, GNN_BAD_ARGUMENT, "%.60s_plan is given the op %.60s", a->name,
-                       p->artefact->name);
-    if (keeps && !p->saved)
+                       p->made.artefact->name);
+    if (keeps && !p->made.saved)
         return rt_fail(op->c, GNN_BAD_ARGUMENT,
                        "plan of %.60s: GNN_SAVED is for an op with a gradient, or a gradient", p->name);
     rt_heap heap = {op->c, NULL};
@@ -302,7 +302,7 @@ static gnn_status place_saved(gnn_plan *plan, rt_arguments *r) {
 }
 
 static gnn_status read_call(const gnn_artefact *a, gnn_plan *plan, const void *args) {
-    if (plan->p->artefact != a || !plan->arguments)
+    if (plan->p->made.artefact != a || !plan->arguments)
         return rt_fail(plan->c, GNN_BAD_ARGUMENT, "%.60s is given a plan of %.60s that its call did not make",
                        a->name, plan->p->name);
     rt_arguments *r = plan->arguments;

@@ -20,7 +20,7 @@ static gnn_status given_offsets(rt_gpu *g, const gnn_map *m, int64_t codomain, r
 
 // In the program's width.
 static gnn_status fit(rt_gpu *g, const gnn_plan *plan, const char *name, rt_ints *x) {
-    if (x->wide == (plan->p->index_bits == 64)) return GNN_OK;
+    if (x->wide == (plan->p->made.index_bits == 64)) return GNN_OK;
     const rt_ints from = *x;
     x->wide = false;
     gnn_status s = rt_gpu_array(g, from.count, sizeof(int32_t), &x->data);
@@ -67,7 +67,7 @@ static gnn_status from_offsets(rt_gpu *g, gnn_plan *plan, uint32_t param, const 
     gnn_status status = given_offsets(g, map, s->codomain, &offsets);
     if (!status) status = rt_gpu_check_offsets(g, m, &offsets);   // expanding trusts them
     if (!status) status = fit(g, plan, m->name, &offsets);
-    if (!status) status = rt_gpu_begin(g, plan->c, plan->stream, offsets.wide);
+    if (!status) status = rt_gpu_begin(g, plan->c, plan->making.stream, offsets.wide);
     if (!status) status = rt_gpu_expanded(g, &offsets, map->domain, &made);
     if (!status) keep(g, &made, s);
     return status;
@@ -76,13 +76,13 @@ static gnn_status from_offsets(rt_gpu *g, gnn_plan *plan, uint32_t param, const 
 gnn_status rt_gpu_map(gnn_plan *plan, uint32_t param, const rt_checked *m, rt_structure *s) {
     const gnn_map *map = &plan->given[param];
     const bool alone = !map->index && map->offsets;
-    if (!alone && plan->flags & GNN_TRUSTED && map->width == plan->p->index_bits) {
+    if (!alone && plan->flags & GNN_TRUSTED && map->width == plan->p->made.index_bits) {
         s->device = map->index;
         return GNN_OK;
     }
     rt_gpu g = {0};
-    gnn_status status = rt_gpu_begin(&g, plan->c, plan->stream,
-                                     map->width == 64 || plan->p->index_bits == 64);
+    gnn_status status = rt_gpu_begin(&g, plan->c, plan->making.stream,
+                                     map->width == 64 || plan->p->made.index_bits == 64);
     if (!status) status = alone ? from_offsets(&g, plan, param, m, s) : from_index(&g, plan, param, m, s);
     return rt_gpu_end(&g, status);
 }
@@ -92,7 +92,7 @@ gnn_status rt_gpu_check_again(gnn_plan *plan, uint32_t param, const rt_checked *
     const gnn_map *map = &plan->given[param];
     rt_ints values = m->map.values;
     rt_gpu g = {0};
-    gnn_status status = rt_gpu_begin(&g, plan->c, plan->stream,
+    gnn_status status = rt_gpu_begin(&g, plan->c, plan->making.stream,
                                      values.wide || (map->index && map->width == 64));
     if (!status && map->index) status = given(&g, map, map->index, map->domain, &values);
     return rt_gpu_end(&g, status ? status : check(&g, map, m, &values, s));
@@ -144,7 +144,7 @@ static gnn_status build(rt_gpu *g, const rt_prepared *q, const rt_map_view *m, r
 gnn_status rt_gpu_prepare(gnn_plan *plan, const rt_prepared *q, const rt_map_view *maps, rt_structure *s) {
     rt_gpu g = {0};
     rt_ints made;
-    gnn_status status = rt_gpu_begin(&g, plan->c, plan->stream, plan->p->index_bits == 64);
+    gnn_status status = rt_gpu_begin(&g, plan->c, plan->making.stream, plan->p->made.index_bits == 64);
     if (!status) status = build(&g, q, maps, &made, &s->codomain);
     if (!status) keep(&g, &made, s);
     return rt_gpu_end(&g, status);

@@ -39,13 +39,17 @@ typedef struct {   // a version that launches may take
     size_t workspace;   // bytes that its launches use
     rt_ready_step *steps;
 } rt_ready;
+typedef struct {   // while it is made
+    gnn_stream stream;
+    gnn_cache *cache;
+    bool *wants_space, *wants_prepared;   // what is asked for so far
+} rt_making;
 struct gnn_plan {
     gnn_context *c;
     gnn_program *p;
     rt_heap heap;
     uint32_t flags;
-    gnn_stream stream;   // while it is made
-    gnn_cache *cache;    // while it is made
+    rt_making making;
     int64_t *sizes;      // of spaces
     uint64_t *magic;     // what divides by each size: MANIFEST.md
     uint64_t *shift;
@@ -54,7 +58,6 @@ struct gnn_plan {
     gnn_map *given;        // by parameter
     rt_structure **maps;   // by parameter; prefix maps: NULL until somebody reads them
     rt_structure **prepared;
-    bool *wants_space, *wants_prepared;   // what is asked for so far
     rt_ready *ready;   // in the order of the program; the last is not guarded unless the caller chose it
     uint32_t nready;
     size_t workspace;          // bytes, of the version that needs most

@@ -175,15 +175,15 @@ static gnn_status read_head(gnn_program *p, const rt_json *root) {
         return rt_fail(c, GNN_BAD_MANIFEST, "manifest: version %lld; this runtime reads version 1",
                        (long long)rt_json_int(version));
     p->name = rt_json_text(rt_json_get(root, "name"));
-    p->target = rt_json_text(rt_json_get(root, "target"));
+    p->made.target = rt_json_text(rt_json_get(root, "target"));
     int64_t bits = rt_json_int(rt_json_get(root, "index_bits"));
-    p->deterministic = rt_json_is_true(rt_json_get(root, "deterministic"));
-    p->saved = rt_json_is_true(rt_json_get(root, "saved"));
-    if (!p->name || !p->target)
+    p->made.deterministic = rt_json_is_true(rt_json_get(root, "deterministic"));
+    p->made.saved = rt_json_is_true(rt_json_get(root, "saved"));
+    if (!p->name || !p->made.target)
         return rt_fail(c, GNN_BAD_MANIFEST, "manifest: \"name\" and \"target\" must be texts");
     if (bits != 32 && bits != 64)
         return rt_fail(c, GNN_BAD_MANIFEST, "manifest: \"index_bits\" must be 32 or 64");
-    p->index_bits = (uint32_t)bits;
+    p->made.index_bits = (uint32_t)bits;
     return GNN_OK;
 }
 

@@ -46,7 +46,7 @@ static gnn_status read_type(const rt_row *r, gnn_dtype *dtype, bool *is_index) {
     gnn_status s = rt_row_string(r, "type", &text);
     if (s) return s;
     *is_index = !strcmp(text, "index");
-    *dtype = r->p->index_bits == 32 ? GNN_I32 : GNN_I64;
+    *dtype = r->p->made.index_bits == 32 ? GNN_I32 : GNN_I64;
     return *is_index || find_dtype(text, dtype) ? GNN_OK : rt_row_bad(r, "there is no type `%.60s`", text);
 }
 

@@ -26,15 +26,16 @@ static bool make_tables(gnn_plan *plan) {
            (plan->given = rt_heap_alloc(h, p->nparams, sizeof *plan->given)) &&
            (plan->maps = rt_heap_alloc(h, p->nparams, sizeof *plan->maps)) &&
            (plan->prepared = rt_heap_alloc(h, p->nprepared, sizeof *plan->prepared)) &&
-           (plan->wants_space = rt_heap_alloc(h, p->nspaces, sizeof *plan->wants_space)) &&
-           (plan->wants_prepared = rt_heap_alloc(h, p->nprepared, sizeof *plan->wants_prepared)) &&
+           (plan->making.wants_space = rt_heap_alloc(h, p->nspaces, sizeof *plan->making.wants_space)) &&
+           (plan->making.wants_prepared = rt_heap_alloc(h, p->nprepared,
+                                                        sizeof *plan->making.wants_prepared)) &&
            (plan->ready = rt_heap_alloc(h, p->nversions, sizeof *plan->ready)) &&
            (plan->extents = rt_heap_alloc(h, p->nparams, sizeof *plan->extents));
 }
 
 static bool counts_any(const gnn_plan *plan) {
     for (uint32_t i = 0; i < plan->p->nprepared; i++)
-        if (plan->wants_prepared[i]) return true;
+        if (plan->making.wants_prepared[i]) return true;
     return false;
 }
 
@@ -43,8 +44,8 @@ static gnn_status make_common(gnn_plan *plan) {
     const gnn_program *p = plan->p;
     for (uint32_t i = 0; i < p->nparams; i++) {
         const rt_param *q = &p->params[i];
-        for (uint32_t k = 0; k < q->rank; k++) plan->wants_space[q->axes[k]] = true;
-        if (q->into >= 0) plan->wants_space[q->into] = true;
+        for (uint32_t k = 0; k < q->rank; k++) plan->making.wants_space[q->axes[k]] = true;
+        if (q->into >= 0) plan->making.wants_space[q->into] = true;
     }
     for (uint32_t i = 0; i < p->nrequires; i++) rt_plan_want(plan, &p->requires[i].holds);
     rt_plan_close(plan);
@@ -81,7 +82,7 @@ static gnn_status make(gnn_plan *plan, const gnn_plan_options *o) {
     if (!s) s = rt_plan_versions(plan, o->version);
     if (!s) make_dividers(plan);
     if (!s) s = rt_plan_steps(plan);
-    if (!s) s = gnn_sync(plan->c, plan->stream);
+    if (!s) s = gnn_sync(plan->c, plan->making.stream);
     if (!s) drop_unread(plan);
     return s;
 }
@@ -91,9 +92,9 @@ static gnn_status make(gnn_plan *plan, const gnn_plan_options *o) {
 static gnn_status make_cached(gnn_plan *plan, const gnn_plan_options *o) {
     gnn_cache *own = NULL;
     gnn_status s = o->cache ? GNN_OK : gnn_cache_new(plan->c, &own);
-    plan->cache = o->cache ? o->cache : own;
+    plan->making.cache = o->cache ? o->cache : own;
     if (!s) s = make(plan, o);
-    plan->cache = NULL;
+    plan->making.cache = NULL;
     gnn_cache_free(own);
     return s;
 }
@@ -106,7 +107,8 @@ gnn_status gnn_plan_new(gnn_program *p, const gnn_plan_options *o, gnn_plan **ou
         return rt_fail(p->c, GNN_BAD_ARGUMENT, "plan of %.60s: an option is not valid", p->name);
     gnn_plan *plan = rt_alloc_zeroed(p->c, sizeof *plan);
     if (!plan) return GNN_NO_MEMORY;
-    *plan = (gnn_plan){.c = p->c, .p = p, .heap = {p->c, NULL}, .flags = o->flags, .stream = o->stream};
+    *plan = (gnn_plan){
+        .c = p->c, .p = p, .heap = {p->c, NULL}, .flags = o->flags, .making.stream = o->stream};
     gnn_status s = make_cached(plan, o);
     if (s) gnn_plan_free(plan);
     else *out = plan;

@@ -10,11 +10,11 @@ static gnn_status symmetric(gnn_plan *plan, const rt_token *t, int64_t *out) {
     rt_gpu g = {0};
     gnn_status s = rt_plan_map(plan, t->a, &maps[0]);
     if (!s) s = rt_plan_map(plan, t->b, &maps[1]);
-    if (!s) s = rt_structures_meet(maps, 2, plan->stream, &on_device);
+    if (!s) s = rt_structures_meet(maps, 2, plan->making.stream, &on_device);
     if (s) return s;
     const rt_map_view a = rt_structure_view(maps[0], on_device), b = rt_structure_view(maps[1], on_device);
     if (!on_device) return rt_symmetric(plan->c, &a, &b, out);
-    s = rt_gpu_begin(&g, plan->c, plan->stream, a.values.wide);
+    s = rt_gpu_begin(&g, plan->c, plan->making.stream, a.values.wide);
     return rt_gpu_end(&g, s ? s : rt_gpu_symmetric(&g, &a, &b, out));
 }
 
@@ -32,22 +32,22 @@ static gnn_status sorted(gnn_plan *plan, const rt_token *t, int64_t *out) {
     bool on_device;
     rt_gpu g = {0};
     gnn_status s = rt_plan_map(plan, t->a, &m);
-    if (!s) s = rt_structures_meet(&m, 1, plan->stream, &on_device);
+    if (!s) s = rt_structures_meet(&m, 1, plan->making.stream, &on_device);
     if (s) return s;
     const rt_map_view view = rt_structure_view(m, on_device);
     if (!on_device) return *out = rt_sorted(&view), GNN_OK;
-    s = rt_gpu_begin(&g, plan->c, plan->stream, view.values.wide);
+    s = rt_gpu_begin(&g, plan->c, plan->making.stream, view.values.wide);
     return rt_gpu_end(&g, s ? s : rt_gpu_sorted(&g, &view, out));
 }
 
 static gnn_status measure(gnn_plan *plan, rt_structure *m) {
     bool on_device;
     rt_gpu g = {0};
-    gnn_status s = rt_structures_meet(&m, 1, plan->stream, &on_device);
+    gnn_status s = rt_structures_meet(&m, 1, plan->making.stream, &on_device);
     if (s) return s;
     const rt_map_view view = rt_structure_view(m, on_device);
     if (!on_device) return rt_measure(plan->c, &view, &m->preimages);
-    s = rt_gpu_begin(&g, plan->c, plan->stream, view.values.wide);
+    s = rt_gpu_begin(&g, plan->c, plan->making.stream, view.values.wide);
     return rt_gpu_end(&g, s ? s : rt_gpu_measure(&g, &view, &m->preimages));
 }
 

@@ -24,7 +24,7 @@ static gnn_status offsets_of(gnn_plan *plan, const gnn_map *m, int64_t codomain,
 
 static gnn_status from_offsets(gnn_plan *plan, uint32_t param, rt_structure *s) {
     const gnn_map *m = &plan->given[param];
-    bool wide = plan->p->index_bits == 64;
+    bool wide = plan->p->made.index_bits == 64;
     rt_checked checked = describe(plan, param, (rt_map_view){{NULL, m->domain, wide}, s->codomain});
     rt_ints offsets;
     gnn_status status = offsets_of(plan, m, s->codomain, &offsets);
@@ -32,7 +32,7 @@ static gnn_status from_offsets(gnn_plan *plan, uint32_t param, rt_structure *s) 
     if (!status) status = rt_build_expanded(plan->c, &offsets, m->domain, wide, &s->host);
     if (status) return status;
     s->owns_host = true;
-    return rt_structure_upload(s, plan->stream);
+    return rt_structure_upload(s, plan->making.stream);
 }
 
 static gnn_status check_beside(gnn_plan *plan, const gnn_map *m, const rt_checked *checked) {
@@ -52,7 +52,7 @@ static gnn_status check_given(gnn_plan *plan, uint32_t param, const rt_ints *val
 
 static gnn_status convert(gnn_plan *plan, uint32_t param, const rt_ints *from, rt_structure *s) {
     rt_ints to;
-    gnn_status status = rt_ints_new(plan->c, from->count, plan->p->index_bits == 64, &to);
+    gnn_status status = rt_ints_new(plan->c, from->count, plan->p->made.index_bits == 64, &to);
     if (status) return status;
     s->host = to;
     s->owns_host = true;
@@ -62,7 +62,7 @@ static gnn_status convert(gnn_plan *plan, uint32_t param, const rt_ints *from, r
             return rt_tell_unfit(plan->c, plan->p->params[param].name, e, v);
         rt_set(&to, e, v);
     }
-    return rt_structure_upload(s, plan->stream);
+    return rt_structure_upload(s, plan->making.stream);
 }
 
 static gnn_status from_index(gnn_plan *plan, uint32_t param, rt_structure *s) {
@@ -70,9 +70,9 @@ static gnn_status from_index(gnn_plan *plan, uint32_t param, rt_structure *s) {
     const rt_ints index = array_of(m, m->index, m->domain);
     gnn_status status = plan->flags & GNN_TRUSTED ? GNN_OK : check_given(plan, param, &index, s);
     if (status) return status;
-    if (m->width != plan->p->index_bits) return convert(plan, param, &index, s);
+    if (m->width != plan->p->made.index_bits) return convert(plan, param, &index, s);
     s->host = index;
-    return rt_structure_upload(s, plan->stream);
+    return rt_structure_upload(s, plan->making.stream);
 }
 
 static gnn_status check_again(gnn_plan *plan, uint32_t param, rt_structure *s) {
@@ -84,7 +84,7 @@ static gnn_status check_again(gnn_plan *plan, uint32_t param, rt_structure *s) {
 }
 
 static gnn_status from_device(gnn_plan *plan, uint32_t param, rt_structure *s) {
-    s->host = (rt_ints){NULL, plan->given[param].domain, plan->p->index_bits == 64};
+    s->host = (rt_ints){NULL, plan->given[param].domain, plan->p->made.index_bits == 64};
     const rt_checked checked = describe(plan, param, (rt_map_view){s->host, s->codomain});
     return rt_gpu_map(plan, param, &checked, s);
 }
@@ -99,8 +99,8 @@ static gnn_status make_map(gnn_plan *plan, uint32_t param) {
                            m->on_device,
                            m->domain,
                            codomain,
-                           plan->p->index_bits};
-    rt_structure *s = plan->maps[param] = rt_cache_find(plan->cache, key, RT_COUNT(key));
+                           plan->p->made.index_bits};
+    rt_structure *s = plan->maps[param] = rt_cache_find(plan->making.cache, key, RT_COUNT(key));
     if (s) return check_again(plan, param, s);
     gnn_status status = rt_structure_new(plan->c, key, RT_COUNT(key), &s);
     plan->maps[param] = s;
@@ -108,7 +108,7 @@ static gnn_status make_map(gnn_plan *plan, uint32_t param) {
     s->codomain = codomain;
     if (m->on_device) status = from_device(plan, param, s);
     else status = !m->index && m->offsets ? from_offsets(plan, param, s) : from_index(plan, param, s);
-    if (!status) rt_cache_add(plan->cache, s);
+    if (!status) rt_cache_add(plan->making.cache, s);
     return status;
 }
 
@@ -127,7 +127,7 @@ static gnn_status check_domain(gnn_plan *plan, uint32_t param) {
                            q->name, plan->p->spaces[q->axes[i]].name);
     if (!rt_plan_domain(plan, param, &domain))
         return rt_fail(plan->c, GNN_TOO_LARGE, "map %.60s: the product of its axes overflows", q->name);
-    if (plan->p->index_bits == 32 && domain > INT32_MAX)
+    if (plan->p->made.index_bits == 32 && domain > INT32_MAX)
         return rt_fail(plan->c, GNN_TOO_LARGE,
                        "map %.60s: %lld entries do not fit 32-bit indices: compile with --index=64", q->name,
                        (long long)domain);
@@ -154,7 +154,7 @@ static gnn_status check_sorted_by(gnn_plan *plan, uint32_t param) {
     rt_gpu g = {0};
     gnn_status s = rt_plan_map(plan, param, &maps[0]);
     if (!s) s = rt_plan_map(plan, (uint32_t)q->sorted_by, &maps[1]);
-    if (!s) s = rt_structures_meet(maps, 2, plan->stream, &on_device);
+    if (!s) s = rt_structures_meet(maps, 2, plan->making.stream, &on_device);
     if (s) return s;
     const rt_map_view m = rt_structure_view(maps[0], on_device), by = rt_structure_view(maps[1], on_device);
     const char *by_name = plan->p->params[q->sorted_by].name;
@@ -163,7 +163,7 @@ static gnn_status check_sorted_by(gnn_plan *plan, uint32_t param) {
                        "map %.60s is declared sorted(%.60s), which has another domain", q->name, by_name);
     const rt_checked checked = describe(plan, param, m);
     if (!on_device) return rt_check_sorted_by(plan->c, &checked, by_name, &by);
-    s = rt_gpu_begin(&g, plan->c, plan->stream, m.values.wide);
+    s = rt_gpu_begin(&g, plan->c, plan->making.stream, m.values.wide);
     return rt_gpu_end(&g, s ? s : rt_gpu_check_sorted_by(&g, &checked, by_name, &by));
 }
 
@@ -185,17 +185,17 @@ gnn_status rt_plan_maps(gnn_plan *plan) {
 static gnn_status write_prefix(gnn_plan *plan, uint32_t param) {
     int64_t domain, codomain = plan->sizes[plan->p->params[param].into];
     rt_plan_domain(plan, param, &domain);
-    const int64_t key[] = {'p', domain, codomain, plan->p->index_bits};
-    rt_structure *s = plan->maps[param] = rt_cache_find(plan->cache, key, RT_COUNT(key));
+    const int64_t key[] = {'p', domain, codomain, plan->p->made.index_bits};
+    rt_structure *s = plan->maps[param] = rt_cache_find(plan->making.cache, key, RT_COUNT(key));
     if (s) return GNN_OK;
     gnn_status status = rt_structure_new(plan->c, key, RT_COUNT(key), &s);
     plan->maps[param] = s;
-    if (!status) status = rt_ints_new(plan->c, domain, plan->p->index_bits == 64, &s->host);
+    if (!status) status = rt_ints_new(plan->c, domain, plan->p->made.index_bits == 64, &s->host);
     if (status) return status;
     s->owns_host = true;
     s->codomain = codomain;
     for (int64_t i = 0; i < domain; i++) rt_set(&s->host, i, i);
-    rt_cache_add(plan->cache, s);
+    rt_cache_add(plan->making.cache, s);
     return GNN_OK;
 }
 

@@ -6,24 +6,24 @@
 // ---- Wants -----------------------------------------------------------------------------------------------
 void rt_plan_want(gnn_plan *plan, const rt_expr *e) {
     for (uint32_t i = 0; i < e->count; i++)
-        if (e->tokens[i].kind == RT_SPACE) plan->wants_space[e->tokens[i].a] = true;
+        if (e->tokens[i].kind == RT_SPACE) plan->making.wants_space[e->tokens[i].a] = true;
 }
 
 static void want_for_space(gnn_plan *plan, const rt_space *space) {
-    if (space->kind == RT_COUNTED) plan->wants_prepared[space->prepared] = true;
+    if (space->kind == RT_COUNTED) plan->making.wants_prepared[space->prepared] = true;
     if (space->kind == RT_FIXED) rt_plan_want(plan, &space->size);
 }
 
 static void want_for_prepared(gnn_plan *plan, const rt_prepared *q) {
-    plan->wants_space[q->domain] = plan->wants_space[q->into] = true;
+    plan->making.wants_space[q->domain] = plan->making.wants_space[q->into] = true;
     for (uint32_t i = 0; i < q->nargs; i++)
-        if (q->args[i].prepared) plan->wants_prepared[q->args[i].index] = true;
+        if (q->args[i].prepared) plan->making.wants_prepared[q->args[i].index] = true;
 }
 
 static size_t count_wants(const gnn_plan *plan) {
     size_t n = 0;
-    for (uint32_t i = 0; i < plan->p->nspaces; i++) n += plan->wants_space[i];
-    for (uint32_t i = 0; i < plan->p->nprepared; i++) n += plan->wants_prepared[i];
+    for (uint32_t i = 0; i < plan->p->nspaces; i++) n += plan->making.wants_space[i];
+    for (uint32_t i = 0; i < plan->p->nprepared; i++) n += plan->making.wants_prepared[i];
     return n;
 }
 
@@ -31,9 +31,9 @@ void rt_plan_close(gnn_plan *plan) {
     const gnn_program *p = plan->p;
     for (size_t before = SIZE_MAX, n = count_wants(plan); n != before;) {
         for (uint32_t i = p->nprepared; i--;)
-            if (plan->wants_prepared[i]) want_for_prepared(plan, &p->prepared[i]);
+            if (plan->making.wants_prepared[i]) want_for_prepared(plan, &p->prepared[i]);
         for (uint32_t i = 0; i < p->nspaces; i++)
-            if (plan->wants_space[i]) want_for_space(plan, &p->spaces[i]);
+            if (plan->making.wants_space[i]) want_for_space(plan, &p->spaces[i]);
         before = n;
         n = count_wants(plan);
     }
@@ -56,7 +56,7 @@ static gnn_status gather(gnn_plan *plan, recipe *r) {
         r->args[i] = ref->prepared ? plan->prepared[ref->index] : NULL;
         if (!ref->prepared) s = rt_plan_map(plan, ref->index, &r->args[i]);
     }
-    if (!s) s = rt_structures_meet(r->args, r->q->nargs, plan->stream, &r->on_device);
+    if (!s) s = rt_structures_meet(r->args, r->q->nargs, plan->making.stream, &r->on_device);
     for (uint32_t i = 0; i < r->q->nargs && !s; i++)
         r->views[i] = rt_structure_view(r->args[i], r->on_device);
     return s;
@@ -118,7 +118,7 @@ static gnn_status make_key(gnn_plan *plan, const recipe *r, int64_t **key, uint3
     int64_t *at = *key;
     *at++ = 'b';
     *at++ = r->q->builder;
-    *at++ = plan->p->index_bits;
+    *at++ = plan->p->made.index_bits;
     *at++ = r->q->extent;
     *at++ = r->q->slots;
     *at++ = r->q->nargs;
@@ -146,7 +146,7 @@ static gnn_status build_degrees(gnn_context *c, const rt_map_view *m, int64_t le
 static gnn_status build_here(gnn_plan *plan, const recipe *r, rt_structure *s) {
     gnn_context *c = plan->c;
     const rt_map_view *m = r->views;
-    const bool wide = plan->p->index_bits == 64;
+    const bool wide = plan->p->made.index_bits == 64;
     const int64_t block = rt_block(r->q->extent, r->q->slots);
     s->owns_host = true;
     switch (r->q->builder) {
@@ -187,19 +187,19 @@ static gnn_status build(gnn_plan *plan, const recipe *r, rt_structure *s) {
                                              : 0;
     if (r->on_device) return rt_gpu_prepare(plan, r->q, r->views, s);
     gnn_status status = build_here(plan, r, s);
-    return status ? status : rt_structure_upload(s, plan->stream);
+    return status ? status : rt_structure_upload(s, plan->making.stream);
 }
 
 static gnn_status make(gnn_plan *plan, const recipe *r, const int64_t *key, uint32_t nkey,
                        rt_structure **out) {
-    *out = rt_cache_find(plan->cache, key, nkey);
+    *out = rt_cache_find(plan->making.cache, key, nkey);
     if (*out) return GNN_OK;
     rt_structure *made;
     gnn_status s = rt_structure_new(plan->c, key, nkey, &made);
     if (s) return s;
     *out = made;
     s = build(plan, r, made);
-    if (!s) rt_cache_add(plan->cache, made);
+    if (!s) rt_cache_add(plan->making.cache, made);
     return s;
 }
 
@@ -227,7 +227,7 @@ gnn_status rt_plan_prepare(gnn_plan *plan) {
     gnn_status s = GNN_OK;
     rt_plan_close(plan);
     for (uint32_t i = 0; i < plan->p->nprepared && !s; i++) {
-        if (!plan->wants_prepared[i] || plan->prepared[i]) continue;
+        if (!plan->making.wants_prepared[i] || plan->prepared[i]) continue;
         s = prepare(plan, &plan->p->prepared[i], &plan->prepared[i]);
         if (!s) s = rt_plan_fixed_sizes(plan);
     }

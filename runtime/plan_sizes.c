@@ -10,7 +10,7 @@ static gnn_status set_size(gnn_plan *plan, uint32_t space, int64_t value, const 
     if (value < 0)
         return rt_fail(plan->c, GNN_BAD_ARGUMENT, "%.60s = %lld: a size can't be negative", name,
                        (long long)value);
-    if (p->index_bits == 32 && value > INT32_MAX)
+    if (p->made.index_bits == 32 && value > INT32_MAX)
         return rt_fail(plan->c, GNN_TOO_LARGE,
                        "%.60s = %lld does not fit the 32-bit indices of %.60s: compile it with --index=64",
                        name, (long long)value, p->name);

@@ -83,11 +83,11 @@ static void want_steps(gnn_plan *plan, const rt_version *v) {
         rt_plan_want(plan, &step->count);
         for (uint32_t k = 0; k < step->nargs; k++) {
             const rt_arg *a = &step->args[k];
-            if (a->kind == RT_ARG_PREPARED) plan->wants_prepared[a->index] = true;
+            if (a->kind == RT_ARG_PREPARED) plan->making.wants_prepared[a->index] = true;
             if (a->kind == RT_ARG_NUMBER) rt_plan_want(plan, &a->number);
             if (a->kind == RT_ARG_TEMP) rt_plan_want(plan, &plan->p->temps[a->index].length);
             if (a->kind == RT_ARG_SIZE || a->kind == RT_ARG_MAGIC || a->kind == RT_ARG_SHIFT)
-                plan->wants_space[a->index] = true;
+                plan->making.wants_space[a->index] = true;
         }
     }
 }

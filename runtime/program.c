@@ -37,7 +37,7 @@ static gnn_status fit_shared(gnn_program *p, rt_kernel *k) {
 
 static gnn_status find_cuda_kernels(gnn_program *p, const gnn_code *code) {
     gnn_context *c = p->c;
-    gnn_status s = rt_cuda_load(c, p->name, p->target, code->image, &p->module);
+    gnn_status s = rt_cuda_load(c, p->name, p->made.target, code->image, &p->module);
     for (uint32_t i = 0; i < p->nkernels && !s; i++) {
         rt_kernel *k = &p->kernels[i];
         if (c->cuda.ModuleGetFunction(&k->cuda, p->module, k->name))
@@ -53,14 +53,14 @@ static void fit_simulated(gnn_program *p) {
 }
 
 static gnn_status load_code(gnn_program *p, const gnn_code *code) {
-    const bool cuda = !strncmp(p->target, "sm_", 3);
+    const bool cuda = !strncmp(p->made.target, "sm_", 3);
     if (cuda && p->c->simulator) {
         fit_simulated(p);
         return GNN_OK;
     }
     if (cuda != rt_on_cuda(p->c) || p->c->simulator)
         return rt_fail(p->c, GNN_BAD_CODE, "%.60s is compiled for %.20s, but the context is %s", p->name,
-                       p->target,
+                       p->made.target,
                        cuda              ? "the host's"
                        : p->c->simulator ? "a simulated GPU's"
                                          : "a CUDA device's");
@@ -105,11 +105,11 @@ void gnn_program_free(gnn_program *p) {
 // ---- Questions -------------------------------------------------------------------------------------------
 const char *gnn_program_name(const gnn_program *p) { return p ? p->name : ""; }
 
-const char *gnn_program_target(const gnn_program *p) { return p ? p->target : ""; }
+const char *gnn_program_target(const gnn_program *p) { return p ? p->made.target : ""; }
 
-uint32_t gnn_program_index_bits(const gnn_program *p) { return p ? p->index_bits : 0; }
+uint32_t gnn_program_index_bits(const gnn_program *p) { return p ? p->made.index_bits : 0; }
 
-bool gnn_program_deterministic(const gnn_program *p) { return p && p->deterministic; }
+bool gnn_program_deterministic(const gnn_program *p) { return p && p->made.deterministic; }
 
 uint32_t gnn_program_params(const gnn_program *p) { return p ? p->nparams : 0; }
 

@@ -121,14 +121,21 @@ typedef struct {
     rt_step *steps;
 } rt_version;
 
+// How its code was made.
+typedef struct {
+    const char *target;
+    uint32_t index_bits;
+    bool deterministic;
+    bool saved;                     // its struct of arguments ends in that buffer
+    const gnn_artefact *artefact;   // of linked ops
+} rt_made;
+
 struct gnn_program {
     gnn_context *c;
     rt_heap heap;
     const struct rt_json *json;   // of the manifest, which has the names
-    const char *name, *target;
-    uint32_t index_bits;
-    bool deterministic;
-    bool saved;   // its struct of arguments ends in that buffer
+    const char *name;
+    rt_made made;
     uint32_t nspaces, nparams, nrequires, nprepared, ntemps, nkernels, nversions;
     rt_space *spaces;
     rt_param *params;
@@ -138,7 +145,6 @@ struct gnn_program {
     rt_kernel *kernels;
     rt_version *versions;
     rt_cuda_module module;
-    const gnn_artefact *artefact;   // of linked ops
 };
 gnn_status rt_manifest_read(gnn_program *p, const char *text, size_t length);
 void rt_manifest_free(gnn_program *p);

@@ -20,16 +20,14 @@ static bool chance(int64_t percent) { return below(100) < percent; }
 
 // ---- A graph ---------------------------------------------------------------------------------------------
 
-enum {
-    MAX_SIZE = 14,
-    MAX_LOOPS = 3,
-    MAX_LETS = 3,
-    MAX_POINTS = 1500,
-    MAX_VALS = 24,
-    MAX_DIGITS = LOOP_MAX_DIGITS + 1
-};
+enum { MAX_SIZE = 14, MAX_LOOPS = 3, MAX_LETS = 3, MAX_POINTS = 1500, MAX_VALS = 24 };
+enum { MAX_DIGITS = LOOP_MAX_DIGITS + 1 };
 enum { E, V, U, W, F, C, V1, W1, N, N1, SPACES };
 enum { COUNTED = 9 };
+typedef struct {
+    tensor_val dst, src, up, rank, weight, offsets, order, compose, up_offsets, up_order, degrees, tiles,
+        most;
+} world_maps;
 typedef struct {
     arena *arena;
     tensor_op *op;
@@ -37,8 +35,7 @@ typedef struct {
     int64_t size[SPACES];
     int64_t data[MAX_VALS][MAX_SIZE + 2];
     int64_t length[MAX_VALS];
-    tensor_val dst, src, up, rank, weight, offsets, order, compose, up_offsets, up_order, degrees, tiles,
-        most;
+    world_maps maps;
     loop_node *loops[MAX_LOOPS], *at;
     uint32_t nloops;
     tensor_var vars[MAX_LOOPS + MAX_LETS];
@@ -115,9 +112,9 @@ static void fill_offsets(world *w, tensor_val offsets, tensor_val order, tensor_
 static int64_t count_tiles(world *w, tensor_val into) {
     int64_t n = 0, rows = w->size[V];
     for (int64_t v = 0; v < rows; v++)
-        for (int64_t p = w->data[w->offsets][v]; p < w->data[w->offsets][v + 1]; p += 2)
+        for (int64_t p = w->data[w->maps.offsets][v]; p < w->data[w->maps.offsets][v + 1]; p += 2)
             w->data[into][n++] = p;
-    w->data[into][n] = w->data[w->offsets][rows];
+    w->data[into][n] = w->data[w->maps.offsets][rows];
     return n;
 }
 
@@ -144,51 +141,51 @@ static void add_spaces(world *w) {
 
 static void add_maps(world *w) {
     uint32_t kind = chance(40) ? FACT_SORTED : chance(40) ? FACT_PARTIAL : 0;
-    w->dst = add_map(w, "dst", E, V, kind);
-    w->src = add_map(w, "src", E, U, 0);
-    w->up = add_map(w, "up", V, W, chance(50) ? FACT_SORTED : chance(30) ? FACT_PARTIAL : 0);
-    w->rank = add_map(w, "rank", V, U, FACT_UNIQUE);
-    w->op->vals.data[w->src].facts = FACT_SORTED;
-    w->op->vals.data[w->src].sorted_by = w->dst;
+    w->maps.dst = add_map(w, "dst", E, V, kind);
+    w->maps.src = add_map(w, "src", E, U, 0);
+    w->maps.up = add_map(w, "up", V, W, chance(50) ? FACT_SORTED : chance(30) ? FACT_PARTIAL : 0);
+    w->maps.rank = add_map(w, "rank", V, U, FACT_UNIQUE);
+    w->op->vals.data[w->maps.src].facts = FACT_SORTED;
+    w->op->vals.data[w->maps.src].sorted_by = w->maps.dst;
     tensor_space *axes = ARENA_NEW(w->arena, tensor_space);
     *axes = E;
     tensor_val_info weight = {.name = "weight", .role = VAL_TENSOR, .type = DT_I64, .rank = 1, .axes = axes};
     weight.into = TENSOR_NO_SPACE;
     weight.sorted_by = weight.inplace = TENSOR_NO_VAL;
-    w->weight = tensor_add_val(w->op, weight);
-    w->length[w->weight] = w->size[E];
+    w->maps.weight = tensor_add_val(w->op, weight);
+    w->length[w->maps.weight] = w->size[E];
     w->op->nparams = w->op->vals.len;
     for (int64_t e = 0; e < w->size[E]; e++)
-        w->data[w->weight][e] = chance(30) ? INT64_MAX - below(3) : below(9) - 4;
-    fill_map(w, w->dst), fill_map(w, w->up), fill_map(w, w->rank);
-    for (int64_t e = 0; e < w->size[E]; e++) w->data[w->src][e] = below(7);
+        w->data[w->maps.weight][e] = chance(30) ? INT64_MAX - below(3) : below(9) - 4;
+    fill_map(w, w->maps.dst), fill_map(w, w->maps.up), fill_map(w, w->maps.rank);
+    for (int64_t e = 0; e < w->size[E]; e++) w->data[w->maps.src][e] = below(7);
     for (int64_t i = 0; i < w->size[E]; i++)   // sorted within each preimage
         for (int64_t e = 0; e < i; e++) {
-            int64_t *x = &w->data[w->src][e], *y = &w->data[w->src][i], t = *x;
-            if (w->data[w->dst][e] == w->data[w->dst][i] && *x > *y) *x = *y, *y = t;
+            int64_t *x = &w->data[w->maps.src][e], *y = &w->data[w->maps.src][i], t = *x;
+            if (w->data[w->maps.dst][e] == w->data[w->maps.dst][i] && *x > *y) *x = *y, *y = t;
         }
 }
 
 static void prepare(world *w) {
-    tensor_val two[] = {w->dst, w->up};
-    w->offsets = add_prepared(w, "offsets.dst", PREPARED_OFFSETS, V1, E, &w->dst, 1);
-    w->order = add_prepared(w, "order.dst", PREPARED_ORDER, E, E, &w->dst, 1);
-    w->compose = add_prepared(w, "up.dst", PREPARED_COMPOSE, E, W, two, 2);
-    w->up_offsets = add_prepared(w, "offsets.up", PREPARED_OFFSETS, W1, E, &w->compose, 1);
-    w->up_order = add_prepared(w, "order.up", PREPARED_ORDER, E, E, &w->compose, 1);
-    w->degrees = add_prepared(w, "degrees.dst", PREPARED_DEGREES, V, E, &w->dst, 1);
-    w->tiles = add_prepared(w, "tiles.dst", PREPARED_TILES, N1, E, &w->dst, 1);
-    fill_offsets(w, w->offsets, w->order, w->dst, w->size[V]);
+    tensor_val two[] = {w->maps.dst, w->maps.up};
+    w->maps.offsets = add_prepared(w, "offsets.dst", PREPARED_OFFSETS, V1, E, &w->maps.dst, 1);
+    w->maps.order = add_prepared(w, "order.dst", PREPARED_ORDER, E, E, &w->maps.dst, 1);
+    w->maps.compose = add_prepared(w, "up.dst", PREPARED_COMPOSE, E, W, two, 2);
+    w->maps.up_offsets = add_prepared(w, "offsets.up", PREPARED_OFFSETS, W1, E, &w->maps.compose, 1);
+    w->maps.up_order = add_prepared(w, "order.up", PREPARED_ORDER, E, E, &w->maps.compose, 1);
+    w->maps.degrees = add_prepared(w, "degrees.dst", PREPARED_DEGREES, V, E, &w->maps.dst, 1);
+    w->maps.tiles = add_prepared(w, "tiles.dst", PREPARED_TILES, N1, E, &w->maps.dst, 1);
+    fill_offsets(w, w->maps.offsets, w->maps.order, w->maps.dst, w->size[V]);
     for (int64_t e = 0; e < w->size[E]; e++) {
-        int64_t v = w->data[w->dst][e];
-        w->data[w->compose][e] = v < 0 ? -1 : w->data[w->up][v];
+        int64_t v = w->data[w->maps.dst][e];
+        w->data[w->maps.compose][e] = v < 0 ? -1 : w->data[w->maps.up][v];
     }
-    fill_offsets(w, w->up_offsets, w->up_order, w->compose, w->size[W]);
+    fill_offsets(w, w->maps.up_offsets, w->maps.up_order, w->maps.compose, w->size[W]);
     for (int64_t v = 0; v < w->size[V]; v++)
-        w->data[w->degrees][v] = w->data[w->offsets][v + 1] - w->data[w->offsets][v];
-    w->size[N] = count_tiles(w, w->tiles);
+        w->data[w->maps.degrees][v] = w->data[w->maps.offsets][v + 1] - w->data[w->maps.offsets][v];
+    w->size[N] = count_tiles(w, w->maps.tiles);
     w->size[N1] = w->size[N] + 1;
-    w->length[w->tiles] = w->size[N1];
+    w->length[w->maps.tiles] = w->size[N1];
 }
 
 static void require(world *w, tensor_opcode o, tensor_expr x, tensor_expr y) {
@@ -200,11 +197,11 @@ static void add_requires(world *w) {
     tensor_op *op = w->op;
     int64_t most = 0, least = INT64_MAX;
     for (int64_t v = 0; v < w->size[V]; v++) {
-        int64_t n = w->data[w->degrees][v];
+        int64_t n = w->data[w->maps.degrees][v];
         most = n > most ? n : most;
         least = n < least ? n : least;
     }
-    tensor_node max = {.op = TENSOR_PREIMAGE_OP, .type = TENSOR_TYPE(I64), .imm.i = w->dst}, min = max;
+    tensor_node max = {.op = TENSOR_PREIMAGE_OP, .type = TENSOR_TYPE(I64), .imm.i = w->maps.dst}, min = max;
     min.imm2 = 1;
     if (chance(50)) require(w, TENSOR_LE_OP, tensor_node_new(op, max), tensor_int(op, most + below(2)));
     if (w->size[V] && chance(50))
@@ -233,10 +230,10 @@ static tensor_expr index_of(world *w, tensor_space s, int depth);
 static tensor_expr key_at(world *w) {
     tensor_expr at = index_of(w, E, 0);
     int64_t order = below(3);
-    if (order) at = tensor_load(w->op, order == 1 ? w->order : w->up_order, &at, 1, NO_SPAN);
-    at = tensor_load(w->op, chance(70) ? w->dst : w->compose, &at, 1, NO_SPAN);
-    if (chance(70) || tensor_node_at(w->op, at)->imm.i != w->dst) return at;
-    return tensor_load(w->op, w->up, &at, 1, NO_SPAN);
+    if (order) at = tensor_load(w->op, order == 1 ? w->maps.order : w->maps.up_order, &at, 1, NO_SPAN);
+    at = tensor_load(w->op, chance(70) ? w->maps.dst : w->maps.compose, &at, 1, NO_SPAN);
+    if (chance(70) || tensor_node_at(w->op, at)->imm.i != w->maps.dst) return at;
+    return tensor_load(w->op, w->maps.up, &at, 1, NO_SPAN);
 }
 
 static tensor_expr index_of(world *w, tensor_space s, int depth) {
@@ -244,7 +241,8 @@ static tensor_expr index_of(world *w, tensor_space s, int depth) {
         tensor_var v = w->vars[below(w->nvars)];
         if (w->op->vars.data[v].space == s) return tensor_var_expr(w->op, v, NO_SPAN);
     }
-    tensor_val maps[] = {w->dst, w->src, w->up, w->rank, w->order, w->compose, w->up_order};
+    const world_maps *of = &w->maps;
+    tensor_val maps[] = {of->dst, of->src, of->up, of->rank, of->order, of->compose, of->up_order};
     tensor_val m = maps[below(7)];
     if (depth > 0 && w->op->vals.data[m].into == s) {
         tensor_expr at = index_of(w, w->op->vals.data[m].axes[0], depth - 1);
@@ -273,13 +271,13 @@ static tensor_expr entry(world *w, tensor_val v, tensor_expr i64) {
 static tensor_expr rows_between(world *w) {
     tensor_expr v = tensor_cvt(w->op, TENSOR_TYPE(I64), index_of(w, V, 0), NO_SPAN);
     tensor_expr end = tensor_binary(w->op, TENSOR_ADD_OP, v, tensor_int(w->op, 1 + below(2)), NO_SPAN);
-    tensor_expr hi = tensor_cvt(w->op, TENSOR_TYPE(I64), entry(w, w->offsets, end), NO_SPAN);
+    tensor_expr hi = tensor_cvt(w->op, TENSOR_TYPE(I64), entry(w, w->maps.offsets, end), NO_SPAN);
     return tensor_binary(w->op, TENSOR_SUB_OP, hi,
-                         tensor_cvt(w->op, TENSOR_TYPE(I64), entry(w, w->offsets, v), NO_SPAN), NO_SPAN);
+                         tensor_cvt(w->op, TENSOR_TYPE(I64), entry(w, w->maps.offsets, v), NO_SPAN), NO_SPAN);
 }
 
 static tensor_expr load_number(world *w, int depth) {
-    tensor_val vals[] = {w->offsets, w->degrees, w->weight, w->up_offsets};
+    tensor_val vals[] = {w->maps.offsets, w->maps.degrees, w->maps.weight, w->maps.up_offsets};
     tensor_val v = vals[below(4)];
     tensor_expr at = index_of(w, w->op->vals.data[v].axes[0], depth - 1);
     return tensor_cvt(w->op, TENSOR_TYPE(I64), tensor_load(w->op, v, &at, 1, NO_SPAN), NO_SPAN);
@@ -325,9 +323,9 @@ static tensor_var bind(world *w, const char *name, tensor_space s) {
 
 // A range of a prepared array from a loop's variable around: a row, several rows, or a tile.
 static bool walk_range(world *w, loop_node *n) {
-    tensor_val arrays[] = {w->offsets, w->offsets, w->up_offsets, w->tiles};
+    tensor_val arrays[] = {w->maps.offsets, w->maps.offsets, w->maps.up_offsets, w->maps.tiles};
     tensor_val array = arrays[below(4)];
-    tensor_space rows = array == w->offsets ? V : array == w->tiles ? N : W;
+    tensor_space rows = array == w->maps.offsets ? V : array == w->maps.tiles ? N : W;
     int64_t width = chance(60) ? 1 : 1 + below(3);
     for (uint32_t i = 0; i < w->nvars; i++) {
         if (w->op->vars.data[w->vars[i]].space != rows) continue;
