@@ -5,6 +5,7 @@
 # make seeded   faults put into generated code on purpose: how many the simulator and the definition notice (some minutes)
 # make golden   writes test/golden/stdlib.txt anew: hashes of the texts that the compiler makes of the library
 # make asan     the same tests with AddressSanitizer and UndefinedBehaviorSanitizer
+# make coverage which lines of gnnc's C the tests run: a table by folder. TESTS="test/passes test/frontend" runs those alone
 # make fuzz     fuzzes for SECONDS=300 in all on WORKERS=1 processors, with clang's libFuzzer; FUZZ=parse,ir takes those
 # make nightly  what is too long for each merge, by a fresh seed: SECONDS=3600 of fuzzing, CASES=10000, SEED=, PARTS=malformed,fuzz
 # On Debian 12 what is missing is installed first (GNNC_NO_SETUP=1 leaves that out).
@@ -13,7 +14,7 @@ BUILD ?= build
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 export PATH := $(CURDIR)/$(BUILD)/bin:$(PATH)
 
-.PHONY: all setup demo test sweep seeded golden asan fuzz nightly clean
+.PHONY: all setup demo test sweep seeded golden asan coverage fuzz nightly clean
 all: setup
 	@test -f $(BUILD)/build.ninja || cmake -G Ninja -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release
 	@ninja -C $(BUILD)
@@ -53,6 +54,15 @@ asan: setup
 	@ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$(CURDIR)/test/lsan.supp:print_suppressions=0 \
 	    UBSAN_OPTIONS=print_stacktrace=1 \
 	    $(PYTHON) test/run.py $(BUILD)/asan --param=sanitized=1
+
+# Tests that fail do not keep the table away: it is printed, and then make fails.
+coverage: setup
+	@test -f $(BUILD)/coverage/build.ninja || \
+	    cmake -G Ninja -S . -B $(BUILD)/coverage -DCMAKE_BUILD_TYPE=Debug -DGNNC_COVERAGE=ON
+	@ninja -C $(BUILD)/coverage all unit_tests
+	@find $(BUILD)/coverage -name '*.gcda' -delete
+	@$(PYTHON) test/run.py $(BUILD)/coverage --param=coverage=1 $(TESTS); status=$$?; \
+	$(PYTHON) scripts/coverage.py . $(BUILD)/coverage $(COVERAGE) && exit $$status
 
 fuzz: all
 	@scripts/setup.sh $(BUILD) fuzz

@@ -22,7 +22,8 @@ config.test_source_root = os.path.join(root, "test")
 config.test_exec_root = os.path.join(build, "test")
 
 gnnc = os.path.join(build, "bin", "gnnc")
-sanitized = bool(lit_config.params.get("sanitized"))
+counted = bool(lit_config.params.get("coverage"))   # make coverage
+sanitized = bool(lit_config.params.get("sanitized")) or counted   # slow, and not to be linked with plain programs
 config.substitutions += [
     ("%gnnc", gnnc),
     ("%expect", "%s %s/test/expect.py %s" % (sys.executable, root, gnnc)),
@@ -32,7 +33,7 @@ config.substitutions += [
     ("%cases", "30" if sanitized else "100"),   # random ones, of a part of the differential tester's
     ("%data", os.path.join(root, "test", "data")),
     # What libgnnrt.a asks for; before it, what libgnnrt_io.a does.
-    ("%runtime_libs", "-lpthread -ldl" + (" -fsanitize=address,undefined" if sanitized else "")),
+    ("%runtime_libs", "-lpthread -ldl" + (" --coverage" if counted else " -fsanitize=address,undefined" if sanitized else "")),
 ]
 config.environment["PATH"] = llvm_bin + os.pathsep + os.environ.get("PATH", "")
 for name in ("TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "CUDA_VISIBLE_DEVICES", "FUZZ_CLANG"):

@@ -36,7 +36,7 @@ def main():
     if os.path.exists(results):
         os.remove(results)
     if importlib.util.find_spec("psutil"):   # lit wants it for limits of time
-        arguments.append("--timeout=%d" % (1500 if "--param=sanitized=1" in arguments else 600))
+        arguments.append("--timeout=%d" % (1500 if {"--param=sanitized=1", "--param=coverage=1"} & set(arguments) else 600))
     status = subprocess.call([sys.executable, find_lit(), "-v", "-j2", "--order=smart",
                               "--param=build=" + build, "--output=" + results] + arguments + places)
     if not os.path.exists(results):
