@@ -6,6 +6,7 @@
 # make golden   writes test/golden/stdlib.txt anew: hashes of the texts that the compiler makes of the library
 # make asan     the same tests with AddressSanitizer and UndefinedBehaviorSanitizer
 # make coverage which lines of gnnc's C the tests run: a table by folder. TESTS="test/passes test/frontend" runs those alone
+# make lint     clang-tidy by the checks of .clang-tidy over all C: any finding fails
 # make fuzz     fuzzes for SECONDS=300 in all on WORKERS=1 processors, with clang's libFuzzer; FUZZ=parse,ir takes those
 # make nightly  what is too long for each merge, by a fresh seed: SECONDS=3600 of fuzzing, CASES=10000, SEED=, PARTS=malformed,fuzz
 # On Debian 12 what is missing is installed first (GNNC_NO_SETUP=1 leaves that out).
@@ -14,7 +15,7 @@ BUILD ?= build
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 export PATH := $(CURDIR)/$(BUILD)/bin:$(PATH)
 
-.PHONY: all setup demo test sweep seeded golden asan coverage fuzz nightly clean
+.PHONY: all setup demo test sweep seeded golden asan coverage lint fuzz nightly clean
 all: setup
 	@test -f $(BUILD)/build.ninja || cmake -G Ninja -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release
 	@ninja -C $(BUILD)
@@ -63,6 +64,10 @@ coverage: setup
 	@find $(BUILD)/coverage -name '*.gcda' -delete
 	@$(PYTHON) test/run.py $(BUILD)/coverage --param=coverage=1 $(TESTS); status=$$?; \
 	$(PYTHON) scripts/coverage.py . $(BUILD)/coverage $(COVERAGE) && exit $$status
+
+lint: all
+	@scripts/setup.sh $(BUILD) lint
+	@scripts/lint.sh $(BUILD)
 
 fuzz: all
 	@scripts/setup.sh $(BUILD) fuzz

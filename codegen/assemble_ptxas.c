@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
 
 static const char *executable(const char *path) { return path && *path && !access(path, X_OK) ? path : NULL; }
 

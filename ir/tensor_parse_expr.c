@@ -119,8 +119,8 @@ static void read_attributes(parser *p, tensor_node *n) {
 static tensor_expr read_call(parser *p) {
     token name = tensor_lex_name(p, "an operation");
     tensor_node n = {.op = TENSOR_OP_COUNT, .at = name.at};
-    for (uint16_t k = 0; k < TENSOR_OP_COUNT; k++)
-        if (!strcmp(name.text, tensor_op_table((tensor_opcode)k)->text)) n.op = k;
+    for (uint32_t k = 0; k < TENSOR_OP_COUNT; k++)
+        if (!strcmp(name.text, tensor_op_table((tensor_opcode)k)->text)) n.op = (uint16_t)k;
     bool leaf = n.op < TENSOR_OP_COUNT && tensor_op_table((tensor_opcode)n.op)->kind == TENSOR_LEAF;
     bool callable = n.op < TENSOR_OP_COUNT && n.op != TENSOR_LOAD_OP &&
                     (!leaf || n.op == TENSOR_SIZE_OP || n.op == TENSOR_NONE_OP);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a build needs and this machine lacks, through apt-get, and fetches an assembler for cubins where there is
-# none. Does nothing, quickly, where all is there. Usage: setup.sh BUILD, or setup.sh BUILD fuzz: what fuzzers need
+# none. Does nothing, quickly, where all is there. Usage: setup.sh BUILD, or setup.sh BUILD PART: what `fuzz` or `lint` need
 set -euo pipefail
 build=$1 part=${2:-build}
 [ -n "${GNNC_NO_SETUP:-}" ] && exit 0
@@ -8,6 +8,7 @@ build=$1 part=${2:-build}
 packages="llvm-22-dev llvm-22-tools bison flex ninja-build cmake gcc g++ pkg-config libjansson-dev libzip-dev zlib1g-dev
 libzstd-dev python3 python3-numpy python3-mpmath python3-psutil"
 fuzz_packages="clang-22 libclang-rt-22-dev" # of the LLVM that is there anyhow: 16 MB
+lint_packages="clang-tidy"
 
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
@@ -62,6 +63,11 @@ install_fuzz_packages() {
 
 if [ "$part" = fuzz ]; then
     install_fuzz_packages
+    exit 0
+fi
+# Without one scripts/lint.sh says that it is skipped.
+if [ "$part" = lint ]; then
+    command -v clang-tidy >/dev/null || install_packages $lint_packages || true
     exit 0
 fi
 # shellcheck disable=SC2086
