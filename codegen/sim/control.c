@@ -1,6 +1,6 @@
 // Structured control over masks: the lanes that enter a region run there, and all that entered meet at its
 // end.
-#include "internal.h"
+#include "steps.h"
 
 // Lanes whose condition holds; one that comes from memory that nobody wrote is a fault and holds nowhere.
 static sim_mask holds(sim_warp *w, const sim_code *c, const char *what) {

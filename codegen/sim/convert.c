@@ -1,6 +1,6 @@
 // Conversions. The common ones have a loop of their own; the others go lane by lane through the widest type
 // of their kind.
-#include "internal.h"
+#include "steps.h"
 #include "numbers.h"
 
 static void take_undefined(sim_warp *w, const sim_code *c) {

@@ -1,6 +1,6 @@
 // Copies from global to shared memory that go on while the thread does. What they bring is put in its place
 // when the thread has waited for their group, as late as a GPU may; until then nobody may touch the place.
-#include "internal.h"
+#include "steps.h"
 
 static void fly(sim_warp *w, const sim_code *c, uint32_t lane, const sim_buffer *from, size_t at, size_t to) {
     sim_buffer *shared = &w->block->sim->buffers.data[SIM_SHARED];

@@ -1,6 +1,7 @@
 // Counts by step: what a warp issues, and what its requests cost. A function's count where the kernel calls
 // it.
-#include "internal.h"
+#include "counts.h"
+#include "steps.h"
 
 enum { MOST_BYTES = 16 };   // that a lane loads or stores by one instruction
 

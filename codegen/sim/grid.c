@@ -1,7 +1,8 @@
 // Launches: the blocks of a grid one after another, forward, in reverse or in an order that a seed decides;
 // the warps of a block likewise, or in turns that the seed makes long or short, so that what depends on their
 // order shows.
-#include "internal.h"
+#include "counts.h"
+#include "steps.h"
 
 enum { SHARED_ALIGN = 1024 };   // as a GPU's shared memory is
 

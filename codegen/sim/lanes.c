@@ -1,6 +1,6 @@
 // Arithmetic, comparisons and shape: one loop over the lanes for each operation and type. All lanes are
 // computed, also those that do not run: nobody sees what they hold.
-#include "internal.h"
+#include "steps.h"
 #include "numbers.h"
 
 // ---- Undefined elements ----------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 // Loads, stores and atomics: lane by lane, each checked against the buffer its pointer was derived from.
-#include "internal.h"
+#include "steps.h"
 #include "numbers.h"
 
 typedef enum { READ, WRITE, ATOMIC } access_kind;

@@ -1,7 +1,7 @@
 // Matrix operations: what the lanes hold is put together, multiplied, and dealt out again (ir/mma.def); of
 // several warps, each does its part when it comes, as they meet in nothing but what they read. The products
 // of an element are added to it one by one, in order along k, each exact and each sum rounded once to f32.
-#include "internal.h"
+#include "steps.h"
 #include "numbers.h"
 
 enum { MOST_M = 16, MOST_N = 8, MOST_K = 16 };

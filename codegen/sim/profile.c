@@ -1,5 +1,5 @@
 // What was counted, by source line, and remarks on accesses that take more than they must.
-#include "internal.h"
+#include "counts.h"
 
 #include <stdlib.h>
 

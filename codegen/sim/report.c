@@ -1,5 +1,5 @@
 // Faults, collected: one for each kind and instruction, told with the first lane that had it.
-#include "internal.h"
+#include "steps.h"
 
 enum { MOST = 100 };   // kept; a kernel that is wrong everywhere has told enough by then
 

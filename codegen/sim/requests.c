@@ -1,6 +1,6 @@
 // What a request costs. Global memory moves sectors of 32 bytes, however few of them are used; shared memory
 // has 32 banks of 4 bytes, each of which gives one word a wavefront, to all lanes that want it.
-#include "internal.h"
+#include "counts.h"
 
 enum { SECTOR = 32, LINE = 128, BANKS = 32, WORD = 4 };
 

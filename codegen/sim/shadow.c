@@ -1,7 +1,7 @@
 // What is known of each byte of a buffer. A buffer may be far larger than what is touched of it, so that a
 // large shadow takes memory where it is written alone.
 #define _DEFAULT_SOURCE
-#include "internal.h"
+#include "machine.h"
 
 #include <sys/mman.h>
 

@@ -2,7 +2,7 @@
 // their own (no function reaches itself, so one frame each is enough), values to places in the frame.
 //
 //     if %p { A } else { B }   →   IF p, else: ; A ; blend ; else: ELSE end: ; B ; blend ; end: END
-#include "internal.h"
+#include "steps.h"
 
 typedef struct {
     sim_place *places;    // by value; NULL: not reached

@@ -1,5 +1,5 @@
 // What the lanes of a warp and the warps of a block do together, and the special registers.
-#include "internal.h"
+#include "steps.h"
 
 // ---- Who takes part --------------------------------------------------------------------------------------
 void sim_need_whole_warp(sim_warp *w, const sim_code *c) {

@@ -1,8 +1,8 @@
-// What the files of the simulator share. A kernel is translated once into steps, each a function with the
-// places of its arguments in the frame of a warp; a warp runs its steps until it waits at a barrier, ends, or
-// its turn is over.
-#ifndef GNNC_SIM_INTERNAL_H
-#define GNNC_SIM_INTERNAL_H
+// The simulated machine: frames, memory with its shadows, warps. A kernel is translated once into steps, each
+// a function with the places of its arguments in the frame of a warp; a warp runs its steps until it waits at
+// a barrier, ends, or its turn is over.
+#ifndef GNNC_SIM_MACHINE_H
+#define GNNC_SIM_MACHINE_H
 
 #include "../sim.h"
 
@@ -47,7 +47,8 @@ typedef struct {
     const bool *written;       // by parameter: whether a store may reach it
     bool overlaps;             // with the launch before or after it
     bool groups;               // has MMA_GROUP
-    sim_counted_step *counted;   // by step, which counts and then runs the one kept here; NULL: not counted yet
+    sim_counted_step
+        *counted;   // by step, which counts and then runs the one kept here; NULL: not counted yet
 } sim_kernel;
 
 // ---- Memory ----------------------------------------------------------------------------------------------
@@ -58,11 +59,15 @@ typedef struct {
     uint32_t block, barriers, syncs;   // epochs: how many the block and the warp had passed
     uint32_t step;                     // what did it
     uint16_t launch;                   // 0: nobody
-    uint16_t marks;                    // a thread, a sim_who and SIM_IS_…: no bit fields, which are slow to copy
+    uint16_t marks;   // a thread, a sim_who and SIM_IS_…: no bit fields, which are slow to copy
 } sim_record;
 enum { SIM_THREAD_BITS = 10, SIM_IS_ATOMIC = 1 << 12, SIM_IS_INVARIANT = 1 << 13 };
-static inline uint32_t sim_record_thread(const sim_record *r) { return r->marks & ((1 << SIM_THREAD_BITS) - 1); }
-static inline sim_who sim_record_who(const sim_record *r) { return (sim_who)(r->marks >> SIM_THREAD_BITS & 3); }
+static inline uint32_t sim_record_thread(const sim_record *r) {
+    return r->marks & ((1 << SIM_THREAD_BITS) - 1);
+}
+static inline sim_who sim_record_who(const sim_record *r) {
+    return (sim_who)(r->marks >> SIM_THREAD_BITS & 3);
+}
 
 typedef struct {
     const char *name;
@@ -78,7 +83,7 @@ typedef struct {
     VEC(uint32_t) beside;    // buffers that share some of its bytes
     uint32_t granule;        // bytes of a record, a power of two: 4, or of the smallest access
     sim_record *reads, *writes;
-    uint8_t *touched;        // a byte for so many records: whether one is in use
+    uint8_t *touched;   // a byte for so many records: whether one is in use
 } sim_buffer;
 
 typedef struct {
@@ -136,10 +141,11 @@ struct sim_warp {
     sim_block *block;
     const sim_code *code;
     uint32_t pc, number;
-    sim_mask mask, full;   // lanes that run, lanes there are
+    sim_mask mask, full;      // lanes that run, lanes there are
     uint32_t syncs, fences;   // FENCE_MMA that the warp has passed
     sim_state state;
-    sim_mask settled;   // lanes for which the launch before has ended: they waited, or the kernel was launched in turn
+    sim_mask settled;   // lanes for which the launch before has ended: they waited, or the kernel was
+                        // launched in turn
     VEC(sim_flight) flights;
     uint32_t groups[SIM_LANES];   // of copies, that a lane has ended
 };
@@ -178,93 +184,5 @@ static inline uint32_t sim_pointer_buffer(uint64_t p) { return (uint32_t)(p >> S
 static inline int64_t sim_pointer_offset(uint64_t p) {
     return (int64_t)(p & ((UINT64_C(1) << SIM_OFFSET_BITS) - 1)) - SIM_OFFSET_BIAS;
 }
-
-// ---- translate.c -----------------------------------------------------------------------------------------
-sim_kernel *sim_translate(arena *a, const simt_func *f);
-void sim_put_all(uint8_t *at, simt_type t, uint64_t bits);   // a value equal in all lanes and elements
-
-// ---- Steps: each gives the one for an operation, NULL where it has none ----------------------------------
-sim_step sim_lanes_step(const simt_func *f, const simt_instr_info *i);     // arithmetic, comparisons, shape
-sim_step sim_convert_step(const simt_func *f, const simt_instr_info *i);   // CVT, UCVT
-sim_step sim_memory_step(simt_op op);
-sim_step sim_warp_step(simt_op op);
-sim_step sim_copy_step(simt_op op);   // COPY, COPY_END, COPY_WAIT
-void sim_need_whole_warp(sim_warp *w, const sim_code *c);   // a fault where a lane does not take part
-void sim_mma(sim_warp *w, const sim_code *c);               // MMA
-void sim_ldmatrix(sim_warp *w, const sim_code *c);          // LDMATRIX, LDMATRIX_TRANS
-void sim_mma_group(sim_warp *w, const sim_code *c);         // MMA_GROUP
-void sim_fence_mma(sim_warp *w, const sim_code *c);         // FENCE_MMA
-void sim_wrote_shared(sim_warp *w, size_t offset, uint32_t bytes);   // which MMA_GROUP does not see until the warp's next fence
-// control.c: what the translation puts in by itself
-typedef enum {
-    SIM_COPY,
-    SIM_BLEND,
-    SIM_IF,
-    SIM_ELSE,
-    SIM_END,
-    SIM_FOR,
-    SIM_NEXT,
-    SIM_WHILE,
-    SIM_LEAVE,
-    SIM_STAY,
-    SIM_AGAIN,
-    SIM_CALL,
-    SIM_RETURN,
-    SIM_FINISH,
-    SIM_CONTROLS
-} sim_control;
-sim_step sim_control_step(sim_control k);
-
-// ---- memory.c --------------------------------------------------------------------------------------------
-const bool *sim_written_params(arena *a, const simt_func *f);   // by parameter: whether a store may reach it
-bool sim_overlaps(const simt_func *f);
-// Where a lane's access of so many bytes lies in its buffer, which it may be to; NULL: a fault says why not.
-sim_buffer *sim_reach(sim_warp *w, const sim_code *c, bool writes, uint32_t bytes, uint32_t lane, uint64_t pointer,
-                      size_t *offset);
-void sim_arrive(sim_warp *w, const sim_code *c, uint32_t bytes, uint32_t lane, size_t offset);   // written there from now on
-
-// ---- count.c ---------------------------------------------------------------------------------------------
-// A kernel's steps are replaced by one that counts when counts are first asked for, so that others are not slowed.
-// Stride: what most neighbouring lanes are apart, by majority vote (Boyer and Moore 1991).
-typedef struct {
-    int64_t bytes;
-    uint64_t agreed, lead, pairs;   // pairs like it since it leads, its lead, all pairs
-} sim_stride;
-typedef struct {
-    uint64_t n[SIM_COUNTERS];
-    uint32_t buffer, bytes;   // of the last request; a lane's
-    sim_stride stride;
-} sim_tally;
-typedef struct {
-    uint8_t *touched;   // a bit a line of 128 bytes
-    uint64_t lines, requests;
-} sim_touched;
-struct sim_counts {
-    const sim_kernel *kernel;
-    uint64_t launches, blocks;
-    sim_tally *tallies;                           // by step
-    uint32_t calls[SIM_MAX_BLOCK / SIM_LANES];    // by warp: the kernel's step that calls what it is in
-    VEC(sim_touched) touched;                     // by buffer
-};
-sim_counts *sim_counts_of(sim *s, sim_kernel *k, uint32_t blocks);   // of a launch
-
-// ---- requests.c ------------------------------------------------------------------------------------------
-// The addresses of a request. Of global memory they are the buffer's number and the place in it, from an
-// address that sectors begin at.
-typedef struct {
-    sim_mask lanes;
-    uint32_t bytes;   // a lane's
-    uint64_t at[SIM_LANES];
-} sim_request;
-static inline uint32_t sim_request_buffer(uint64_t at) { return (uint32_t)(at >> SIM_OFFSET_BITS); }
-void sim_request_global(sim *s, sim_counts *k, sim_tally *t, const sim_request *q);
-void sim_request_shared(sim_tally *t, const sim_request *q);
-void sim_request_atomic(sim_tally *t, const sim_request *q);
-void sim_request_stride(sim_stride *s, const sim_request *q);
-
-// ---- report.c --------------------------------------------------------------------------------------------
-// A fault of the lanes given, of which the first is named; other: the instruction it collides with, or 0.
-void sim_fault_at(sim_warp *w, const sim_code *c, diag_code code, sim_mask lanes, simt_instr other,
-                  const char *format, ...) SUP_PRINTF(6, 7);
 
 #endif
