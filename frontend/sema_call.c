@@ -347,8 +347,8 @@ static bool lower_called(lowering *L, equations *q, const ast_equation *eq) {
              op->name.text);
         return false;
     }
-    if (++L->calls > MOST_CALLS) {
-        if (L->calls == MOST_CALLS + 1)
+    if (++L->expanded.calls > MOST_CALLS) {
+        if (L->expanded.calls == MOST_CALLS + 1)
             diag_help(diag(L->ds, E0207, eq->value->at, "ops that call ops expand to too much here (over %d calls)", MOST_CALLS),
                       "an op that is called twice is there twice: make ops of their own of parts, each launched by itself");
         return false;
@@ -370,14 +370,14 @@ static bool lower_called(lowering *L, equations *q, const ast_equation *eq) {
     const expansion *outer = expand(L, op);
     equations_lower(L, &callee);
     diag_note_use(L->ds, mark, op->at, eq->at, op->name.text);
-    L->active = outer;
+    L->expanded.active = outer;
     publish_results(&c, &callee, q, eq);
     return true;
 }
 
 // What a call that failed should have given is not missed again where it is read.
 void call_lower(lowering *L, equations *q, const ast_equation *eq) {
-    if (lower_called(L, q, eq) && L->calls <= MOST_CALLS) return;
+    if (lower_called(L, q, eq) && L->expanded.calls <= MOST_CALLS) return;
     for (const ast_expr *t = eq->targets; t; t = t->next)
         if (!scope_find(q->scope, t->name.text))
             scope_add(L->arena, q->scope, (entity){.kind = ENT_ERROR, .name = t->name.text, .at = t->at});

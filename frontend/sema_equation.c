@@ -428,9 +428,9 @@ static bool find_spaces(lowering *L, equation *x) {
             continue;
         }
         l->var = tensor_add_var(L->op, l->name, l->space);
-        VEC_PUSH(L->arena, &L->open, l->var);
+        VEC_PUSH(L->arena, &L->eq.open, l->var);
     }
-    L->nleft = L->open.len;
+    L->eq.nleft = L->eq.open.len;
     return ok;
 }
 
@@ -482,15 +482,15 @@ static bool reads_failed(const scope *s, const ast_expr *e) {
 
 static void equation_lower(lowering *L, equations *q, const ast_equation *eq) {
     equation x = {.q = q, .eq = eq, .scope = {.parent = q->scope}};
-    L->open.len = 0;
-    L->closed.len = 0;
+    L->eq.open.len = 0;
+    L->eq.closed.len = 0;
     L->loop = TENSOR_NO_LOOP;
-    L->infer_steps = 0;
+    L->infer.steps = 0;
     lowering_enter(L);
     uint32_t errors = diag_raised(L->ds);
     bool failed = reads_failed(q->scope, eq->value);
     if (!failed && equation_targets(L, &x) && find_spaces(L, &x)) {
-        L->stage_base = stage_name(L, &x, eq->targets->name.text);
+        L->eq.stage_base = stage_name(L, &x, eq->targets->name.text);
         begin_loop(L, &x);
         equation_value(L, &x);
     }
@@ -499,7 +499,7 @@ static void equation_lower(lowering *L, equations *q, const ast_equation *eq) {
         if (!scope_find(q->scope, t->name.text))
             scope_add(L->arena, q->scope, (entity){.kind = ENT_ERROR, .name = t->name.text, .at = t->at});
     L->loop = TENSOR_NO_LOOP;
-    L->open.len = 0;
+    L->eq.open.len = 0;
 }
 
 static void count_targets(lowering *L, equations *q) {

@@ -128,7 +128,7 @@ tensor_expr lower_bool(lowering *L, const scope *s, const ast_expr *e) {
 }
 
 // ---- Guards ----------------------------------------------------------------------------------------------
-void lowering_enter(lowering *L) { L->context = ++L->contexts; }
+void lowering_enter(lowering *L) { L->eq.context = ++L->eq.contexts; }
 
 // Does the condition, where it holds or where it doesn't, say that e is not none?
 static bool tells_some(const lowering *L, tensor_expr condition, bool holds, tensor_expr e,
@@ -170,8 +170,8 @@ bool expr_maybe_none(const lowering *L, tensor_expr e) {
 }
 
 static void know(lowering *L, tensor_expr e, tensor_expr condition) {
-    VEC_PUSH(L->arena, &L->guards, e);
-    VEC_PUSH(L->arena, &L->guard_conditions, condition);
+    VEC_PUSH(L->arena, &L->eq.guards, e);
+    VEC_PUSH(L->arena, &L->eq.guard_conditions, condition);
 }
 
 static void know_equal(lowering *L, tensor_expr a, tensor_expr b, tensor_expr condition) {
@@ -202,27 +202,27 @@ static void learn_condition(lowering *L, tensor_expr c, bool holds, tensor_expr 
 }
 
 guards_mark guards_push(lowering *L, tensor_expr c, bool holds) {
-    guards_mark m = {L->guards.len, L->context};
+    guards_mark m = {L->eq.guards.len, L->eq.context};
     tensor_expr whole = holds ? c : tensor_unary(L->op, TENSOR_NOT_OP, c, NO_SPAN);
     learn_condition(L, c, holds, whole);
-    if (L->guards.len != m.guards) lowering_enter(L);
+    if (L->eq.guards.len != m.guards) lowering_enter(L);
     return m;
 }
 
 void guards_pop(lowering *L, guards_mark m) {
-    L->guards.len = L->guard_conditions.len = m.guards;
-    L->context = m.context;
+    L->eq.guards.len = L->eq.guard_conditions.len = m.guards;
+    L->eq.context = m.context;
 }
 
 // Is e known not to be none here? A guard that stands outside a reduction becomes one of its filters, as the
 // reduction is a stage of its own.
 static bool known_some(lowering *L, tensor_expr e) {
     if (!expr_maybe_none(L, e)) return true;
-    for (uint32_t i = L->guards.len; i-- > 0;) {
-        if (L->guards.data[i] != e || (i >= 64 && L->frame && i < L->frame->guards))
+    for (uint32_t i = L->eq.guards.len; i-- > 0;) {
+        if (L->eq.guards.data[i] != e || (i >= 64 && L->eq.frame && i < L->eq.frame->guards))
             continue;   // frames note 64
-        if (L->frame && i >= L->frame->guards) L->frame->own = true;
-        for (frame *f = L->frame; f; f = f->outer)
+        if (L->eq.frame && i >= L->eq.frame->guards) L->eq.frame->own = true;
+        for (frame *f = L->eq.frame; f; f = f->outer)
             if (i < f->guards && i < 64) f->needed |= UINT64_C(1) << i;
         return true;
     }
@@ -311,8 +311,8 @@ static value lower_value_ref(lowering *L, const scope *s, const ast_expr *e, ten
 // ---- Names -----------------------------------------------------------------------------------------------
 static value undeclared(lowering *L, const scope *s, ast_name name) {
     diagnostic *d = diag(L->ds, E0201, name.at, "'%s' is not declared", name.text);
-    for (uint32_t i = 0; i < L->closed.len; i++)
-        if (L->closed.data[i] == name.text) {
+    for (uint32_t i = 0; i < L->eq.closed.len; i++)
+        if (L->eq.closed.data[i] == name.text) {
             diag_help(
                 d,
                 "the reduction that '%s' belongs to ends before this: a sum in its body stands in parentheses",
@@ -336,12 +336,12 @@ static value lower_constant(lowering *L, const scope *s, ast_name name) {
 }
 
 static value lower_closure(lowering *L, closure *c) {
-    if (c->cached && c->lowered_in == L->context) return *c->cached;
-    uint64_t context = L->context;
-    const expansion *active = L->active;
-    L->active = c->active;
+    if (c->cached && c->lowered_in == L->eq.context) return *c->cached;
+    uint64_t context = L->eq.context;
+    const expansion *active = L->expanded.active;
+    L->expanded.active = c->active;
     value v = lower_expr(L, c->scope, c->expr);
-    L->active = active;
+    L->expanded.active = active;
     c->cached = ARENA_NEW(L->arena, value);
     *c->cached = v;
     c->lowered_in = context;
@@ -350,7 +350,7 @@ static value lower_closure(lowering *L, closure *c) {
 
 static value lower_index(lowering *L, const index_info *i, span at) {
     if (i->space == TENSOR_NO_SPACE) return value_bad(L);   // reported where it is introduced
-    for (const index_rename *r = L->renames; r; r = r->outer)
+    for (const index_rename *r = L->eq.renames; r; r = r->outer)
         if (r->from == i) return value_plain(tensor_var_expr(L->op, r->to, at));
     return value_plain(tensor_var_expr(L->op, i->var, at));
 }
@@ -552,14 +552,14 @@ static value lower_kind(lowering *L, const scope *s, const ast_expr *e) {
 }
 
 value lower_expr(lowering *L, const scope *s, const ast_expr *e) {
-    if (L->depth == MAX_DEPTH) {
-        if (!L->too_deep)
+    if (L->expanded.depth == MAX_DEPTH) {
+        if (!L->expanded.too_deep)
             diag(L->ds, E0207, e->at, "functions expand too deeply here (over %d levels)", MAX_DEPTH);
-        L->too_deep = true;
+        L->expanded.too_deep = true;
         return value_bad(L);
     }
-    L->depth++;
+    L->expanded.depth++;
     value v = lower_kind(L, s, e);
-    L->depth--;
+    L->expanded.depth--;
     return v;
 }

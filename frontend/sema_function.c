@@ -55,8 +55,8 @@ static value lower_call_body(lowering *L, const scope *s, const ast_expr *e, con
         diag_note(d, fn->name.at, "'%s' is declared here", fn->name.text);
         return value_bad(L);
     }
-    if (++L->expansions > MOST_EXPANSIONS) {
-        if (L->expansions == MOST_EXPANSIONS + 1)
+    if (++L->expanded.functions > MOST_EXPANSIONS) {
+        if (L->expanded.functions == MOST_EXPANSIONS + 1)
             diag(L->ds, E0207, e->at, "functions expand to too much here (over %d calls)", MOST_EXPANSIONS);
         return value_bad(L);
     }
@@ -86,7 +86,7 @@ static value lower_call_body(lowering *L, const scope *s, const ast_expr *e, con
     uint32_t mark = diag_mark(L->ds);
     value v = lower_expr(L, &inner, fn->body);
     diag_note_use(L->ds, mark, fn->at, e->at, fn->name.text);
-    L->active = outer;
+    L->expanded.active = outer;
     return v;
 }
 

@@ -10,7 +10,7 @@ static void learn(lowering *L, index_info *i, tensor_space s, span at) {
     if (i->space != TENSOR_NO_SPACE || s == TENSOR_NO_SPACE) return;
     i->space = s;
     i->found_at = at;
-    if (!i->temporary) L->infer_changed = true;
+    if (!i->temporary) L->infer.changed = true;
 }
 
 static void learn_each_other(lowering *L, inferred a, inferred b, span at) {
@@ -23,13 +23,13 @@ static inferred infer_expr(lowering *L, const scope *s, const ast_expr *e);
 static inferred infer_closure(lowering *L, closure *c) {
     // What an argument tells the indices in it does not depend on where it is used, so once a round is
     // enough; but what it is itself does matter to each use.
-    if (c->inferred_in == L->infer_round && c->expr->kind != AST_NAME && c->expr->kind != AST_REF)
+    if (c->inferred_in == L->infer.round && c->expr->kind != AST_NAME && c->expr->kind != AST_REF)
         return c->inferred;
-    const expansion *active = L->active;
-    c->inferred_in = L->infer_round;
-    L->active = c->active;
+    const expansion *active = L->expanded.active;
+    c->inferred_in = L->infer.round;
+    L->expanded.active = c->active;
     c->inferred = infer_expr(L, c->scope, c->expr);
-    L->active = active;
+    L->expanded.active = active;
     return c->inferred;
 }
 
@@ -66,7 +66,7 @@ static inferred infer_ref(lowering *L, const scope *s, const ast_expr *e) {
 }
 
 static inferred infer_fn(lowering *L, const scope *s, const ast_expr *e, const ast_item *fn) {
-    if (expanding(L, fn) || ++L->infer_steps > MAX_STEPS) return nothing;   // reported when lowered
+    if (expanding(L, fn) || ++L->infer.steps > MAX_STEPS) return nothing;   // reported when lowered
     scope inner = {0};
     const ast_expr *a = e->args;
     for (const ast_fn_param *p = fn->fn_params; p && a; p = p->next, a = a->next) {
@@ -76,7 +76,7 @@ static inferred infer_fn(lowering *L, const scope *s, const ast_expr *e, const a
     }
     const expansion *outer = expand(L, fn);
     inferred r = infer_expr(L, &inner, fn->body);
-    L->active = outer;
+    L->expanded.active = outer;
     return r;
 }
 
@@ -109,7 +109,7 @@ static inferred infer_reduce(lowering *L, const scope *s, const ast_expr *e) {
         scope_add(L->arena, &inner, (entity){.kind = ENT_INDEX, .name = b->name.text, .index = i});
     }
     // Twice, as a comparison may come before the place that tells; nested ones would take 2^depth steps.
-    for (int round = 0; round < 2 && (round == 0 || ++L->infer_steps < MAX_STEPS); round++) {
+    for (int round = 0; round < 2 && (round == 0 || ++L->infer.steps < MAX_STEPS); round++) {
         if (e->guard) infer_expr(L, &inner, e->guard);
         infer_expr(L, &inner, e->body);
     }
@@ -160,20 +160,20 @@ static inferred infer_kind(lowering *L, const scope *s, const ast_expr *e) {
 }
 
 static inferred infer_expr(lowering *L, const scope *s, const ast_expr *e) {
-    if (L->depth == MAX_DEPTH) return nothing;   // lowering reports it
-    L->depth++;
+    if (L->expanded.depth == MAX_DEPTH) return nothing;   // lowering reports it
+    L->expanded.depth++;
     inferred i = infer_kind(L, s, e);
-    L->depth--;
+    L->expanded.depth--;
     return i;
 }
 
 void infer_fix(lowering *L, const scope *s, const ast_expr *const *exprs, uint32_t n) {
     do {
-        L->infer_round++;
-        L->infer_changed = false;
+        L->infer.round++;
+        L->infer.changed = false;
         for (uint32_t i = 0; i < n; i++)
             if (exprs[i]) infer_expr(L, s, exprs[i]);
-    } while (L->infer_changed);
+    } while (L->infer.changed);
 }
 
 bool infer_index_known(lowering *L, index_info *i) {

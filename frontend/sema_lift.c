@@ -56,8 +56,8 @@ static bool same_parts(renaming *r, const tensor_stage *a, const tensor_stage *b
 static bool same_stage(lowering *L, const tensor_stage *a, const tensor_stage *b) {
     if (a->reducer != b->reducer || a->nkeys != b->nkeys || a->loop != b->loop || a->ties != b->ties)
         return false;
-    while (L->renamed.len < L->op->vars.len) VEC_PUSH(L->arena, &L->renamed, UINT32_MAX);
-    renaming r = {L->op, L->renamed.data, 4096};
+    while (L->walk.renamed.len < L->op->vars.len) VEC_PUSH(L->arena, &L->walk.renamed, UINT32_MAX);
+    renaming r = {L->op, L->walk.renamed.data, 4096};
     bool same = same_parts(&r, a, b);
     for (uint32_t i = 0; i < a->nleft; i++) r.to[a->left[i]] = UINT32_MAX;
     for (uint32_t i = 0; i < a->nbound; i++) r.to[a->bound[i]] = UINT32_MAX;
@@ -135,7 +135,7 @@ static const tensor_stage *stage_lifted(lowering *L, const reduction *r, const t
         index[i] = tensor_var_expr(L->op, left[i], r->at);
     }
     tensor_target *targets = ARENA_ARRAY(L->arena, tensor_target, r->nresults);
-    const char *name = free_name(L, arena_printf(L->arena, "%s.%s", L->stage_base, r->name));
+    const char *name = free_name(L, arena_printf(L->arena, "%s.%s", L->eq.stage_base, r->name));
     for (uint32_t k = 0; k < r->nresults; k++) {
         const char *own = k ? arena_printf(L->arena, "%s'%u", name, k) : name;
         targets[k] = (tensor_target){add_stage_value(L, own, r->types[k], axes, nleft, true, r->at), nleft,
@@ -150,17 +150,17 @@ static const tensor_stage *stage_lifted(lowering *L, const reduction *r, const t
 
 // ---- Variables that a key determines --------------------------------------------------------------------
 void lift_determine(lowering *L, tensor_key k) {
-    if (tensor_node_at(L->op, k.rhs)->op == TENSOR_VAR_OP) VEC_PUSH(L->arena, &L->determined, k);
+    if (tensor_node_at(L->op, k.rhs)->op == TENSOR_VAR_OP) VEC_PUSH(L->arena, &L->eq.determined, k);
 }
 
 static void substitution_begin(lowering *L) {
-    while (L->copies.len < L->op->exprs.len) VEC_PUSH(L->arena, &L->copies, ((expr_copy){0, 0}));
-    L->substitutions++;
+    while (L->walk.copies.len < L->op->exprs.len) VEC_PUSH(L->arena, &L->walk.copies, ((expr_copy){0, 0}));
+    L->walk.substitutions++;
 }
 
 static tensor_expr substitute(lowering *L, tensor_expr e, tensor_expr from, tensor_expr to) {
     if (e == from) return to;
-    if (L->copies.data[e].substitution == L->substitutions) return L->copies.data[e].to;
+    if (L->walk.copies.data[e].substitution == L->walk.substitutions) return L->walk.copies.data[e].to;
     tensor_node n = *tensor_node_at(L->op, e);
     tensor_expr *args = ARENA_ARRAY(L->arena, tensor_expr, n.nargs), copy = e;
     bool same = true;
@@ -170,7 +170,7 @@ static tensor_expr substitute(lowering *L, tensor_expr e, tensor_expr from, tens
     }
     n.args = args;
     if (!same) copy = tensor_node_new(L->op, n);
-    L->copies.data[e] = (expr_copy){L->substitutions, copy};
+    L->walk.copies.data[e] = (expr_copy){L->walk.substitutions, copy};
     return copy;
 }
 
@@ -246,8 +246,8 @@ static void use_keys(lowering *L, reduction *r) {
 
 static uint8_t *determine(lowering *L, arena *scratch, reduction *r) {
     uint8_t *used = used_vars(L, scratch, r);
-    for (uint32_t i = L->determined.len; i-- > 0;) {
-        tensor_key k = L->determined.data[i];
+    for (uint32_t i = L->eq.determined.len; i-- > 0;) {
+        tensor_key k = L->eq.determined.data[i];
         if (!used[tensor_node_at(L->op, k.rhs)->imm.i] || !uses_any(L, scratch, k.lhs, used)) continue;
         replace_determined(L, r, k);
         used = used_vars(L, scratch, r);
@@ -290,11 +290,11 @@ static void note_places(lowering *L, tensor_expr e, uint32_t *place, uint32_t *n
 // written says nothing.
 static void sort_open(lowering *L, arena *scratch, const reduction *r, tensor_var *sorted) {
     uint32_t *place = ARENA_ARRAY(scratch, uint32_t, L->op->vars.len + 1), next = 1;
-    memcpy(sorted, L->open.data, L->open.len * sizeof *sorted);
+    memcpy(sorted, L->eq.open.data, L->eq.open.len * sizeof *sorted);
     walk_begin(L);
     for (uint32_t i = 0; i < r->stage.nbody; i++) note_places(L, r->stage.body[i], place, &next);
-    for (uint32_t i = L->nleft + 1; i < L->open.len; i++)
-        for (uint32_t k = i; k > L->nleft && place[sorted[k]] < place[sorted[k - 1]]; k--) {
+    for (uint32_t i = L->eq.nleft + 1; i < L->eq.open.len; i++)
+        for (uint32_t k = i; k > L->eq.nleft && place[sorted[k]] < place[sorted[k - 1]]; k--) {
             tensor_var v = sorted[k];
             sorted[k] = sorted[k - 1], sorted[k - 1] = v;
         }
@@ -310,14 +310,14 @@ static void mark_keys(lowering *L, const reduction *r, uint8_t *outer) {
 static uint32_t order_left(lowering *L, arena *scratch, const reduction *r, const uint8_t *used,
                            tensor_var *left, uint32_t n) {
     uint8_t *outer = arena_alloc(scratch, L->op->vars.len + 1);
-    tensor_var *open = ARENA_ARRAY(scratch, tensor_var, L->open.len + 1);
+    tensor_var *open = ARENA_ARRAY(scratch, tensor_var, L->eq.open.len + 1);
     sort_open(L, scratch, r, open);
     walk_begin(L);
     for (uint32_t i = 0; i < r->stage.nbody; i++) mark_outer(L, r->stage.body[i], outer);
     mark_keys(L, r, outer);
-    for (uint32_t i = 0; i < L->open.len; i++) outer[open[i]] = is_mapped(L, open[i]) ? 2 : outer[open[i]];
+    for (uint32_t i = 0; i < L->eq.open.len; i++) outer[open[i]] = is_mapped(L, open[i]) ? 2 : outer[open[i]];
     for (int pass = 2; pass >= 0; pass--)
-        for (uint32_t i = 0; i < L->open.len; i++)
+        for (uint32_t i = 0; i < L->eq.open.len; i++)
             if (used[open[i]] && outer[open[i]] == pass && !is_step(L, open[i])) left[n++] = open[i];
     return n;
 }
@@ -326,9 +326,9 @@ static uint32_t order_left(lowering *L, arena *scratch, const reduction *r, cons
 static void warn_pairs(lowering *L, const reduction *r, const tensor_var *left, uint32_t n) {
     tensor_var pair[2] = {0};
     uint32_t found = 0;
-    for (uint32_t i = L->nleft; i < L->open.len; i++)
+    for (uint32_t i = L->eq.nleft; i < L->eq.open.len; i++)
         for (uint32_t k = 0; k < n && found < 2; k++)
-            if (left[k] == L->open.data[i] && is_mapped(L, left[k])) pair[found++] = left[k];
+            if (left[k] == L->eq.open.data[i] && is_mapped(L, left[k])) pair[found++] = left[k];
     if (found < 2) return;
     const tensor_var_info *vars = L->op->vars.data;
     diagnostic *d = diag(L->ds, W0402, r->at, "this is computed and stored for all pairs of '%s' and '%s', %s times %s numbers",
@@ -341,8 +341,8 @@ void reduction_lift(lowering *L, reduction *r, tensor_var class, tensor_expr own
     use_keys(L, r);
     arena *scratch = arena_new();
     const uint8_t *used = determine(L, scratch, r);
-    tensor_var *left = ARENA_ARRAY(L->arena, tensor_var, L->open.len + 2);
-    tensor_expr *index = ARENA_ARRAY(L->arena, tensor_expr, L->open.len + 2);
+    tensor_var *left = ARENA_ARRAY(L->arena, tensor_var, L->eq.open.len + 2);
+    tensor_expr *index = ARENA_ARRAY(L->arena, tensor_expr, L->eq.open.len + 2);
     uint32_t n = 0;
     if (class != UINT32_MAX) left[n++] = class;
     n = order_left(L, scratch, r, used, left, n);

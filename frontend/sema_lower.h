@@ -58,19 +58,14 @@ typedef struct {   // names of values, to find free ones among
     uint32_t size, used, values;   // values: how many of the op's are in
 } name_set;
 
-struct lowering {
-    sema *s;
-    arena *arena;
-    diag_set *ds;
-    tensor_op *op;
-    ir_dtype real;       // type of int / int: f64 where the op holds an f64, else f32
-    part_types *parts;   // found so far (sema_parts.c)
-    bool asked;          // for a wider one
+typedef struct {   // of functions and ops, which are lowered where they are called
     const expansion *active;
-    uint32_t expansions, calls;   // functions expanded so far, and ops
-    uint32_t depth;               // of expressions within expansions
-    bool too_deep;                // has been reported
-    // of the equation at hand
+    uint32_t functions, calls;   // expanded so far: functions, and ops
+    uint32_t depth;              // of expressions within expansions
+    bool too_deep;               // has been reported
+} expanded;
+
+typedef struct {              // of the equation at hand
     const char *stage_base;   // names of lifted stages: base.sum, base.sum.2
     const index_rename *renames;
     uint64_t context, contexts;          // number of this renaming and these guards; numbers given so far
@@ -79,18 +74,38 @@ struct lowering {
     VEC(tensor_expr) guards;             // index expressions known not to be none
     VEC(tensor_expr) guard_conditions;   // the condition that told each
     frame *frame;
-    VEC(tensor_key) determined;          // keys in force whose right side is a variable
-    uint32_t loop;                       // op->loops or TENSOR_NO_LOOP
-    uint32_t infer_round, infer_steps;   // steps: of this equation, bounded
-    bool infer_changed;
+    VEC(tensor_key) determined;   // keys in force whose right side is a variable
+    VEC(const char *) closed;     // indices of its reductions that have ended
+} equation_state;
+
+typedef struct {
+    uint32_t round, steps;   // steps: of this equation, bounded
+    bool changed;
+} inference;
+
+typedef struct {               // over the expressions of an op
+    VEC(uint32_t) visited;     // per expression: the walk that met it last
+    VEC(expr_copy) copies;     // per expression: what the substitution at hand makes of it
+    VEC(tensor_var) renamed;   // per variable, while two stages are compared
+    uint32_t walks, substitutions;
+} expr_walks;
+
+struct lowering {
+    sema *s;
+    arena *arena;
+    diag_set *ds;
+    tensor_op *op;
+    ir_dtype real;       // type of int / int: f64 where the op holds an f64, else f32
+    part_types *parts;   // found so far (sema_parts.c)
+    bool asked;          // for a wider one
+    expanded expanded;
+    equation_state eq;
+    inference infer;
+    uint32_t loop;     // op->loops or TENSOR_NO_LOOP
     bool conditions;   // lowering a precondition: sizes and statistics only
     VEC(definition) definitions;
-    VEC(const char *) closed;   // indices of reductions of this equation that have ended
-    bool defaults;              // sizes nobody bound take a default: for checking
-    VEC(uint32_t) visited;      // per expression: the walk that met it last
-    VEC(expr_copy) copies;      // per expression: what the substitution at hand makes of it
-    VEC(tensor_var) renamed;    // per variable, while two stages are compared
-    uint32_t walks, substitutions;
+    bool defaults;   // sizes nobody bound take a default: for checking
+    expr_walks walk;
     name_set taken;
 };
 

@@ -58,9 +58,9 @@ static void lower_condition(lowering *L, const scope *s, const ast_expr *e, cond
         lower_condition(L, s, e->args->next, c, bound, nbound);
         return;
     }
-    L->frame->own = false;
+    L->eq.frame->own = false;
     tensor_expr x = lower_bool(L, s, e);
-    add_conjunct(L, c, x, bound, nbound, !L->frame->own);
+    add_conjunct(L, c, x, bound, nbound, !L->eq.frame->own);
     guards_push(L, x, true);   // until the whole reduction is done
 }
 
@@ -68,7 +68,7 @@ static void lower_condition(lowering *L, const scope *s, const ast_expr *e, cond
 static void add_needed(lowering *L, const frame *f, condition *c) {
     condition all = {0};
     for (uint32_t i = 0; i < f->guards && i < 64; i++) {
-        tensor_expr g = L->guard_conditions.data[i];
+        tensor_expr g = L->eq.guard_conditions.data[i];
         bool there = false;
         for (uint32_t k = 0; k < all.filters.len; k++) there |= all.filters.data[k] == g;
         if ((f->needed >> i & 1) && !there) VEC_PUSH(L->arena, &all.filters, g);
@@ -117,14 +117,14 @@ static void set_condition(reduction *r, const condition *c) {
 static bool set_else(lowering *L, const scope *s, reduction *r, const ast_expr *orelse) {
     if (!orelse) return true;
     uint32_t n;
-    frame f = {.guards = L->guards.len, .outer = L->frame};
-    uint64_t context = L->context;
-    L->frame = &f;
+    frame f = {.guards = L->eq.guards.len, .outer = L->eq.frame};
+    uint64_t context = L->eq.context;
+    L->eq.frame = &f;
     lowering_enter(L);   // what is needed here is found out anew
     const value *v = lower_arguments(L, s, orelse, &n);
-    L->context = context;
+    L->eq.context = context;
     if (n != r->nresults) {
-        L->frame = f.outer;
+        L->eq.frame = f.outer;
         diag(L->ds, E0415, orelse->at, "'else' gives %u value%s, and '%s' has %u result%s", n,
              n == 1 ? "" : "s", r->name, r->nresults, r->nresults == 1 ? "" : "s");
         return false;
@@ -133,9 +133,9 @@ static bool set_else(lowering *L, const scope *s, reduction *r, const ast_expr *
     for (uint32_t i = 0; i < n; i++) x[i] = value_as(L, v[i], r->types[i], orelse->at);
     r->stage.orelse = x;
     r->stage.nelse = n;
-    L->frame = f.outer;
+    L->eq.frame = f.outer;
     for (uint32_t i = f.guards < 64 ? f.guards : 64; i-- > 0;)
-        if (f.needed >> i & 1) reduction_guard_else(L, r, L->guard_conditions.data[i]);
+        if (f.needed >> i & 1) reduction_guard_else(L, r, L->eq.guard_conditions.data[i]);
     return true;
 }
 
@@ -200,7 +200,7 @@ static void warn_unkeyed(lowering *L, const reduction *r) {
         const tensor_val_info *m = &L->op->vals.data[v];
         if (m->role == VAL_MAP && m->rank == 1 && !(m->facts & FACT_PREFIX))
             if (runs_over(L, r->stage.bound, r->stage.nbound, m->axes[0]) &&
-                runs_over(L, L->open.data, L->open.len, m->into)) {
+                runs_over(L, L->eq.open.data, L->eq.open.len, m->into)) {
                 diagnostic *d = diag(L->ds, P0401, r->at,
                                      "this reduction visits all of %s for each of its results",
                                      space_name(L, m->axes[0]));
@@ -218,23 +218,23 @@ static bool reduction_lower_in(lowering *L, const scope *outer, scope *s, const 
     tensor_var *bound = ARENA_ARRAY(L->arena, tensor_var, nbound + 1);
     for (uint32_t i = 0; i < nbound; i++) {
         bound[i] = infos[i]->var = tensor_add_var(L->op, infos[i]->name, infos[i]->space);
-        VEC_PUSH(L->arena, &L->open, bound[i]);
+        VEC_PUSH(L->arena, &L->eq.open, bound[i]);
     }
-    frame f = {.guards = L->guards.len, .outer = L->frame};
-    guards_mark mark = {L->guards.len, L->context};
-    uint32_t determined = L->determined.len;
-    L->frame = &f;
+    frame f = {.guards = L->eq.guards.len, .outer = L->eq.frame};
+    guards_mark mark = {L->eq.guards.len, L->eq.context};
+    uint32_t determined = L->eq.determined.len;
+    L->eq.frame = &f;
     lowering_enter(L);
     condition c = {0};
     if (e->guard) lower_condition(L, s, e->guard, &c, bound, nbound);
     uint32_t n;
     const value *args = lower_arguments(L, s, e->body, &n);
     bool ok = set_body(L, r, reducer, args, n, e->body->at);
-    L->frame = f.outer;
-    L->determined.len = determined;
+    L->eq.frame = f.outer;
+    L->eq.determined.len = determined;
     guards_pop(L, mark);
-    L->open.len -= nbound;
-    for (uint32_t i = 0; i < nbound; i++) VEC_PUSH(L->arena, &L->closed, infos[i]->name);
+    L->eq.open.len -= nbound;
+    for (uint32_t i = 0; i < nbound; i++) VEC_PUSH(L->arena, &L->eq.closed, infos[i]->name);
     add_needed(L, &f, &c);
     set_condition(r, &c);
     r->stage.bound = bound;
@@ -382,26 +382,26 @@ static const index_info *reduced_index(lowering *L, const key_list *k, tensor_sp
 static bool lower_renamed(lowering *L, const scope *s, const ast_expr *x, const index_info *const *from,
                           uint32_t n, reduction *r, const entity *reducer, frame *f) {
     tensor_var *bound = ARENA_ARRAY(L->arena, tensor_var, n);
-    const index_rename *outer = L->renames;
+    const index_rename *outer = L->eq.renames;
     for (uint32_t i = 0; i < n; i++) {
         bound[i] = tensor_add_var_of(L->op, from[i]->var,
                                      arena_printf(L->arena, "%s'", from[i]->name));
         index_rename *one = ARENA_NEW(L->arena, index_rename);
-        *one = (index_rename){from[i], bound[i], L->renames};
-        L->renames = one;
-        VEC_PUSH(L->arena, &L->open, bound[i]);
+        *one = (index_rename){from[i], bound[i], L->eq.renames};
+        L->eq.renames = one;
+        VEC_PUSH(L->arena, &L->eq.open, bound[i]);
     }
-    uint64_t context = L->context;
-    *f = (frame){.guards = L->guards.len, .outer = L->frame};
-    L->frame = f;
+    uint64_t context = L->eq.context;
+    *f = (frame){.guards = L->eq.guards.len, .outer = L->eq.frame};
+    L->eq.frame = f;
     lowering_enter(L);
     uint32_t nargs;
     const value *args = lower_arguments(L, s, x, &nargs);
     bool ok = set_body(L, r, reducer, args, nargs, x->at);
-    L->frame = f->outer;
-    L->context = context;
-    L->renames = outer;
-    L->open.len -= n;
+    L->eq.frame = f->outer;
+    L->eq.context = context;
+    L->eq.renames = outer;
+    L->eq.open.len -= n;
     r->stage.bound = bound;
     r->stage.nbound = n;
     if (ok && r->nresults != 1)
@@ -442,7 +442,8 @@ static value normalise_over(lowering *L, const scope *s, const ast_expr *x, cons
 
 static bool is_open(const lowering *L, const char *name) {
     bool any = false;
-    for (uint32_t i = 0; i < L->open.len; i++) any |= !strcmp(L->op->vars.data[L->open.data[i]].name, name);
+    for (uint32_t i = 0; i < L->eq.open.len; i++)
+        any |= !strcmp(L->op->vars.data[L->eq.open.data[i]].name, name);
     return any;
 }
 
@@ -464,7 +465,7 @@ static value normalise_by(lowering *L, const scope *s, const ast_expr *x, const 
     const index_info *from = reduced_index(L, k, domain);
     if (!from) return value_bad(L);
     tensor_var own = from->var;
-    for (const index_rename *n = L->renames; n; n = n->outer)
+    for (const index_rename *n = L->eq.renames; n; n = n->outer)
         if (n->from == from) {
             own = n->to;
             break;

@@ -291,12 +291,12 @@ uint32_t reducer_instance(lowering *L, const entity *r, const value *args, uint3
     tensor_type *types = ARENA_ARRAY(L->arena, tensor_type, nargs);
     for (uint32_t i = 0; i < nargs; i++) types[i] = value_type(L, args[i]);
     const expansion *outer = expand(L, r->item);
-    uint64_t context = L->context;
+    uint64_t context = L->eq.context;
     lowering_enter(L);
     uint32_t mark = diag_mark(L->ds);
     uint32_t x = user_instance(L, r, types, nargs);
     diag_note_use(L->ds, mark, r->item->at, at, r->item->name.text);
-    L->context = context;
-    L->active = outer;
+    L->eq.context = context;
+    L->expanded.active = outer;
     return x;
 }

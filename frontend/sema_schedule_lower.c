@@ -72,7 +72,7 @@ static bool declare_index(lowering *L, scope *names, const schedule_key_place *k
     *out = tensor_add_var(L->op, k->index, space);
     *i = (index_info){.name = k->index, .at = at, .space = space, .found_at = at, .var = *out};
     scope_add(L->arena, names, (entity){.kind = ENT_INDEX, .name = k->index, .at = at, .index = i});
-    VEC_PUSH(L->arena, &L->open, *out);
+    VEC_PUSH(L->arena, &L->eq.open, *out);
     return true;
 }
 
@@ -148,7 +148,7 @@ void schedule_key_lower(schedule_resolver *r, const schedule_key_place *place, c
     }
     uint32_t stages = L.op->stages.len;
     const ast_expr *one = e;
-    L.stage_base = k.base;
+    L.eq.stage_base = k.base;
     lowering_enter(&L);
     infer_fix(&L, &names, &one, 1);
     value key = lower_expr(&L, &names, e);

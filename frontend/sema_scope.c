@@ -56,22 +56,22 @@ const entity *sema_resolve(const lowering *L, const scope *s, const char *name) 
 }
 
 bool expanding(const lowering *L, const ast_item *item) {
-    for (const expansion *x = L->active; x; x = x->outer)
+    for (const expansion *x = L->expanded.active; x; x = x->outer)
         if (x->item == item) return true;
     return false;
 }
 
 const expansion *expand(lowering *L, const ast_item *item) {
-    const expansion *outer = L->active;
+    const expansion *outer = L->expanded.active;
     expansion *x = ARENA_NEW(L->arena, expansion);
     *x = (expansion){item, outer};
-    L->active = x;
+    L->expanded.active = x;
     return outer;
 }
 
 closure *closure_new(lowering *L, const scope *s, const ast_expr *e) {
     closure *c = ARENA_NEW(L->arena, closure);
-    *c = (closure){.expr = e, .scope = s, .active = L->active, .inferred = {NULL, TENSOR_NO_SPACE}};
+    *c = (closure){.expr = e, .scope = s, .active = L->expanded.active, .inferred = {NULL, TENSOR_NO_SPACE}};
     return c;
 }
 

@@ -251,13 +251,13 @@ bool space_of_axis(lowering *L, scope *s, const ast_expr *axis, bool declare, te
 
 // ---- Variables of expressions ---------------------------------------------------------------------------
 void walk_begin(lowering *L) {
-    while (L->visited.len < L->op->exprs.len) VEC_PUSH(L->arena, &L->visited, 0);
-    L->walks++;
+    while (L->walk.visited.len < L->op->exprs.len) VEC_PUSH(L->arena, &L->walk.visited, 0);
+    L->walk.walks++;
 }
 
 bool walk_first(lowering *L, tensor_expr e) {
-    bool first = L->visited.data[e] != L->walks;
-    L->visited.data[e] = L->walks;
+    bool first = L->walk.visited.data[e] != L->walk.walks;
+    L->walk.visited.data[e] = L->walk.walks;
     return first;
 }
 
