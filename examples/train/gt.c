@@ -82,7 +82,8 @@ static batch draw_batch(train *t) {
         draw_graph(t, &g);
         for (int v = 0; v < g.n; v++) add_node(&b, &g, v, set);
     }
-    for (int s = 0; s < TRAIN_SETS; s++) t->set[s] = (train_set){{.index = b.label[s], .width = 64}, b.count[s]};
+    for (int s = 0; s < TRAIN_SETS; s++)
+        t->data.set[s] = (train_set){{.index = b.label[s], .width = 64}, b.count[s]};
     return b;
 }
 
@@ -108,7 +109,7 @@ int main(int argc, char **argv) {
         .w0 = t.w[W0], .wq = t.w[WQ], .wk = t.w[WK], .wv = t.w[WV], .wo = t.w[WO], .bias = t.w[BIAS],
         .s1 = t.w[S1], .t1 = t.w[T1], .s2 = t.w[S2], .t2 = t.w[T2],
         .w1 = t.w[W1], .c1 = t.w[C1], .w2 = t.w[W2], .c2 = t.w[C2], .w3 = t.w[W3],
-        .p = 0.3f, .seed = (int64_t)t.seed, .step = t.step, .dloss = t.scale,
+        .p = 0.3f, .seed = (int64_t)t.asked.seed, .step = t.step, .dloss = t.scale,
         .dw0 = t.g[W0], .dwq = t.g[WQ], .dwk = t.g[WK], .dwv = t.g[WV], .dwo = t.g[WO],
         .dbias = t.g[BIAS], .ds1 = t.g[S1], .dt1 = t.g[T1], .ds2 = t.g[S2], .dt2 = t.g[T2],
         .dw1 = t.g[W1], .dc1 = t.g[C1], .dw2 = t.g[W2], .dc2 = t.g[C2], .dw3 = t.g[W3]};

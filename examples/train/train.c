@@ -53,16 +53,17 @@ double train_uniform(train *t) {   // splitmix64
 
 // ---- The command line ------------------------------------------------------------------------------------
 static bool option(train *t, const char *text) {
-    if (!strcmp(text, "--no-capture")) return t->no_capture = true;
-    if (!strncmp(text, "--scale=", 8)) return (t->first = strtof(text + 8, NULL)) >= 1 && t->first < INFINITY;
-    return !strncmp(text, "--epochs=", 9) && (t->epochs = strtoll(text + 9, NULL, 10)) > 0;
+    if (!strcmp(text, "--no-capture")) return t->asked.no_capture = true;
+    if (!strncmp(text, "--scale=", 8))
+        return (t->asked.first = strtof(text + 8, NULL)) >= 1 && t->asked.first < INFINITY;
+    return !strncmp(text, "--epochs=", 9) && (t->asked.epochs = strtoll(text + 9, NULL, 10)) > 0;
 }
 
 void train_begin(train *t, int argc, char **argv, bool reads, int type) {
     const char *words[3] = {NULL, "1", NULL};
     int n = !reads;   // of them
     bool good = true;
-    t->first = scales[type].first;
+    t->asked.first = scales[type].first;
     for (int i = 1; i < argc; i++) {
         if (argv[i][0] == '-') good &= option(t, argv[i]);
         else if (n < 3) words[n++] = argv[i];
@@ -73,14 +74,14 @@ void train_begin(train *t, int argc, char **argv, bool reads, int type) {
                 reads ? " GRAPH" : "");
         exit(2);
     }
-    t->file = words[0];
-    t->seed = strtoull(words[1], NULL, 10);
-    t->curve = words[2];
-    t->random = t->seed * 7919;
+    t->asked.file = words[0];
+    t->asked.seed = strtoull(words[1], NULL, 10);
+    t->asked.curve = words[2];
+    t->random = t->asked.seed * 7919;
     train_must(t, gnn_context_new(&(gnn_context_options){.device = GNN_AUTO}, &t->context));
     train_must(t, gnn_stream_new(t->context, &t->stream));
-    t->most = fmaxf(t->first, scales[type].most);
-    float scale = fmaxf(t->first, 1);
+    t->asked.most = fmaxf(t->asked.first, scales[type].most);
+    float scale = fmaxf(t->asked.first, 1);
     t->step = train_tensor(t, NULL, sizeof(int64_t));
     t->scale = train_tensor(t, &scale, sizeof scale);
     t->loss = train_tensor(t, NULL, sizeof(float));
@@ -99,48 +100,48 @@ static gnn_map map_of(const gnn_array *a) {
 // A graph need not have features, or have them sparse.
 static void read_words(train *t) {
     gnn_array at, word, wide;
-    if (gnn_array_read_npz(t->context, t->file, "x_indptr", &at)) {
+    if (gnn_array_read_npz(t->context, t->asked.file, "x_indptr", &at)) {
         gnn_context_clear_error(t->context);
         return;
     }
-    train_must(t, gnn_array_read_npz(t->context, t->file, "x_indices", &word));
-    train_must(t, gnn_array_read_npz(t->context, t->file, "x_dim", &wide));
-    t->entries = gnn_array_count(&word);
-    t->words = int_at(&wide, 0);
-    t->word = map_of(&word);
-    t->paper = (gnn_map){.offsets = at.data, .width = at.dtype == GNN_I32 ? 32 : 64};
-    float *val = train_zeros((size_t)t->entries, sizeof *val);
-    for (int64_t v = 0; v < t->graph.nodes; v++)
+    train_must(t, gnn_array_read_npz(t->context, t->asked.file, "x_indices", &word));
+    train_must(t, gnn_array_read_npz(t->context, t->asked.file, "x_dim", &wide));
+    t->data.entries = gnn_array_count(&word);
+    t->data.words = int_at(&wide, 0);
+    t->data.word = map_of(&word);
+    t->data.paper = (gnn_map){.offsets = at.data, .width = at.dtype == GNN_I32 ? 32 : 64};
+    float *val = train_zeros((size_t)t->data.entries, sizeof *val);
+    for (int64_t v = 0; v < t->data.graph.nodes; v++)
         for (int64_t i = int_at(&at, v); i < int_at(&at, v + 1); i++)
             val[i] = 1 / (float)(int_at(&at, v + 1) - int_at(&at, v));
-    t->val = train_tensor(t, val, (size_t)t->entries * sizeof *val);
+    t->data.val = train_tensor(t, val, (size_t)t->data.entries * sizeof *val);
     free(val);
     gnn_array_free(t->context, &wide);
 }
 
 static train_set read_set(const train *t, const gnn_array *nodes) {
-    int64_t *label = train_zeros((size_t)t->graph.nodes, sizeof *label);
+    int64_t *label = train_zeros((size_t)t->data.graph.nodes, sizeof *label);
     int64_t count = nodes->rank ? gnn_array_count(nodes) : 0;
-    for (int64_t v = 0; v < t->graph.nodes; v++) label[v] = -1;
-    for (int64_t i = 0; i < count; i++) label[int_at(nodes, i)] = int_at(&t->graph.y, int_at(nodes, i));
+    for (int64_t v = 0; v < t->data.graph.nodes; v++) label[v] = -1;
+    for (int64_t i = 0; i < count; i++) label[int_at(nodes, i)] = int_at(&t->data.graph.y, int_at(nodes, i));
     return (train_set){.label = {.index = label, .width = 64}, .count = count};
 }
 
 void train_read(train *t) {
-    gnn_graph *g = &t->graph;
-    train_must(t, gnn_graph_read(t->context, t->file, g));
+    gnn_graph *g = &t->data.graph;
+    train_must(t, gnn_graph_read(t->context, t->asked.file, g));
     if (!g->y.rank || !g->train_idx.rank) {
-        fprintf(stderr, "%s: needs y and train_idx\n", t->file);
+        fprintf(stderr, "%s: needs y and train_idx\n", t->asked.file);
         exit(1);
     }
     read_words(t);
-    t->src = (gnn_map){.index = g->col, .width = 64};
-    t->dst = (gnn_map){.offsets = g->rowptr, .width = 64};
+    t->data.src = (gnn_map){.index = g->col, .width = 64};
+    t->data.dst = (gnn_map){.offsets = g->rowptr, .width = 64};
     for (int64_t v = 0; v < g->nodes; v++)
-        if (int_at(&g->y, v) >= t->classes) t->classes = int_at(&g->y, v) + 1;
-    t->set[TRAIN_FIT] = read_set(t, &g->train_idx);
-    t->set[TRAIN_VALIDATION] = read_set(t, &g->val_idx);
-    t->set[TRAIN_TEST] = read_set(t, &g->test_idx);
+        if (int_at(&g->y, v) >= t->data.classes) t->data.classes = int_at(&g->y, v) + 1;
+    t->data.set[TRAIN_FIT] = read_set(t, &g->train_idx);
+    t->data.set[TRAIN_VALIDATION] = read_set(t, &g->val_idx);
+    t->data.set[TRAIN_TEST] = read_set(t, &g->test_idx);
 }
 
 // ---- Weights ---------------------------------------------------------------------------------------------
@@ -207,7 +208,7 @@ static launch planned(loop *l, const gnn_artefact *op, const void *args) {
 
 // A plan of each set shares the arguments: a launch takes the plan's labels where these name none.
 static launch planned_for(loop *l, const train_op *o, int set) {
-    *o->label = l->t->set[set].label;
+    *o->label = l->t->data.set[set].label;
     launch x = planned(l, o->op, o->args);
     *o->label = (gnn_map){0};
     return x;
@@ -237,7 +238,7 @@ static void plan_scaled_adam(loop *l, const train_model *m) {
         .m = t->moments[0], .s = t->moments[1], .rate = m->rate, .b1 = 0.9f, .b2 = 0.999f, .eps = 1e-8f,
         .w1 = t->weights, .m1 = t->moments[0], .s1 = t->moments[1], .good = good};
     l->rescale = (struct rescale_args){
-        .good = good, .often = OFTEN, .most = t->most, .step = t->step, .done = done, .row = row,
+        .good = good, .often = OFTEN, .most = t->asked.most, .step = t->step, .done = done, .row = row,
         .scale = t->scale, .step1 = t->step, .done1 = done, .row1 = row, .scale1 = t->scale};
     l->step[l->steps++] = planned(l, &scaled_adam_artefact, &l->scaled_adam);
     l->step[l->steps++] = planned(l, &rescale_artefact, &l->rescale);
@@ -249,7 +250,7 @@ static void plan_all(loop *l, const train_model *m) {
     float inf = INFINITY;
     for (int i = 0; i < TRAIN_SETS; i++) l->evaluate[i] = planned_for(l, &m->loss, i);
     l->step[l->steps++] = planned_for(l, &m->step, TRAIN_FIT);
-    if (t->first > 0) plan_scaled_adam(l, m);
+    if (t->asked.first > 0) plan_scaled_adam(l, m);
     else plan_adam(l, m);
     if (m->patience) {
         gnn_tensor low = train_tensor(t, &inf, sizeof inf);
@@ -270,7 +271,7 @@ static void plan_all(loop *l, const train_model *m) {
 // The host and old drivers capture nothing.
 static void capture(loop *l) {
     gnn_context *c = l->t->context;
-    gnn_status s = l->t->no_capture ? GNN_NO_CAPTURE : gnn_capture_begin(c, l->t->stream);
+    gnn_status s = l->t->asked.no_capture ? GNN_NO_CAPTURE : gnn_capture_begin(c, l->t->stream);
     if (s == GNN_NO_CAPTURE) {
         gnn_context_clear_error(c);
         return;
@@ -298,7 +299,8 @@ static double evaluated(const loop *l, int set, double *right) {
     launched(l, &l->evaluate[set]);
     read_back(l->t, &loss, &l->t->loss, sizeof loss);
     read_back(l->t, &hits, &l->t->hits, sizeof hits);
-    if (right) *right = l->t->set[set].count ? 100 * (double)hits / (double)l->t->set[set].count : 0;
+    if (right)
+        *right = l->t->data.set[set].count ? 100 * (double)hits / (double)l->t->data.set[set].count : 0;
     return (double)loss;
 }
 
@@ -360,7 +362,7 @@ static void print_scale(const loop *l) {
 void train_run(train *t, const train_model *m) {
     static curve told;
     loop l = {.t = t};
-    int64_t epoch = 0, epochs = t->epochs ? t->epochs : m->epochs;
+    int64_t epoch = 0, epochs = t->asked.epochs ? t->asked.epochs : m->epochs;
     double begin, spent, validation, test;
     gnn_device_info device;
     train_must(t, gnn_device_query(t->context, &device));
@@ -383,5 +385,5 @@ void train_run(train *t, const train_model *m) {
     print_scale(&l);
     printf("%s: %lld epochs in %.3f s, %.1f MB beside the graph; accuracy: validation %.1f, test %.1f\n", device.name,
            (long long)epoch, spent, (double)t->bytes / 1e6, validation, test);
-    if (t->curve) draw(&told, t->curve);
+    if (t->asked.curve) draw(&told, t->asked.curve);
 }

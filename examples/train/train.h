@@ -40,16 +40,15 @@ typedef struct {
     int64_t count;   // of labelled ones
 } train_set;
 
-typedef struct {
-    gnn_context *context;
-    gnn_stream stream;
-    // Of the command line.
+typedef struct {   // of the command line
     const char *file, *curve;   // NULL: no curve
     uint64_t seed;
     int64_t epochs;   // 0: as many as the model says
     bool no_capture;
     float first, most;   // the scale of the loss at first and at most; 0: it is 1, and no step is skipped
-    // Of the data.
+} train_request;
+
+typedef struct {
     gnn_graph graph;
     gnn_map src, dst;         // its edges
     int64_t entries, words;   // of sparse features
@@ -57,6 +56,13 @@ typedef struct {
     gnn_tensor val;           // 1 over the number of words of the node
     int64_t classes;
     train_set set[TRAIN_SETS];
+} train_data;
+
+typedef struct {
+    gnn_context *context;
+    gnn_stream stream;
+    train_request asked;
+    train_data data;
     // In the device's memory.
     size_t bytes;   // of all that is there but for the graph
     gnn_tensor w[TRAIN_WEIGHTS], g[TRAIN_WEIGHTS];   // weights, and where their gradients go
