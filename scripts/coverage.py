@@ -55,7 +55,7 @@ def read(root, build):
         for part in pool.map(lambda p: list(counts_of(p)), parts):
             for path, lines in part:
                 source = os.path.relpath(path, root)
-                if source.split(os.sep)[0] not in FOLDERS:
+                if source.split(os.sep)[0] not in FOLDERS or not os.path.exists(path):   # gone since it was compiled
                     continue
                 for number, count in lines:
                     found[source][number] = max(found[source].get(number, 0), count)
