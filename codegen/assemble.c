@@ -85,7 +85,7 @@ bool cg_assemble_end(arena *a, diag_set *ds, cg_assembling *s, const cg_output *
     return failed ? refused(ds, &first, failed) : absent(ds, asked(s->options));
 }
 
-bool cg_ptx_assemble(arena *a, diag_set *ds, const cg_output *ptx, const cg_arch *arch, const cg_options *o, cg_output *out) {
+bool cg_ptx_assemble(arena *a, diag_set *ds, const cg_output *ptx, const gpu_arch *arch, const cg_options *o, cg_output *out) {
     cg_assembling s = {.arch = arch, .options = o, .several = true};
     cg_assemble_begin(a, &s);
     return cg_assemble_end(a, ds, &s, ptx, out);

@@ -7,7 +7,7 @@
 typedef struct cg_ptxas cg_ptxas;   // a process that waits for its PTX
 typedef struct {
     arena *arena;
-    const cg_arch *arch;
+    const gpu_arch *arch;
     const cg_options *options;
     const char *ptx;
     size_t ptx_size;

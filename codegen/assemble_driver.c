@@ -73,9 +73,8 @@ static void set(jit_options *o, int key, uintptr_t value) {
 static jit_options options_of(const cg_assembly *job) {
     jit_options o = {.info = ARENA_ARRAY(job->arena, char, LOG_BYTES),
                      .error = ARENA_ARRAY(job->arena, char, LOG_BYTES)};
-    bool accelerated = job->arch->name[strlen(job->arch->name) - 1] == 'a';
     uint32_t level = cg_assembler_level(job->options);
-    set(&o, JIT_TARGET, job->arch->sm + (accelerated ? JIT_ACCELERATED : 0));
+    set(&o, JIT_TARGET, job->arch->sm + (gpu_arch_alone(job->arch) ? JIT_ACCELERATED : 0));
     set(&o, JIT_LEVEL, level < 3 ? level : 4);
     set(&o, JIT_INFO_LOG, (uintptr_t)o.info);
     set(&o, JIT_INFO_LOG_SIZE, LOG_BYTES - 1);

@@ -5,32 +5,17 @@
 // in the file that made them; a fatal error of LLVM becomes a reproducer file and exit status 70.
 //
 //     cg_output ptx = {0};
-//     if (!cg_emit(a, ds, m, &(cg_target){.kind = CG_CUDA, .arch = cg_arch_find("sm_90a")}, CG_PTX, &opts, &ptx)) …
+//     if (!cg_emit(a, ds, m, &(cg_target){.kind = CG_CUDA, .arch = gpu_arch_find("sm_90a")}, CG_PTX, &opts, &ptx)) …
 #ifndef GNNC_CODEGEN_H
 #define GNNC_CODEGEN_H
 
+#include "gpu.h"
 #include "program.h"
-
-typedef struct {
-    const char *name;      // "sm_90a"
-    uint32_t sm;           // 90
-    const char *features;  // LLVM features, "+ptx80"
-    uint32_t ptx;          // PTX version × 10
-    uint32_t threads, blocks;   // that a multiprocessor has room for
-    uint32_t shared_bytes;      // that it has
-} cg_arch;                 // rows of targets.def
-const cg_arch *cg_arch_find(const char *name);          // NULL if there is none
-const cg_arch *cg_arch_at(uint32_t index);              // NULL past the last: for --print-targets
-static inline bool cg_arch_alone(const cg_arch *a) {    // sm_90a: no later architecture runs its code
-    const char *end = a->name;
-    while (*end) end++;
-    return end[-1] == 'a';
-}
 
 typedef enum { CG_HOST, CG_CUDA } cg_target_kind;
 typedef struct {
     cg_target_kind kind;
-    const cg_arch *arch;   // CG_CUDA
+    const gpu_arch *arch;   // CG_CUDA
 } cg_target;
 
 typedef enum { CG_LLVM, CG_PTX, CG_CUBIN, CG_OBJECT, CG_ASSEMBLY } cg_form;
@@ -69,7 +54,7 @@ typedef struct {
 } cg_ptx_head;
 bool cg_ptx_read(arena *a, diag_set *ds, const source_file *text, cg_ptx_head *out);   // false: diagnostics tell why
 const cg_ptx_entry *cg_ptx_find(const cg_ptx_head *h, const char *name);   // NULL if there is none
-bool cg_ptx_assemble(arena *a, diag_set *ds, const cg_output *ptx, const cg_arch *arch, const cg_options *o, cg_output *out);
+bool cg_ptx_assemble(arena *a, diag_set *ds, const cg_output *ptx, const gpu_arch *arch, const cg_options *o, cg_output *out);
 
 // What a kernel takes (usage.c): of a multiprocessor of any architecture so far,
 enum {
@@ -95,7 +80,7 @@ typedef struct {
     cg_limit limit;    // the first of those that let no more in
     double warps;      // of those it has room for, the share that is taken
 } cg_occupancy;
-cg_occupancy cg_occupancy_of(const cg_arch *a, uint32_t threads, uint32_t shared_bytes, uint32_t registers);
+cg_occupancy cg_occupancy_of(const gpu_arch *a, uint32_t threads, uint32_t shared_bytes, uint32_t registers);
 
 // The assemblers found here, a line each, for `gnnc doctor`; and whether there is one.
 bool cg_assemblers(textbuf *out);

@@ -49,7 +49,7 @@ void cg_fatal_watch(const simt_module *m);   // NULL: no longer
 // PTX of a module to a cubin, in two steps: an assembler that is a process starts while the PTX is made.
 typedef struct cg_ptxas cg_ptxas;
 typedef struct {
-    const cg_arch *arch;
+    const gpu_arch *arch;
     const cg_options *options;
     bool several;      // kernels: they can be assembled side by side
     cg_ptxas *early;   // started and waiting; NULL: none

@@ -133,10 +133,9 @@ static cg_value cvt_tf32_bits(cg_emitter *e, simt_type t, cg_value v) {
     return LLVMBuildSelect(e->b, is_nan(e, v), cg_int(e, i32, 0x7fffffff), cut, "");
 }
 
-// To the 11 significant bits of tf32, ties to even; a NaN becomes 0x7fffffff. That is one instruction from
-// sm_90 on.
+// To the 11 significant bits of tf32, ties to even; a NaN becomes 0x7fffffff.
 cg_value cg_emit_cvt_tf32(cg_emitter *e, simt_type t, cg_value v) {
-    bool instruction = !e->host && e->target->arch->sm >= 90;
+    bool instruction = !e->host && gpu_has(e->target->arch, GPU_CVT_TF32);
     cg_value rounded = instruction ? cvt_tf32_lanes(e, t, v) : cvt_tf32_bits(e, t, v);
     return LLVMBuildBitCast(e->b, rounded, LLVMTypeOf(v), "");
 }
@@ -154,11 +153,11 @@ static cg_value sticky(cg_emitter *e, uint32_t lanes, bool is_unsigned, cg_value
     return LLVMBuildSelect(e->b, large, cut, v, "");
 }
 
-// Before sm_90 there is no conversion to bf16, and LLVM's own goes through f32, rounding twice.
+// Where no instruction converts to bf16, LLVM's own way is through f32, which rounds twice.
 static bool converts_directly(const cg_emitter *e, simt_type from, simt_type to) {
     if (!cg_half_width(to)) return true;
     if (simt_element_bits(from.element) <= 16) return false;   // f32 has them exactly
-    return !e->host && (to.element == SIMT_F16 || e->target->arch->sm >= 90);
+    return !e->host && (to.element == SIMT_F16 || gpu_has(e->target->arch, GPU_CVT_BF16));
 }
 
 static cg_value int_to_float(cg_emitter *e, bool is_unsigned, simt_type from, simt_type to, cg_value v) {

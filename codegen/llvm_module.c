@@ -74,7 +74,7 @@ static void number_attribute(cg_emitter *e, cg_value llvm, const char *key, uint
 }
 
 // More than there is room for an assembler would not heed at all.
-static uint32_t resident_blocks(const cg_arch *a, const simt_func *f) {
+static uint32_t resident_blocks(const gpu_arch *a, const simt_func *f) {
     uint32_t threads = f->occupancy < a->threads ? f->occupancy : a->threads, blocks = threads / f->block;
     return blocks < a->blocks ? blocks : a->blocks;
 }

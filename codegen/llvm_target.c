@@ -56,7 +56,11 @@ static const char *const host_triple = "x86_64-unknown-linux-gnu";
 
 static LLVMTargetMachineRef new_machine(const cg_target *t, cg_cpu cpu, const cg_options *o) {
     LLVMCodeGenOptLevel level = level_of(t, o);
-    if (t->kind == CG_CUDA) return machine_of("nvptx64-nvidia-cuda", t->arch->name, t->arch->features, level);
+    if (t->kind == CG_CUDA) {
+        char ptx[16];
+        snprintf(ptx, sizeof ptx, "+ptx%u", t->arch->ptx);
+        return machine_of("nvptx64-nvidia-cuda", t->arch->name, ptx, level);
+    }
     if (cpu == CG_CPU_PORTABLE) return machine_of(host_triple, "x86-64-v3", "", level);
     char *name = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
     LLVMTargetMachineRef m = machine_of(host_triple, name, features, level);

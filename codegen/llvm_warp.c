@@ -23,6 +23,14 @@ static bool refused_on_host(cg_emitter *e, const simt_instr_info *i) {
     return e->host;
 }
 
+// what: "launches overlap on", before the first architecture that has the feature.
+static bool has(cg_emitter *e, const simt_instr_info *i, gpu_feature f, const char *what) {
+    const gpu_arch *since = gpu_since(f);
+    if (gpu_has(e->target->arch, f)) return true;
+    cg_refuse(e, i, E0704, arena_printf(e->arena, "%s %s%s", what, since->name, gpu_arch_alone(since) ? "" : " and later"));
+    return false;
+}
+
 static uint32_t width_of(const simt_instr_info *i) { return i->imm.i ? (uint32_t)i->imm.i : 32; }
 
 // One 32-bit piece. PTX's last operand holds the lanes that stay fixed and the lane beyond which nothing
@@ -80,8 +88,7 @@ cg_value cg_emit_mma(cg_emitter *e, const simt_instr_info *i, const cg_value *x)
                  [SIMT_MMA_M16N8K8_TF32] = {"llvm.nvvm.mma.m16n8k8.row.col.tf32", false}};
     simt_mma kind = (simt_mma)i->aux;
     if (refused_on_host(e, i)) return x[SIMT_MMA_C];
-    if (!simt_mma_runs(kind, e->target->arch->sm, cg_arch_alone(e->target->arch)))
-        cg_refuse(e, i, E0704, "the architecture is older than this shape");
+    if (!has(e, i, (gpu_feature)simt_mma_table(kind)->needs, "this shape is of")) return x[SIMT_MMA_C];
     LLVMTypeRef pair = LLVMVectorType(e->types[SIMT_F16], 2), word = cg_int_type(e, 32, 1);
     cg_value args[CG_MAX_LANES], parts[CG_MAX_LANES];
     uint32_t n = 0;
@@ -232,9 +239,7 @@ static cg_value group_call(cg_emitter *e, const group_product *g, cg_value *args
 
 static bool group_fits(cg_emitter *e, const simt_instr_info *i) {
     if (refused_on_host(e, i)) return false;
-    if (simt_mma_runs((simt_mma)i->aux, e->target->arch->sm, cg_arch_alone(e->target->arch))) return true;
-    cg_refuse(e, i, E0704, "operations of four warps are those of sm_90a");
-    return false;
+    return has(e, i, (gpu_feature)simt_mma_table((simt_mma)i->aux)->needs, "operations of four warps are those of");
 }
 
 void cg_emit_mma_group(cg_emitter *e, const simt_instr_info *i) {
@@ -284,11 +289,8 @@ void cg_emit_sync(cg_emitter *e, const simt_instr_info *i) {
 
 // Launches of the host come one after the other.
 void cg_emit_dependence(cg_emitter *e, const simt_instr_info *i) {
-    enum { SINCE = 90 };
     bool waits = i->op == SIMT_GRID_WAIT;
-    if (e->host) return;
-    if (e->target->arch->sm < SINCE) cg_refuse(e, i, E0704, "launches overlap on sm_90 and later");
-    else
+    if (!e->host && has(e, i, GPU_DEPENDENT_LAUNCH, "launches overlap on"))
         cg_asm(e, LLVMVoidTypeInContext(e->context),
                waits ? "griddepcontrol.wait;" : "griddepcontrol.launch_dependents;", "~{memory}", true, NULL,
                0);

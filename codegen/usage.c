@@ -54,7 +54,7 @@ static uint32_t by_registers(uint32_t warps, uint32_t registers) {
     return quarter * CG_QUARTERS / warps;
 }
 
-cg_occupancy cg_occupancy_of(const cg_arch *a, uint32_t threads, uint32_t shared, uint32_t registers) {
+cg_occupancy cg_occupancy_of(const gpu_arch *a, uint32_t threads, uint32_t shared, uint32_t registers) {
     uint32_t warps = round_up(threads, LANES) / LANES, most = a->threads / LANES;
     const uint32_t fit[CG_LIMIT_COUNT] = {
         [CG_BY_THREADS] = most / warps,

@@ -84,13 +84,13 @@ static void choose_forms(job *j) {
 static void choose_archs(job *j) {
     driver *d = j->d;
     for (uint32_t i = 0; i < d->values[OPT_ARCH].len; i++) {
-        const cg_arch *arch = settings_arch(d, d->values[OPT_ARCH].data[i]);
+        const gpu_arch *arch = settings_arch(d, d->values[OPT_ARCH].data[i]);
         bool known = !arch;
         for (uint32_t k = 0; k < j->targets.len; k++) known |= j->targets.data[k].arch == arch;
         if (!known) VEC_PUSH(d->arena, &j->targets, ((cg_target){.kind = CG_CUDA, .arch = arch}));
     }
     if (j->targets.len || d->usage_fault) return;
-    VEC_PUSH(d->arena, &j->targets, ((cg_target){.kind = CG_CUDA, .arch = settings_arch(d, d->loaded_arch ? d->loaded_arch : "sm_90")}));
+    VEC_PUSH(d->arena, &j->targets, ((cg_target){.kind = CG_CUDA, .arch = settings_arch(d, d->loaded_arch ? d->loaded_arch : GPU_DEFAULT)}));
 }
 
 static void choose_targets(job *j) {

@@ -115,8 +115,8 @@ typedef struct {
 } known_device;                                      // rows of devices.def
 const known_device *device_at(uint32_t index);       // NULL past the last
 const known_device *device_named(const driver *d);   // by --device; NULL: none
-const cg_arch *settings_simulated(driver *d);        // of a GPU that need not be here; NULL: a usage fault
-const cg_arch *settings_arch(driver *d, const char *name);   // NULL: a usage fault; "native" asks the driver
+const gpu_arch *settings_simulated(driver *d);        // of a GPU that need not be here; NULL: a usage fault
+const gpu_arch *settings_arch(driver *d, const char *name);   // NULL: a usage fault; "native" asks the driver
 
 // ---- Files (files.c) -------------------------------------------------------------------------------------
 // The text of a file, zero-terminated; "-" is the standard input. NULL: E08xx and d->io_fault.

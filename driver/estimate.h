@@ -8,14 +8,14 @@
 enum { RESOURCE_COLUMNS = 9 };
 // --resource-usage: the kernels of a module, version by version where there is a program (resources.c).
 void resources_put(textbuf *out, const char *name, const simt_module *m, const program *p,
-                   const cg_arch *arch, const char *log);
+                   const gpu_arch *arch, const char *log);
 typedef struct {
     const simt_func *kernel;
     bool known;   // whether the assembler said it
     cg_usage usage;
     cg_occupancy fits;
 } kernel_resources;
-kernel_resources resources_of(const cg_arch *arch, const simt_func *f, const char *log);
+kernel_resources resources_of(const gpu_arch *arch, const simt_func *f, const char *log);
 void resources_title(const char **cell);   // of RESOURCE_COLUMNS, of which all but the first are numbers
 void resources_cells(arena *a, const kernel_resources *r, const char **cell);
 void resources_put_rest(textbuf *out, const char *log);   // what the assembler says that no table does
@@ -33,7 +33,7 @@ typedef struct {
 } run_launched;
 struct run_estimate {
     const char *version, *device;
-    const cg_arch *arch;
+    const gpu_arch *arch;
     uint32_t sms;
     double bandwidth;             // bytes a second; 0: not known
     double bytes, flops;          // of the op, by its equations

@@ -103,6 +103,6 @@ void print_version(FILE *out) { fprintf(out, "gnnc %s (LLVM %s)\n", GNNC_VERSION
 
 void print_targets(FILE *out) {
     fprintf(out, "host\ncuda");
-    for (uint32_t i = 0; cg_arch_at(i); i++) fprintf(out, " %s", cg_arch_at(i)->name);
+    for (uint32_t i = 0; gpu_arch_at(i); i++) fprintf(out, " %s", gpu_arch_at(i)->name);
     fprintf(out, "\n");
 }

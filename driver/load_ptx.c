@@ -17,8 +17,8 @@ static bool runs_on(const char *text, uint32_t sm, bool own) {
 }
 
 static bool arch_fits(driver *d, const loaded_text *x, const cg_target *t) {
-    const cg_arch *of = cg_arch_find(x->ptx->arch);
-    if (!runs_on(x->ptx->arch, t->arch->sm, cg_arch_alone(t->arch)))
+    const gpu_arch *of = gpu_arch_find(x->ptx->arch);
+    if (!runs_on(x->ptx->arch, t->arch->sm, gpu_arch_alone(t->arch)))
         return load_unfit(d, x, t, x->ptx->arch_at, "code for '%s' does not run on %s", x->ptx->arch,
                           t->arch->name),
                false;

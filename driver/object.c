@@ -27,11 +27,11 @@ static bool add_image(making *m, cg_build b, cg_form form) {
 }
 
 // The lowest architecture whose PTX later ones take as well.
-static const cg_arch *lowest(const object_options *o) {
-    const cg_arch *low = NULL;
+static const gpu_arch *lowest(const object_options *o) {
+    const gpu_arch *low = NULL;
     for (uint32_t i = 0; i < o->ntargets; i++) {
-        const cg_arch *a = o->targets[i].arch;
-        if (o->targets[i].kind == CG_CUDA && !cg_arch_alone(a) && (!low || a->sm < low->sm)) low = a;
+        const gpu_arch *a = o->targets[i].arch;
+        if (o->targets[i].kind == CG_CUDA && !gpu_arch_alone(a) && (!low || a->sm < low->sm)) low = a;
     }
     return low;
 }

@@ -41,14 +41,14 @@ static schedule_value print_classes(printing *p, schedule_value v, const char *n
 }
 
 // What the operation of a cell needs; NULL: nothing.
-static const char *needed(const printing *p, const schedule_cell *c) {
+static const char *needed(const schedule_cell *c) {
     const schedule_value *shape = c->verb == SCHEDULE_MMA ? schedule_value_of(c, "shape") : NULL;
     for (simt_mma k = 0; shape && k < SIMT_MMA_COUNT; k++) {
         const simt_mma_info *i = simt_mma_table(k);
-        if (i->warps > 1 && !strcmp(i->shape, shape->text)) return arena_printf(p->arena, "sm_%ua", i->arch);
+        if (i->warps > 1 && !strcmp(i->shape, shape->text)) return gpu_since((gpu_feature)i->needs)->name;
     }
-    const char *needs = schedule_statement_at(c->verb)->needs;
-    return strncmp(needs, "sm_", 3) ? NULL : needs;
+    gpu_feature needs;
+    return gpu_feature_find(schedule_statement_at(c->verb)->needs, &needs) ? gpu_since(needs)->name : NULL;
 }
 
 static void print_made(printing *p, const schedule *s, const char *name) {
@@ -59,7 +59,7 @@ static void print_made(printing *p, const schedule *s, const char *name) {
     for (uint32_t i = 0; i < s->cells.len; i++) {
         schedule_cell c = s->cells.data[i];
         if ((c.verb == SCHEDULE_OVERLAP || c.verb == SCHEDULE_ALTERNATE) && !c.consumed) continue;   // of one kernel
-        const char *needs = needed(p, &c);
+        const char *needs = needed(&c);
         if (needs && (!copy.target || strlen(needs) > strlen(copy.target))) copy.target = needs;   // sm_90a, not sm_90
         schedule_value *values = ARENA_ARRAY(p->arena, schedule_value, c.nvalues + 1);
         for (uint32_t k = 0; k < c.nvalues; k++) values[k] = print_classes(p, c.values[k], name);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-kernel_resources resources_of(const cg_arch *arch, const simt_func *f, const char *log) {
+kernel_resources resources_of(const gpu_arch *arch, const simt_func *f, const char *log) {
     kernel_resources r = {.kernel = f};
     r.known = cg_usage_read(log, f->name, &r.usage);
     r.fits = cg_occupancy_of(arch, f->block, f->shared_bytes, r.usage.registers);
@@ -59,7 +59,7 @@ void resources_put_rest(textbuf *out, const char *log) {
     }
 }
 
-static void put_machine(textbuf *out, const cg_arch *a) {
+static void put_machine(textbuf *out, const gpu_arch *a) {
     textbuf_printf(
         out,
         "%s: a multiprocessor has %u registers, %u KiB of shared memory, and room for %u threads in %u blocks\n",
@@ -70,7 +70,7 @@ static void put_machine(textbuf *out, const cg_arch *a) {
 
 typedef struct {
     arena *arena;
-    const cg_arch *arch;
+    const gpu_arch *arch;
     const simt_module *module;
     const char *log;
     bool versions;   // have a column
@@ -112,7 +112,7 @@ static void put_listing(textbuf *out, listing *l) {
 }
 
 void resources_put(textbuf *out, const char *name, const simt_module *m, const program *p,
-                   const cg_arch *arch, const char *log) {
+                   const gpu_arch *arch, const char *log) {
     listing l = {.arena = out->arena, .arch = arch, .module = m, .log = log, .versions = p != NULL};
     add_row(&l, "version", NULL);
     for (uint32_t i = 0; p && i < p->versions.len; i++) add_version(&l, &p->versions.data[i]);

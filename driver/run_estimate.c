@@ -41,9 +41,9 @@ static const known_device *known_by(const char *name) {
     return NULL;
 }
 
-static const known_device *known_of(const cg_arch *arch) {
+static const known_device *known_of(const gpu_arch *arch) {
     for (uint32_t i = 0; device_at(i); i++)
-        if (cg_arch_find(device_at(i)->arch)->sm == arch->sm) return device_at(i);
+        if (gpu_arch_find(device_at(i)->arch)->sm == arch->sm) return device_at(i);
     return NULL;
 }
 

@@ -25,7 +25,7 @@ static void launch(void *user, const char *kernel, const uint64_t *slots, const 
 }
 
 // As schedules see it: the numbers of the one named, or of the first known, but for what the architecture decides.
-gnn_device_info run_sim_device(const driver *d, const cg_arch *arch) {
+gnn_device_info run_sim_device(const driver *d, const gpu_arch *arch) {
     const known_device *as = device_named(d) ? device_named(d) : device_at(0);
     gnn_device_info info = {.devices = 1,
                             .sm = (int)arch->sm,

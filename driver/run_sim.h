@@ -7,7 +7,7 @@
 
 // ---- run_sim.c -------------------------------------------------------------------------------------------
 bool run_sim_open(run_session *r);                                      // the context
-gnn_device_info run_sim_device(const driver *d, const cg_arch *arch);   // what is played
+gnn_device_info run_sim_device(const driver *d, const gpu_arch *arch);   // what is played
 void run_sim_load(run_op *o);                // nothing, like the next two, without --target=sim
 sim_order run_sim_order(const driver *d);    // that is asked for
 void run_sim_begin(run_op *o, bool again);   // again: the second launch, in another order

@@ -106,9 +106,9 @@ static const frontend_define *defines(driver *d) {
 // What a schedule may be for.
 static const char *const *targets(const driver *d, uint32_t *n) {
     uint32_t archs = 0;
-    while (cg_arch_at(archs)) archs++;
+    while (gpu_arch_at(archs)) archs++;
     const char **names = ARENA_ARRAY(d->arena, const char *, archs + 1);
-    for (uint32_t i = 0; i < archs; i++) names[i] = cg_arch_at(i)->name;
+    for (uint32_t i = 0; i < archs; i++) names[i] = gpu_arch_at(i)->name;
     names[archs] = "host";
     *n = archs + 1;
     return names;
@@ -145,8 +145,7 @@ pass_options settings_pass(const driver *d, const cg_target *t) {
     return (pass_options){.index_bits = option_is(d, OPT_INDEX, "64") ? 64 : 32,
                           .nondeterministic = !option_on(d, OPT_DETERMINISTIC, true),
                           .block_threads = gpu ? threads : 0,
-                          .sm = gpu ? t->arch->sm : 0,
-                          .own = gpu && cg_arch_alone(t->arch),
+                          .arch = gpu ? t->arch : NULL,
                           .refused = getenv("GNNC_PLAN_FAULT")};
 }
 
@@ -162,36 +161,36 @@ cg_options settings_codegen(const driver *d) {
 // ---- Architectures ---------------------------------------------------------------------------------------
 
 // The best of our architectures for the GPU here.
-static const cg_arch *native_arch(driver *d) {
+static const gpu_arch *native_arch(driver *d) {
     gnn_context *c = NULL;
     gnn_device_info info = {0};
     bool found = !gnn_context_new(&(gnn_context_options){.device = GNN_GPU(0)}, &c) && !gnn_device_query(c, &info);
     if (!found) usage(d, E0809, "--arch=native: %s", c ? gnn_context_error(c) : "no GPU is found");
     gnn_context_free(c);
-    const cg_arch *best = NULL;
-    for (uint32_t i = 0; found && cg_arch_at(i); i++)
-        if (cg_arch_at(i)->sm <= (uint32_t)info.sm) best = cg_arch_at(i);
+    const gpu_arch *best = NULL;
+    for (uint32_t i = 0; found && gpu_arch_at(i); i++)
+        if (gpu_arch_at(i)->sm <= (uint32_t)info.sm) best = gpu_arch_at(i);
     if (found && !best)
         usage(d, E0809, "--arch=native: the GPU has compute capability %d.%d", info.sm / 10, info.sm % 10);
     return best;
 }
 
-const cg_arch *settings_simulated(driver *d) {
+const gpu_arch *settings_simulated(driver *d) {
     const known_device *named = device_named(d);
-    const cg_arch *own = cg_arch_find(named ? named->arch : "sm_90"),
+    const gpu_arch *own = gpu_arch_find(named ? named->arch : GPU_DEFAULT),
                   *a = settings_arch(d, option_text(d, OPT_ARCH, d->loaded_arch ? d->loaded_arch : own->name));
     if (!named || !a || a->sm == own->sm) return a;
     usage(d, E0812, "--device=%s is of %s, not of --arch=%s", named->name, own->name, a->name);
     return NULL;
 }
 
-const cg_arch *settings_arch(driver *d, const char *name) {
+const gpu_arch *settings_arch(driver *d, const char *name) {
     if (!strcmp(name, "native")) return native_arch(d);
-    const cg_arch *arch = cg_arch_find(name);
+    const gpu_arch *arch = gpu_arch_find(name);
     if (arch) return arch;
     const char *names[64];
     uint32_t n = 0;
-    for (; n < 64 && cg_arch_at(n); n++) names[n] = cg_arch_at(n)->name;
+    for (; n < 64 && gpu_arch_at(n); n++) names[n] = gpu_arch_at(n)->name;
     diagnostic *fault = usage(d, E0809, "'%s' is not an architecture gnnc knows", name);
     if (!diag_suggest(fault, NO_SPAN, name, names, n)) diag_help(fault, "--print-targets lists them");
     return NULL;

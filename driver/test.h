@@ -67,7 +67,7 @@ typedef struct {
     const test_op *op;
     const int64_t *sizes;   // per space: what -D gives; -1: something else tells
     bool host;              // what the schedule is for
-    uint32_t arch;          // of a GPU: 90
+    const gpu_arch *arch;   // NULL: the host
     test_schedules *out;
     uint32_t lanes, groups;   // threads that are left
     uint32_t classes;         // schedules of classes so far

@@ -159,7 +159,7 @@ static void draw_schedule(arena *a, const test_stock *k, test_case *c, test_rng 
     }
     test_source source = draw_source(r);
     test_maker m = {.arena = a, .rng = r, .op = c->op, .sizes = sizes, .host = c->target == TEST_HOST, .out = &c->schedules};
-    m.arch = m.host ? 0 : (uint32_t)atoi(c->machine + 3);
+    m.arch = m.host ? NULL : gpu_arch_find(c->machine);
     if (source > TEST_DRAWN && !take(k, c, &m, source)) source = TEST_DRAWN, c->schedules.len = 0;
     if (source == TEST_DRAWN) test_schedule_draw(&m);
     if (source == TEST_NAIVE) option(a, c, "--no-schedule");
@@ -178,7 +178,7 @@ static void note_fit(arena *a, test_case *c) {
 }
 
 test_case test_case_draw(arena *a, const test_stock *stock, const test_op *op, test_target target, test_rng *r) {
-    test_case c = {.op = op, .name = op->name, .target = target, .machine = target == TEST_HOST ? "host" : "sm_90"};
+    test_case c = {.op = op, .name = op->name, .target = target, .machine = target == TEST_HOST ? "host" : GPU_DEFAULT};
     const driver *d = stock->d;
     const bool one = test_chance(r, ONE_OPTION);   // besides the schedule: all else is plain
     if (op->gradient) test_drew_other(a, &c, TEST_GRADIENT);

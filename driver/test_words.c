@@ -44,7 +44,8 @@ static const number_row other_numbers = {"", {1, 2, 3, 4, 6, 7, 8}, 7};
 static bool has_meaning(const test_maker *m, const char *needs) {
     if (!*needs) return true;
     if (!strcmp(needs, "grad")) return m->op->gradient;
-    return !m->host && (!strcmp(needs, "gpu") || (!strncmp(needs, "sm_", 3) && m->arch >= (uint32_t)atoi(needs + 3)));
+    gpu_feature feature;
+    return !m->host && (!gpu_feature_find(needs, &feature) || gpu_has(m->arch, feature));
 }
 
 static const schedule_statement *row_of(const char *verb) {

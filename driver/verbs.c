@@ -155,7 +155,7 @@ int drive_doctor(driver *d) {
     textbuf out = textbuf_new(d->arena), assemblers = textbuf_new(d->arena);
     textbuf_printf(&out, "gnnc        %s\nLLVM        %s, linked in\n", GNNC_VERSION, GNNC_LLVM_VERSION);
     textbuf_puts(&out, "targets     host, cuda:");
-    for (uint32_t i = 0; cg_arch_at(i); i++) textbuf_printf(&out, " %s", cg_arch_at(i)->name);
+    for (uint32_t i = 0; gpu_arch_at(i); i++) textbuf_printf(&out, " %s", gpu_arch_at(i)->name);
     textbuf_puts(&out, "\n");
     bool found = cg_assemblers(&assemblers);
     for (const char *line = assemblers.data; *line;) {

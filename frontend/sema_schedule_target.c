@@ -1,5 +1,6 @@
 // Targets of schedules: "for host", "for sm_80" (that and later), "for sm_90a" (just that). Without "for" it
 // is for every GPU.
+#include "gpu.h"
 #include "sema_schedule.h"
 #include <stdlib.h>
 #include <string.h>
@@ -59,10 +60,9 @@ static diagnostic *report(schedule_checker *c, span at, const char *text, const 
     return own ? d : diag_note(d, at, "schedule '%s' says it here", c->from->name.text);
 }
 
-static bool serves(const char *target, uint32_t least) {
-    uint32_t sm;
-    bool exact;
-    return !schedule_target_name(target, &sm, &exact) || sm >= least;
+static bool serves(const char *target, const gpu_feature *f) {
+    const gpu_arch *a = gpu_arch_find(target);
+    return strcmp(target, "host") && (!f || !a || gpu_has(a, *f));
 }
 
 static void check_need(schedule_checker *c, const char *needs, span at, const char *text) {
@@ -73,17 +73,18 @@ static void check_need(schedule_checker *c, const char *needs, span at, const ch
         diag_help(d, "say it in a schedule of '%s.grad'", c->op->path);
         return;
     }
-    uint32_t least = !strcmp(needs, "gpu") ? 1 : (uint32_t)atoi(needs + 3);
+    gpu_feature feature;
+    bool any = !gpu_feature_find(needs, &feature);   // of GPUs
+    const char *since = any ? NULL : gpu_since(feature)->name;
     for (const ast_names *n = c->item->schedule.targets; n; n = n->next) {
-        if (serves(n->name.text, least)) continue;
-        const char *why = least == 1 ? "has no meaning on the host"
-                                     : arena_printf(c->s->arena, "needs %s", needs);
+        if (serves(n->name.text, any ? NULL : &feature)) continue;
+        const char *why = any ? "has no meaning on the host" : arena_printf(c->s->arena, "needs %s", since);
         diag_note(report(c, at, text, why), n->name.at, "the schedule is for '%s'", n->name.text);
         return;
     }
-    if (c->item->schedule.targets || least == 1) return;
-    diag_help(report(c, at, text, arena_printf(c->s->arena, "needs %s", needs)),
-              "say what the schedule is for: for %s", needs);
+    if (c->item->schedule.targets || any) return;
+    diag_help(report(c, at, text, arena_printf(c->s->arena, "needs %s", since)),
+              "say what the schedule is for: for %s", since);
 }
 
 void schedule_need_add(schedule_checker *c, const char *needs, span at, const char *text) {

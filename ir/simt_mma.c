@@ -3,19 +3,16 @@
 
 const simt_mma_info *simt_mma_table(simt_mma k) {
     static const simt_mma_info table[SIMT_MMA_COUNT] = {
-#define MMA(id, shape, operand, m, n, k, element, a, b, arch, warps, by, roundings)                          \
+#define MMA(id, shape, operand, m, n, k, element, a, b, needs, warps, by, roundings)                         \
     {shape "." operand, shape, operand,   m,    n,         k,                                                \
-     SIMT_##element,    warps, roundings, arch, {a, b, 4}, SIMT_MMA_##by},
+     SIMT_##element,    warps, roundings, GPU_##needs, {a, b, 4}, SIMT_MMA_##by},
 #include "mma.def"
 #undef MMA
     };
     return &table[k];
 }
 
-bool simt_mma_runs(simt_mma k, uint32_t sm, bool own) {
-    const simt_mma_info *m = simt_mma_table(k);
-    return m->warps > 1 ? own && sm == m->arch : sm >= m->arch;
-}
+bool simt_mma_runs(simt_mma k, const gpu_arch *on) { return gpu_has(on, (gpu_feature)simt_mma_table(k)->needs); }
 
 simt_type simt_mma_type(simt_mma k, simt_mma_operand o) {
     const simt_mma_info *m = simt_mma_table(k);

@@ -2,6 +2,7 @@
 #ifndef GNNC_SIMT_MMA_H
 #define GNNC_SIMT_MMA_H
 
+#include "gpu.h"
 #include "simt_type.h"
 
 typedef enum { SIMT_MMA_A, SIMT_MMA_B, SIMT_MMA_C } simt_mma_operand;   // the arguments of MMA; D is held as C is
@@ -11,7 +12,7 @@ typedef struct {
     uint8_t element;   // of A and B
     uint8_t warps;     // that do it together
     uint8_t roundings; // of a term of a sum by it
-    uint16_t arch;
+    uint8_t needs;     // gpu_feature that has it
     uint8_t held[3];   // elements of each operand that a lane holds
     uint8_t by;        // simt_mma that does it, in three where it is another: of factors that are taken apart
 } simt_mma_info;
@@ -21,7 +22,7 @@ typedef struct {
 const simt_mma_info *simt_mma_table(simt_mma k);
 static inline bool simt_mma_splits(simt_mma k) { return simt_mma_table(k)->by != k; }
 uint32_t simt_mma_word(simt_mma k);   // numbers that a register has as A and B are multiplied: of their element, or of that of which two are one
-bool simt_mma_runs(simt_mma k, uint32_t sm, bool own);   // on sm_SM; own: on sm_SMa, which has what no later one does
+bool simt_mma_runs(simt_mma k, const gpu_arch *on);
 simt_type simt_mma_type(simt_mma k, simt_mma_operand o);   // a vector of what a lane holds
 simt_mma_place simt_mma_at(simt_mma k, simt_mma_operand o, uint32_t lane, uint32_t element);
 // Of operations of several warps, bytes of shared memory that a piece of B takes: word w of what lane l holds of it lies at 128 w + 4 l.

@@ -6,6 +6,7 @@
 #ifndef GNNC_PASSES_H
 #define GNNC_PASSES_H
 
+#include "gpu.h"
 #include "schedule.h"
 
 typedef struct {
@@ -37,8 +38,7 @@ typedef struct {
     pass_observer after;
     bool nondeterministic; // floats may be combined in an order that depends on time
     uint32_t block_threads; // of a GPU's block, by the naive plan and the default: a power of two from a warp on; 0: 256
-    uint32_t sm;           // 90: the GPU is of sm_90 or later; 0: of any
-    bool own;              // it is of sm_90a, not later: what that has alone is there
+    const gpu_arch *arch;  // of the GPU; NULL: any, or the host
     const char *refused;   // for tests: a stage that the default is refused unless a thread has a point; as STAGE:all even then; NULL: none
 } pass_options;
 

@@ -26,8 +26,7 @@ typedef struct {
     uint32_t points;           // of an axis a thread should hold
     uint32_t block_points;     // rows a block should own by default, on a GPU a lane and group
     uint32_t block_threads;    // threads of a block by default
-    uint32_t sm;               // 90: it is sm_90 or later; 0: any
-    bool own;                  // it is sm_90a, not later, and has what that has alone
+    const gpu_arch *arch;      // by which its features are asked for; NULL: it has none
     const char *refused;       // as pass_options has it
 } machine;
 const machine *machine_with(arena *a, const char *name, const pass_options *o);   // as the options have it

@@ -32,7 +32,7 @@ static bool convert(arena *a, diag_set *ds, source_map *sources, const char *pat
     const char *wrong = m ? simt_verify(a, m) : NULL;
     if (wrong) fprintf(stderr, "%s: %s\n", path, wrong);
     if (!m || wrong) return false;
-    const cg_target target = {.kind = CG_CUDA, .arch = cg_arch_at(0)};
+    const cg_target target = {.kind = CG_CUDA, .arch = gpu_arch_at(0)};
     const cg_options options = {.optimise = 3, .sources = sources};
     return cg_emit(a, ds, m, &target, CG_PTX, &options, out);
 }

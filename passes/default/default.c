@@ -122,9 +122,8 @@ static void fill_kernels(making *m) {
 // Launches take their turn for about a microsecond each: the next kernel is there when one ends, and rows of
 // several classes run side by side.
 static void fill_overlaps(making *m) {
-    enum { DEPENDENT_LAUNCH = 90 };   // programmatic: from sm_90 on
     const planner *p = m->p;
-    if (p->machine->sm < DEPENDENT_LAUNCH) return;
+    if (!gpu_has(p->machine->arch, GPU_DEPENDENT_LAUNCH)) return;
     for (uint32_t i = 0; i < p->op->stages.len; i++)
         if (!plan_inlined(p, i))
             schedule_fill(p->arena, m->s, default_cell(SCHEDULE_OVERLAP, plan_stage(p, i)));

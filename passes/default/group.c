@@ -24,7 +24,7 @@ enum {
 const simt_mma_info *default_group_operation(const planner *p, const char *operand) {
     for (simt_mma k = 0; k < SIMT_MMA_COUNT && !p->facts->no_groups; k++) {
         const simt_mma_info *i = simt_mma_table(k);
-        bool there = i->warps > 1 && simt_mma_runs(k, p->machine->sm, p->machine->own);
+        bool there = i->warps > 1 && simt_mma_runs(k, p->machine->arch);
         if (there && !strcmp(i->operand, operand)) return i;
     }
     return NULL;

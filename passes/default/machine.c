@@ -19,8 +19,7 @@ static const machine machines[] = {
      points,                                                                                                 \
      block_points,                                                                                           \
      block_threads,                                                                                          \
-     0,                                                                                                      \
-     false,                                                                                                  \
+     NULL,                                                                                                   \
      NULL},
 #include "default/machine.def"
 };
@@ -35,7 +34,7 @@ const machine *machine_with(arena *a, const char *name, const pass_options *o) {
     machine *m = ARENA_NEW(a, machine);
     *m = *machine_find(name);
     if (m->gpu && o->block_threads) m->block_threads = o->block_threads;
-    if (m->gpu) m->sm = o->sm, m->own = o->own;
+    if (m->gpu) m->arch = o->arch;
     m->refused = o->refused;
     return m;
 }

@@ -14,7 +14,7 @@ static void compile(void) {
     source_map *sources = source_map_new(a);
     diag_set *ds = diag_set_new(a, sources);
     simt_module *m = simt_parse(a, ds, source_map_add(sources, "t.simt", text, strlen(text)));
-    cg_arch bad = {"sm_90", 90, "+ptx32", 32, 2048, 32, 0};
+    gpu_arch bad = {"sm_90", 90, 32, 2048, 32, 0, 0};
     cg_output out;
     cg_emit(a, ds, m, &(cg_target){.kind = CG_CUDA, .arch = &bad}, CG_PTX, &(cg_options){.sources = sources},
             &out);

@@ -43,7 +43,7 @@ static const struct {
 
 static void test_fits(void) {
     for (size_t i = 0; i < sizeof fits / sizeof *fits; i++) {
-        cg_occupancy o = cg_occupancy_of(cg_arch_find(fits[i].arch), fits[i].threads, fits[i].shared,
+        cg_occupancy o = cg_occupancy_of(gpu_arch_find(fits[i].arch), fits[i].threads, fits[i].shared,
                                          fits[i].registers);
         CHECK(o.blocks == fits[i].blocks && o.limit == fits[i].limit && o.warps == fits[i].warps);
     }

@@ -147,7 +147,7 @@ typedef struct {
 } built;
 
 static gnn_program *load(session *t, frontend_unit *u, uint32_t i, built *b, bool on_host) {
-    cg_target target = {on_host ? CG_HOST : CG_CUDA, on_host ? NULL : cg_arch_find("sm_90")};
+    cg_target target = {on_host ? CG_HOST : CG_CUDA, on_host ? NULL : gpu_arch_find("sm_90")};
     schedule_list list = {0};
     pass_options o = {.index_bits = 32, .nondeterministic = true};
     if (!frontend_schedules(u, i, on_host ? "host" : "sm_90", b->op, &list)) fail(t, "schedules");
