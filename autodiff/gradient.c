@@ -59,7 +59,7 @@ static const tensor_expr *index_of(gradient *g, const tensor_var *vars, uint32_t
 // passes on such numbers has one that is not rounded.
 static bool is_rounded(const gradient *g, tensor_val v) {
     const tensor_val_info *i = &g->op->vals.data[v];
-    if (i->role != VAL_STAGE || (i->type != DT_F16 && i->type != DT_BF16)) return false;
+    if (i->role != VAL_STAGE || !ir_dtype_is_narrow(i->type)) return false;
     for (uint32_t s = 0; s < g->nstages; s++) {
         const tensor_stage *st = &g->op->stages.data[s];
         for (uint32_t t = 0; t < st->ntargets; t++)
@@ -78,7 +78,7 @@ static void push_sum(gradient *g, tensor_val of, tensor_val to, tensor_val befor
     for (uint32_t i = 0; i < x->terms.len; i++)
         sum = gradient_add(g->op, sum, at_point(g, &x->terms.data[i], vars, rank));
     ir_dtype type = g->op->vals.data[to].type;
-    bool rounds = g->op->vals.data[to].role == VAL_STAGE && (type == DT_F16 || type == DT_BF16);
+    bool rounds = g->op->vals.data[to].role == VAL_STAGE && ir_dtype_is_narrow(type);
     if (rounds) sum = tensor_round(g->op, type, sum, NO_SPAN);
     tensor_target t = {to, rank, index};
     gradient_push(g, (tensor_stage){.name = g->op->vals.data[to].name,

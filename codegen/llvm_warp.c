@@ -80,24 +80,22 @@ static uint32_t registers(cg_emitter *e, simt_type t, cg_value v, LLVMTypeRef as
 }
 
 cg_value cg_emit_mma(cg_emitter *e, const simt_instr_info *i, const cg_value *x) {
-    static const struct {
-        const char *intrinsic;
-        bool halves;   // its registers of A and B are pairs of f16
-    } table[] = {[SIMT_MMA_M16N8K16_F16] = {"llvm.nvvm.mma.m16n8k16.row.col.f32.f32", true},
-                 [SIMT_MMA_M16N8K16_BF16] = {"llvm.nvvm.mma.m16n8k16.row.col.bf16", false},
-                 [SIMT_MMA_M16N8K8_TF32] = {"llvm.nvvm.mma.m16n8k8.row.col.tf32", false}};
     simt_mma kind = (simt_mma)i->aux;
+    const simt_mma_info *m = simt_mma_table(kind);
+    bool halves = m->element == SIMT_F16;   // which LLVM has in pairs, and names by the types of C and D
+    const char *types = halves ? "f32.f32" : m->operand,
+               *name = arena_printf(e->arena, "llvm.nvvm.mma.%s.row.col.%s", m->shape, types);
     if (refused_on_host(e, i)) return x[SIMT_MMA_C];
-    if (!has(e, i, (gpu_feature)simt_mma_table(kind)->needs, "this shape is of")) return x[SIMT_MMA_C];
+    if (!has(e, i, (gpu_feature)m->needs, "this shape is of")) return x[SIMT_MMA_C];
     LLVMTypeRef pair = LLVMVectorType(e->types[SIMT_F16], 2), word = cg_int_type(e, 32, 1);
     cg_value args[CG_MAX_LANES], parts[CG_MAX_LANES];
     uint32_t n = 0;
     for (uint32_t o = SIMT_MMA_A; o <= SIMT_MMA_C; o++) {
-        LLVMTypeRef as = o == SIMT_MMA_C ? e->types[SIMT_F32] : table[kind].halves ? pair : word;
+        LLVMTypeRef as = o == SIMT_MMA_C ? e->types[SIMT_F32] : halves ? pair : word;
         n += registers(e, simt_mma_type(kind, (simt_mma_operand)o), x[o], as, args + n);
     }
-    cg_value d = convergent(e, table[kind].intrinsic, args, n);
-    uint32_t held = simt_mma_table(kind)->held[SIMT_MMA_C];
+    cg_value d = convergent(e, name, args, n);
+    uint32_t held = m->held[SIMT_MMA_C];
     for (uint32_t k = 0; k < held; k++) parts[k] = LLVMBuildExtractValue(e->b, d, k, "");
     return cg_pack(e, parts, held);
 }

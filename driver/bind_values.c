@@ -16,7 +16,7 @@
 enum { FEW_STEPS = 64 };
 
 static double random_float(uint64_t word, ir_dtype t) {
-    int64_t steps = t == DT_F16 || t == DT_BF16 ? FEW_STEPS : 1 << 23;
+    int64_t steps = ir_dtype_is_narrow(t) ? FEW_STEPS : 1 << 23;
     return (double)(bind_below(word, 2 * steps + 1) - steps) / (double)steps;
 }
 
@@ -88,7 +88,7 @@ static void put_any(void *user, int64_t first, int64_t last) {
 
 static void put_randoms(const binding *b, tensor_val v, int64_t points, uint64_t stream) {
     ir_dtype t = b->op->vals.data[v].type;
-    bool plain = b->options->values != VALUES_SPECIAL, half = t == DT_F16 || t == DT_BF16;
+    bool plain = b->options->values != VALUES_SPECIAL, half = ir_dtype_is_narrow(t);
     random_values r = {b, v, stream};
     spread(points, plain && half ? put_few : plain && t == DT_F32 ? put_floats : put_any, &r);
 }
@@ -96,16 +96,8 @@ static void put_randoms(const binding *b, tensor_val v, int64_t points, uint64_t
 // ---- Given values ----------------------------------------------------------------------------------------
 
 static ir_dtype storage_of(gnn_dtype t) {
-    switch (t) {
-    case GNN_F64: return DT_F64;
-    case GNN_F32: return DT_F32;
-    case GNN_BF16: return DT_BF16;
-    case GNN_F16: return DT_F16;
-    case GNN_I32: return DT_I32;
-    case GNN_I64: return DT_I64;
-    case GNN_BOOL: return DT_BOOL;
-    case GNN_DTYPE_COUNT: break;
-    }
+    for (ir_dtype i = 0; i < DT_COUNT; i++)
+        if (!strcmp(ir_dtype_text(i), gnn_dtype_text(t))) return i;
     ICE("dtype %d", (int)t);
 }
 

@@ -6,18 +6,10 @@
 enum { GUARD = 256, ALIGNMENT = 256 };
 
 gnn_dtype run_dtype(ir_dtype t, uint32_t index_bits) {
-    switch (t) {
-    case DT_F64: return GNN_F64;
-    case DT_F32: return GNN_F32;
-    case DT_BF16: return GNN_BF16;
-    case DT_F16: return GNN_F16;
-    case DT_I32: return GNN_I32;
-    case DT_I64: return GNN_I64;
-    case DT_BOOL: return GNN_BOOL;
-    case DT_INDEX: return index_bits == 64 ? GNN_I64 : GNN_I32;
-    case DT_COUNT: break;
-    }
-    ICE("dtype %d", (int)t);
+    if (t == DT_INDEX) return index_bits == 64 ? GNN_I64 : GNN_I32;
+    for (gnn_dtype g = 0; g < GNN_DTYPE_COUNT; g++)
+        if (!strcmp(gnn_dtype_text(g), ir_dtype_text(t))) return g;
+    ICE("the runtime has no type '%s'", ir_dtype_text(t));
 }
 
 // ---- Layout ----------------------------------------------------------------------------------------------

@@ -128,7 +128,7 @@ static value lower_cast(lowering *L, const scope *s, const ast_expr *e, ir_dtype
         v = value_plain(literal_as(L, v, v.kind == VALUE_INT ? TENSOR_TYPE(I64) : TENSOR_TYPE(F64), e->at));
     if (value_type(L, v).type == DT_INDEX) v = value_plain(value_as(L, v, TENSOR_TYPE(I64), e->at));
     tensor_expr x = tensor_cvt(L->op, t, v.expr, e->at);
-    bool narrower = to == DT_F16 || to == DT_BF16 || to == DT_I32;
+    bool narrower = ir_dtype_is_narrow(to) || to == DT_I32;
     return value_plain(narrower ? tensor_round(L->op, to, x, e->at) : x);
 }
 

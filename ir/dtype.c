@@ -3,24 +3,26 @@
 
 #include <math.h>
 
-const char *ir_dtype_text(ir_dtype t) {
-    static const char *const texts[] = {
-#define DTYPE(name, text, bytes) text,
+const ir_dtype_info *ir_dtype_table(ir_dtype t) {
+    static const ir_dtype_info table[] = {
+#define DTYPE(name, text, bytes, element, loaded, precision, min_exponent, largest)                          \
+    {text, bytes, SIMT_##element, DT_##loaded, precision, min_exponent, largest},
 #include "types.def"
 #undef DTYPE
     };
     if (t >= DT_COUNT) ICE("no element type %d", (int)t);
-    return texts[t];
+    return &table[t];
 }
 
-uint32_t ir_dtype_bytes(ir_dtype t) {
-    static const uint32_t sizes[] = {
-#define DTYPE(name, text, bytes) bytes,
-#include "types.def"
-#undef DTYPE
-    };
-    if (t >= DT_COUNT) ICE("no element type %d", (int)t);
-    return sizes[t];
+simt_element ir_dtype_element(ir_dtype t, uint32_t index_bits) {
+    if (t == DT_INDEX) return index_bits == 32 ? SIMT_I32 : SIMT_I64;
+    return (simt_element)ir_dtype_table(t)->element;
+}
+
+ir_dtype ir_dtype_of_element(simt_element e) {
+    ir_dtype t = 0;
+    while (t < DT_COUNT && (!ir_dtype_is_float(t) || ir_dtype_table(t)->element != e)) t++;
+    return t;
 }
 
 // To nearest even with p significant bits, exponents from emin (subnormals below), infinity beyond max.
@@ -35,8 +37,8 @@ static double round_bits(double x, int p, int emin, double max) {
 }
 
 double ir_dtype_round(ir_dtype to, double x) {
-    if (to == DT_F16) return round_bits(x, 11, -14, 65504);
-    if (to == DT_BF16) return round_bits(x, 8, -126, 0x1.fep127);
+    const ir_dtype_info *t = ir_dtype_table(to);
+    if (ir_dtype_is_narrow(to)) return round_bits(x, t->precision, t->min_exponent, t->largest);
     return to == DT_F32 ? (double)(float)x : x;
 }
 

@@ -442,12 +442,14 @@ static bool mentions(loop_verifier *v, tensor_expr e, tensor_var x) {
     return false;
 }
 
+ir_dtype loop_matrix_type(simt_mma kind) {
+    return ir_dtype_of_element((simt_element)simt_mma_table(kind)->element);
+}
+
 bool loop_matrix_holds(const loop_plan *p, tensor_expr e, simt_mma kind) {
     const tensor_node *n = tensor_node_at(p->op, e);
     if (simt_mma_splits(kind)) return n->op == TENSOR_PARTS_OP;
-    ir_dtype want = simt_mma_table(kind)->element == SIMT_F16    ? DT_F16
-                    : simt_mma_table(kind)->element == SIMT_BF16 ? DT_BF16
-                                                                 : DT_COUNT;
+    ir_dtype type = loop_matrix_type(kind), want = ir_dtype_is_narrow(type) ? type : DT_COUNT;   // none: tf32
     if (n->op == TENSOR_CVT_OP && tensor_type_is_float(tensor_typeof(p->op, n->args[0])))
         return n->type.type == want || loop_matrix_holds(p, n->args[0], kind);
     if (n->op == TENSOR_CONST_OP && tensor_type_is_float(n->type))
@@ -458,8 +460,8 @@ bool loop_matrix_holds(const loop_plan *p, tensor_expr e, simt_mma kind) {
     if (n->op != TENSOR_LOAD_OP) return false;
     tensor_val val = (tensor_val)n->imm.i;
     ir_dtype stored = p->op->vals.data[val].type;
-    bool half = stored == DT_F16 || stored == DT_BF16;   // of which tf32 has all bits
-    return p->values.data[val].home == LOOP_MEMORY && (stored == want || (want == DT_COUNT && half));
+    bool narrow = ir_dtype_is_narrow(stored);   // tf32 has all its bits
+    return p->values.data[val].home == LOOP_MEMORY && (stored == want || (want == DT_COUNT && narrow));
 }
 
 // What lets say.
@@ -503,11 +505,6 @@ static bool is_in_panels(const loop_verifier *v, const loop_node *fetched, tenso
         if (last && last->op == TENSOR_VAR_OP && (tensor_var)last->imm.i == along) return true;
     }
     return false;
-}
-
-ir_dtype loop_matrix_type(simt_mma kind) {
-    simt_element element = simt_mma_table(kind)->element;
-    return element == SIMT_F32 ? DT_F32 : element == SIMT_F16 ? DT_F16 : DT_BF16;
 }
 
 static bool is_as_multiplied(const loop_verifier *v, simt_mma kind, const tensor_node *load) {

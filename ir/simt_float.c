@@ -1,5 +1,6 @@
 // The float formats of SIMT constants: rounding a double into a format, and its bits. Done by hand so that it is the
 // same on every host.
+#include "dtype.h"
 #include "simt_internal.h"
 
 #include <math.h>
@@ -13,11 +14,10 @@ typedef struct {
 } format;
 
 static format format_of(simt_element e) {
-    if (e == SIMT_F16) return (format){11, -14, 15, 16};
-    if (e == SIMT_BF16) return (format){8, -126, 127, 16};
-    if (e == SIMT_F32) return (format){24, -126, 127, 32};
-    if (e == SIMT_F64) return (format){53, -1022, 1023, 64};
-    ICE("'%s' is no float format", simt_element_text(e));
+    ir_dtype t = ir_dtype_of_element(e);
+    if (t == DT_COUNT) ICE("'%s' is no float format", simt_element_text(e));
+    const ir_dtype_info *i = ir_dtype_table(t);
+    return (format){i->precision, i->min_exponent, ilogb(i->largest), 8 * i->bytes};
 }
 
 static uint64_t double_bits(double x) {

@@ -157,7 +157,7 @@ static tensor_expr fold_to_float(tensor_op *op, ir_dtype to, const tensor_node *
         bool exact = isnan(x->imm.f) || ir_dtype_round(to, x->imm.f) == x->imm.f;
         return exact ? tensor_float(op, to, x->imm.f) : 0;
     }
-    int64_t limit = INT64_C(1) << (to == DT_F64 ? 53 : to == DT_F32 ? 24 : to == DT_F16 ? 11 : 8);
+    int64_t limit = INT64_C(1) << ir_dtype_table(to)->precision;
     return x->imm.i >= -limit && x->imm.i <= limit ? tensor_float(op, to, (double)x->imm.i) : 0;
 }
 

@@ -7,10 +7,10 @@ enum { ANY = -1, NONE = -2 };   // a constant that both types have; a number of 
 
 static int both(int a, int b) { return a == ANY ? b : b == ANY || a == b ? a : NONE; }
 
-static bool is_half(ir_dtype t) { return t == DT_F16 || t == DT_BF16; }
-
 static int constant_in(double x) {
-    return ir_dtype_round(DT_F16, x) == x && ir_dtype_round(DT_BF16, x) == x ? ANY : NONE;
+    for (ir_dtype t = 0; ir_dtype_is_float(t); t++)
+        if (ir_dtype_is_narrow(t) && ir_dtype_round(t, x) != x) return NONE;
+    return ANY;
 }
 
 static int held_in(const tensor_op *op, tensor_expr e) {
@@ -18,9 +18,9 @@ static int held_in(const tensor_op *op, tensor_expr e) {
     if (!tensor_type_is_float(n->type)) return NONE;
     switch ((tensor_opcode)n->op) {
     case TENSOR_CONST_OP: return constant_in(n->imm.f);
-    case TENSOR_ROUND_OP: return is_half((ir_dtype)n->imm.i) ? (int)n->imm.i : NONE;
+    case TENSOR_ROUND_OP: return ir_dtype_is_narrow((ir_dtype)n->imm.i) ? (int)n->imm.i : NONE;
     case TENSOR_LOAD_OP:
-        return is_half(op->vals.data[n->imm.i].type) ? (int)op->vals.data[n->imm.i].type : NONE;
+        return ir_dtype_is_narrow(op->vals.data[n->imm.i].type) ? (int)op->vals.data[n->imm.i].type : NONE;
     case TENSOR_SELECT_OP: return both(held_in(op, n->args[1]), held_in(op, n->args[2]));
     case TENSOR_NEG_OP:
     case TENSOR_STOP_OP: return held_in(op, n->args[0]);

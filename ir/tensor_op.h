@@ -25,7 +25,7 @@ typedef struct {
 } tensor_type;
 #define TENSOR_TYPE(t) ((tensor_type){DT_##t, TENSOR_NO_SPACE})
 static inline bool tensor_type_equal(tensor_type a, tensor_type b) { return a.type == b.type && a.space == b.space; }
-static inline bool tensor_type_is_narrow(tensor_type t) { return t.type == DT_F16 || t.type == DT_BF16; }
+static inline bool tensor_type_is_narrow(tensor_type t) { return ir_dtype_is_narrow(t.type); }
 static inline bool tensor_type_is_float(tensor_type t) { return ir_dtype_is_float(t.type); }
 tensor_type tensor_type_of_storage(ir_dtype storage, tensor_space space);   // what a load of it gives
 

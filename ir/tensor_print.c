@@ -57,10 +57,13 @@ const char *tensor_print_unique(name_set *set, const char *name) {
 
 // Words that stand where variables do.
 name_set tensor_print_constants(arena *a) {
-    static const char *const words[] = {"true",    "false",    "inf.f32", "inf.f64", "inf.f16",
-                                        "inf.bf16", "nan.f32", "nan.f64", "nan.f16", "nan.bf16"};
     name_set set = {.arena = a};
-    for (uint32_t i = 0; i < sizeof words / sizeof *words; i++) name_add(&set, words[i]);
+    name_add(&set, "true");
+    name_add(&set, "false");
+    for (ir_dtype t = 0; ir_dtype_is_float(t); t++) {
+        name_add(&set, arena_printf(a, "inf.%s", ir_dtype_text(t)));
+        name_add(&set, arena_printf(a, "nan.%s", ir_dtype_text(t)));
+    }
     return set;
 }
 

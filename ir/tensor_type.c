@@ -12,15 +12,8 @@ const tensor_op_info *tensor_op_table(tensor_opcode op) {
 }
 
 tensor_type tensor_type_of_storage(ir_dtype storage, tensor_space space) {
-    switch (storage) {
-    case DT_F64: return TENSOR_TYPE(F64);
-    case DT_F32: case DT_BF16: case DT_F16: return TENSOR_TYPE(F32);
-    case DT_I32: case DT_I64: return TENSOR_TYPE(I64);
-    case DT_BOOL: return TENSOR_TYPE(BOOL);
-    case DT_INDEX: return (tensor_type){DT_INDEX, space};
-    case DT_COUNT: break;
-    }
-    ICE("no storage type %d", (int)storage);
+    ir_dtype t = (ir_dtype)ir_dtype_table(storage)->loaded;
+    return (tensor_type){t, t == DT_INDEX ? space : TENSOR_NO_SPACE};
 }
 
 const char *tensor_type_text(arena *a, const tensor_op *op, tensor_type t) {
@@ -141,7 +134,7 @@ static const char *select_fault(arena *a, const tensor_op *op, const tensor_node
 
 static const char *round_fault(arena *a, const tensor_op *op, const tensor_node *n) {
     tensor_type t = tensor_typeof(op, n->args[0]);
-    bool narrow = n->imm.i == DT_F16 || n->imm.i == DT_BF16;
+    bool narrow = n->imm.i >= 0 && n->imm.i < DT_COUNT && ir_dtype_is_narrow((ir_dtype)n->imm.i);
     bool good = (t.type == DT_F32 && narrow) || (t.type == DT_F64 && (narrow || n->imm.i == DT_F32)) ||
                 (t.type == DT_I64 && n->imm.i == DT_I32);
     if (good) return NULL;

@@ -329,7 +329,7 @@ static const char *check_target(verifier *v, const tensor_stage *s, const tensor
         return WRONG(v, "'%s' is not written by stages", val->name);
     if (t->rank != val->rank)
         return WRONG(v, "'%s' has %u axes, not %u", val->name, (unsigned)val->rank, (unsigned)t->rank);
-    bool narrow = val->role == VAL_STAGE && (val->type == DT_BF16 || val->type == DT_F16);
+    bool narrow = val->role == VAL_STAGE && ir_dtype_is_narrow(val->type);
     bool state = v->of_plan;   // of a reduction cut into parts, or as a schedule stores it
     if (narrow && !state && !tensor_holds(v->op, s, (uint32_t)(t - s->targets), val->type))
         return WRONG(v, "stage '%s' holds %s, and what it stores is not rounded to it", val->name,

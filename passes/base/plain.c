@@ -2,34 +2,10 @@
 // operation that tensor IR gets has its SIMT code here.
 #include "base/scalar.h"
 
-simt_element scalar_memory_element(ir_dtype t, uint32_t index_bits) {
-    switch (t) {
-    case DT_F64: return SIMT_F64;
-    case DT_F32: return SIMT_F32;
-    case DT_BF16: return SIMT_BF16;
-    case DT_F16: return SIMT_F16;
-    case DT_I32: return SIMT_I32;
-    case DT_I64: return SIMT_I64;
-    case DT_BOOL: return SIMT_I8;
-    case DT_INDEX: return index_bits == 32 ? SIMT_I32 : SIMT_I64;
-    case DT_COUNT: break;
-    }
-    ICE("no such type in memory");
-}
-
 simt_element scalar_value_element(ir_dtype t, simt_element index) {
-    switch (t) {
-    case DT_F64: return SIMT_F64;
-    case DT_F32: return SIMT_F32;
-    case DT_BF16: return SIMT_BF16;
-    case DT_F16: return SIMT_F16;
-    case DT_I32:
-    case DT_I64: return SIMT_I64;
-    case DT_BOOL: return SIMT_PRED;
-    case DT_INDEX: return index;
-    case DT_COUNT: break;
-    }
-    ICE("no such type in a register");
+    if (t == DT_BOOL) return SIMT_PRED;
+    if (t == DT_INDEX) return index;
+    return t == DT_I32 ? SIMT_I64 : ir_dtype_element(t, 0);
 }
 
 // ---- Forms -----------------------------------------------------------------------------------------------
@@ -54,7 +30,7 @@ static simt_value floored(simt_builder *b, bool quotient, simt_value x, simt_val
 }
 
 static simt_value rounded(simt_builder *b, const scalar_types *t, const tensor_node *n, simt_value x) {
-    x = simt_as(b, scalar_memory_element((ir_dtype)n->imm.i, t->index_bits), x);
+    x = simt_as(b, ir_dtype_element((ir_dtype)n->imm.i, t->index_bits), x);
     return simt_as(b, scalar_value_element(n->type.type, t->index), x);
 }
 

@@ -14,7 +14,6 @@ typedef struct {
     simt_element index;
     uint32_t index_bits;
 } scalar_types;
-simt_element scalar_memory_element(ir_dtype t, uint32_t index_bits);
 simt_element scalar_value_element(ir_dtype t, simt_element index);   // of an expression of that type
 
 // What the operation makes of the values of its arguments (base/plain.c). Scalars are splat where they meet

@@ -170,7 +170,7 @@ static bool has_narrow_results(const planner *p) {
     for (tensor_val v = 0; v < p->op->nparams; v++) {
         const tensor_val_info *i = &p->op->vals.data[v];
         bool kept = i->facts & FACT_SAVED;
-        if (i->role == VAL_RESULT && !kept) narrow &= i->type == DT_F16 || i->type == DT_BF16;
+        if (i->role == VAL_RESULT && !kept) narrow &= ir_dtype_is_narrow(i->type);
     }
     return narrow;
 }

@@ -91,14 +91,16 @@ static bool has_maximum(const windows *x) {
 }
 
 // Gradients of attention, whose cells are rounded to the 16 bits that the results have.
-static bool is_rounded(const windows *x) { return (x->type == DT_F16 || x->type == DT_BF16) && x->scores && !x->bounded && !has_maximum(x); }
+static bool is_rounded(const windows *x) {
+    return ir_dtype_is_narrow(x->type) && x->scores && !x->bounded && !has_maximum(x);
+}
 
 static int64_t words_of_rows(const windows *x) { return x->scores * x->dots / (x->type == DT_F32 ? 2 : 4); }   // registers
 static int64_t words_of_sums(const windows *x) { return x->products * x->columns / 2; }
 
 // Whether four warps may multiply what a window's slots read at once, by numbers of 16 bits.
 static bool multiply_by_four(const windows *x) {
-    bool bits = (x->type == DT_F16 || x->type == DT_BF16) && (x->bounded || is_rounded(x));
+    bool bits = ir_dtype_is_narrow(x->type) && (x->bounded || is_rounded(x));
     return bits && x->products && x->columns % PANEL == 0 && (!x->dots || x->dots == x->columns) && (x->scores < 2 || words_of_sums(x) <= FOUR_HELD) &&
            default_group_operation(x->w->p, ir_dtype_text(x->type));
 }

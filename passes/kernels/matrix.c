@@ -207,7 +207,7 @@ static bool check_scale(planner *p, const schedule_cell *c, const tensor_stage *
     const char *out = "leave 'scale' out";
     if (!windows)
         return REFUSE(p, c, out, "'scale' is of what windows sum, and '%s' has none", st->name);
-    if (simt_mma_table(kind)->element != SIMT_F16)
+    if (ir_dtype_table(loop_matrix_type(kind))->min_exponent == ir_dtype_table(DT_F32)->min_exponent)
         return REFUSE(p, c, out, "'scale' is for numbers of f16, and '%s' reaches as far as f32", simt_mma_table(kind)->operand);
     if (online_with(p, st))
         return REFUSE(p, c, out, "'scale' has no pass where 'online' finds a maximum in the walk of '%s', to which cells are relative", st->name);
@@ -219,8 +219,8 @@ static tensor_expr as_operand(planner *p, tensor_expr e, simt_mma kind) {
     span at = tensor_node_at(p->op, e)->at;
     if (loop_matrix_holds(p->plan, e, kind)) return e;
     if (simt_mma_splits(kind)) return tensor_tf32(p->op, TENSOR_PARTS_OP, e, at);
-    if (simt_mma_table(kind)->element == SIMT_F32) return tensor_tf32(p->op, TENSOR_TF32_OP, e, at);
-    return tensor_round(p->op, simt_mma_table(kind)->element == SIMT_F16 ? DT_F16 : DT_BF16, e, at);
+    ir_dtype t = loop_matrix_type(kind);
+    return ir_dtype_is_narrow(t) ? tensor_round(p->op, t, e, at) : tensor_tf32(p->op, TENSOR_TF32_OP, e, at);
 }
 
 static uint32_t rounded_sum(planner *p, uint32_t of, simt_mma kind) {

@@ -4,7 +4,7 @@
 #include "base/scalar.h"
 
 static simt_type memory_type(const naive *n, ir_dtype t) {
-    return (simt_type){scalar_memory_element(t, n->options->index_bits), 1};
+    return (simt_type){ir_dtype_element(t, n->options->index_bits), 1};
 }
 
 simt_type value_simt(tensor_type t) { return (simt_type){scalar_value_element(t.type, SIMT_I64), 1}; }
@@ -44,18 +44,9 @@ static void mark_invariant(simt_func *f, simt_value loaded) {
 }
 
 static simt_value widened(simt_builder *b, ir_dtype t, simt_value x) {
-    switch (t) {
-    case DT_F64:
-    case DT_F32:
-    case DT_I64: return x;
-    case DT_BF16:
-    case DT_F16: return simt_build_cvt(b, SIMT_T(F32), x);
-    case DT_I32:
-    case DT_INDEX: return simt_build_cvt(b, SIMT_T(I64), x);
-    case DT_BOOL: return simt_build_cvt(b, SIMT_T(PRED), x);
-    case DT_COUNT: break;
-    }
-    ICE("no such type in memory");
+    ir_dtype loaded = (ir_dtype)ir_dtype_table(t)->loaded;
+    bool alike = loaded == t && t != DT_BOOL && t != DT_INDEX;
+    return alike ? x : simt_build_cvt(b, value_simt((tensor_type){.type = loaded}), x);
 }
 
 static simt_value scalar_load(kernel *k, simt_builder *b, tensor_val val) {

@@ -18,7 +18,7 @@ static tensor_expr as_stored(void *user, tensor_expr load) {
     if ((tensor_val)n.imm.i != r->val) return load;
     n.imm.i = r->own;
     tensor_expr own = tensor_node_new(r->p->op, n);
-    bool narrow = stored == DT_F16 || stored == DT_BF16 || stored == DT_I32 ||
+    bool narrow = ir_dtype_is_narrow(stored) || stored == DT_I32 ||
                   (stored == DT_F32 && n.type.type == DT_F64);
     return narrow ? tensor_round(r->p->op, stored, own, NO_SPAN) : own;
 }

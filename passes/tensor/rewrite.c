@@ -255,7 +255,7 @@ static bool narrows(const planner *p, const tensor_stage *st) {
     uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
     memset(seen, 0, p->op->exprs.len + 1);
     ir_dtype t = p->op->vals.data[st->targets[0].val].type;
-    return (t == DT_F16 || t == DT_BF16) && reads_wider(p, st, st->body[0], seen);
+    return ir_dtype_is_narrow(t) && reads_wider(p, st, st->body[0], seen);
 }
 
 static bool inlines(planner *p, const tensor_stage *st) {

@@ -40,10 +40,6 @@ static bool is_kept(const kernel *k, tensor_expr e, ir_dtype t) {
                                    : same && is_kept(k, n->args[0], t);
 }
 
-static ir_dtype type_of(simt_element e) {
-    return e == SIMT_F16 ? DT_F16 : e == SIMT_BF16 ? DT_BF16 : DT_COUNT;
-}
-
 // Pieces lie one behind the other, as the operation has them.
 static bool is_natural(const pieces *p, simt_mma_operand o, const loop_node *outer) {
     bool rows = o == SIMT_MMA_A, apart = rows ? p->rows == LOWER_NO_AXIS : loop_matrix_alternate(outer);
@@ -182,11 +178,12 @@ lm_pieces *lm_pieces_of(kernel *k, simt_builder *b, const reduction *r, const pi
     x->load = load;
     x->pair = LOWER_NO_AXIS;
     x->held = p->all;
-    ir_dtype t = type_of((simt_element)p->info->element);
+    ir_dtype t = loop_matrix_type(p->m->kind);
     bool cells = o == SIMT_MMA_A && (r->cells.len || loop_again(r->node));   // all elements of B are there
-    if (!x->f || cells || t == DT_COUNT || !is_kept(k, e, t) || !x->outer || !is_natural(p, o, x->outer) ||
-        SIDE % (x->f->rows->every ? x->f->rows->every : 1) || x->f->rows->pitch % SIDE ||
-        x->f->rows->skew % SIDE || (!x->f->beside && !are_parts_even(k, x->f, load)) ||
+    if (!x->f || cells || !ir_dtype_is_narrow(t) || !is_kept(k, e, t) || !x->outer ||
+        !is_natural(p, o, x->outer) || SIDE % (x->f->rows->every ? x->f->rows->every : 1) ||
+        x->f->rows->pitch % SIDE || x->f->rows->skew % SIDE ||
+        (!x->f->beside && !are_parts_even(k, x->f, load)) ||
         !find_sides(k, load, x))
         return NULL;
     x->type = simt_mma_type(p->m->kind, o);

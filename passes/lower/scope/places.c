@@ -6,7 +6,7 @@
 
 // ---- Types -----------------------------------------------------------------------------------------------
 simt_element lw_memory_element(const kernel *k, ir_dtype t) {
-    return scalar_memory_element(t, k->l->o->index_bits);
+    return ir_dtype_element(t, k->l->o->index_bits);
 }
 
 simt_element lw_value_element(const kernel *k, ir_dtype t) {
