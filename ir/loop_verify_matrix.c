@@ -41,7 +41,9 @@ uint32_t loop_matrix_held(simt_mma kind) { return simt_mma_table(kind)->k / 4u; 
 
 uint32_t loop_matrix_run(const loop_node *depth, simt_mma kind) {
     const loop_digit *d = depth->digits;
-    return has_run(depth) && d[0].extent % loop_matrix_held(kind) == 0 ? d[0].extent : 0;
+    uint32_t held = loop_matrix_held(kind);
+    if (!has_run(depth) || d[0].extent % held) return 0;
+    return d[0].extent > simt_mma_word(kind) ? d[0].extent : 0;   // else it is as the operation has it
 }
 
 uint32_t loop_matrix_products(const loop_node *depth, simt_mma kind) {
@@ -58,7 +60,7 @@ static layout depth_of(simt_mma kind) {
     layout l = {.n = 0};
     if (w > 1) l.digits[l.n++] = (loop_digit){LOOP_REGISTER_PLACE, w, 1};
     l.digits[l.n++] = (loop_digit){LOOP_LANE_PLACE, 4, 1};
-    l.digits[l.n++] = (loop_digit){LOOP_REGISTER_PLACE, m->k / (4 * w), 1};
+    if (m->k > 4 * w) l.digits[l.n++] = (loop_digit){LOOP_REGISTER_PLACE, m->k / (4 * w), 1};
     return l;
 }
 

@@ -298,7 +298,9 @@ static int64_t low_points(const index_cut *c) {   // of the depth, in a register
 }
 
 // The points that a thread holds of a piece.
-static int64_t piece(const index_cut *c) { return 2 * low_points(c); }
+static int64_t piece(const index_cut *c) {
+    return c->matrix == MATRIX_DEPTH ? loop_matrix_held(c->matrix_kind) : 2;
+}
 
 // Of pieces that alternate, or of operations that follow one another.
 static bool may_have_vector(const index_cut *c, const plan_matrix *m) {
@@ -446,7 +448,7 @@ void plan_matrix_digits(const index_cut *c, plan_digit *add, loop_node *n) {
     } else {
         add(n, LOOP_REGISTER_PLACE, c->matrix == MATRIX_DEPTH ? low_points(c) : 2);
         add(n, LOOP_LANE_PLACE, 4);
-        if (c->matrix == MATRIX_DEPTH) add(n, LOOP_REGISTER_PLACE, 2);
+        if (c->matrix == MATRIX_DEPTH) add(n, LOOP_REGISTER_PLACE, piece(c) / low_points(c));
     }
     add(n, LOOP_REGISTER_PLACE, c->registers / piece(c));
 }

@@ -9,13 +9,17 @@
 // ---- Loops -----------------------------------------------------------------------------------------------
 static bool has_vector(const loop_node *n) { return n->digits[0].place == LOOP_VECTOR_PLACE; }
 
+// A lane has several neighbours along the depth; several of them.
+static bool has_low(simt_mma kind) { return simt_mma_word(kind) > 1; }
+static bool has_high(simt_mma kind) { return simt_mma_table(kind)->k > 4 * simt_mma_word(kind); }
+
 axis_set lw_depth_axes(kernel *k, const loop_node *reduce) {
     const loop_node *depth = loop_over_var(&reduce->body, reduce->matrix->depth);
     simt_mma kind = reduce->matrix->kind;
-    bool halves = simt_mma_word(kind) > 1,
-         run = has_vector(depth) || loop_matrix_run(depth, kind);
+    bool run = has_vector(depth) || loop_matrix_run(depth, kind);
+    uint32_t n = run ? 2 : 1u + has_low(kind) + has_high(kind);
     axis_set s = 0;
-    for (uint32_t i = 0; i < (run ? 2u : 2u + halves); i++) s |= AXIS(lw_axis(k, depth, i));
+    for (uint32_t i = 0; i < n; i++) s |= AXIS(lw_axis(k, depth, i));
     return s;
 }
 
@@ -40,7 +44,6 @@ static pieces pieces_of(kernel *k, const loop_node *reduce) {
                 .tiles = 1,
                 .deep = 1,
                 .vector = has_vector(depth)};
-    bool halves = simt_mma_word(m->kind) > 1;
     p.columns = lw_axis(k, columns, column_digit(columns));
     p.all = AXIS(p.columns) | lw_depth_axes(k, reduce);
     if (m->rows != LOOP_NO_ROWS) {
@@ -52,8 +55,8 @@ static pieces pieces_of(kernel *k, const loop_node *reduce) {
     if (run) p.deep = run / loop_matrix_held(m->kind), p.run = lw_axis(k, depth, 0);
     if (!p.vector && has_vector(columns) && lw_axis(k, columns, 0) == k->digits.vector)
         p.tiles = lw_lanes(&k->digits);
-    if (halves && !run) p.low = lw_axis(k, depth, 0);
-    if (!run) p.high = lw_axis(k, depth, 1 + halves);
+    if (!run && has_low(m->kind)) p.low = lw_axis(k, depth, 0);
+    if (!run && has_high(m->kind)) p.high = lw_axis(k, depth, 1 + has_low(m->kind));
     return p;
 }
 

@@ -136,17 +136,18 @@ static void add_bit(kernel *k, simt_builder *b, side *s, uint32_t shift, int64_t
 
 // Lanes 8 i to 8 i + 7 give the rows of matrix i. Of A, matrices are the first rows, the next rows, and
 // then those of the next depth. Of B, they are the first depth, the next depth, and then those of the other
-// piece.
+// piece. A piece may have one depth.
 static void place_lanes(kernel *k, simt_builder *b, const pieces *p, simt_mma_operand o, lm_pieces *x) {
     enum { MATRIX = 3, OTHER = 4 };   // bits of the lane
     side *outer = x->row.loop == x->outer ? &x->row : &x->column,
          *depth = outer == &x->row ? &x->column : &x->row;
-    add_bit(k, b, depth, o == SIMT_MMA_A ? OTHER : MATRIX, k->digits.axis[p->high].weight);
+    bool deep_piece = p->high != LOWER_NO_AXIS;
+    if (deep_piece) add_bit(k, b, depth, o == SIMT_MMA_A ? OTHER : MATRIX, k->digits.axis[p->high].weight);
     if (o == SIMT_MMA_A) add_bit(k, b, outer, MATRIX, k->digits.axis[p->rows].weight);
     if (x->pair != LOWER_NO_AXIS) {
         uint32_t first = lw_axes_of(k, x->depth)->first;
         bool deep = x->pair >= first && x->pair <= lw_axis(k, x->depth, 0);
-        add_bit(k, b, deep ? depth : outer, OTHER, k->digits.axis[x->pair].weight);
+        add_bit(k, b, deep ? depth : outer, deep_piece ? OTHER : MATRIX, k->digits.axis[x->pair].weight);
     }
     add(b, &x->row, simt_build_with(b, SIMT_AND, k->thread.lane, SIDE - 1), SIDE - 1);
 }
