@@ -60,6 +60,16 @@ static cg_value int_unary(cg_emitter *e, simt_op op, cg_value x) {
 }
 
 // ---- Floats ----------------------------------------------------------------------------------------------
+// Operations that are an intrinsic of LLVM on vectors, too.
+static const char *float_intrinsic(simt_op op) {
+    static const char *const names[SIMT_OP_COUNT] = {
+        [SIMT_MIN] = "llvm.minimum", [SIMT_MAX] = "llvm.maximum", [SIMT_ABS] = "llvm.fabs",
+        [SIMT_SQRT] = "llvm.sqrt",   [SIMT_FLOOR] = "llvm.floor", [SIMT_CEIL] = "llvm.ceil",
+        [SIMT_RINT] = "llvm.roundeven"};
+    if (!names[op]) ICE("'%s' does not take floats", simt_op_table(op)->text);
+    return names[op];
+}
+
 cg_value cg_emit_float_binary(cg_emitter *e, simt_op op, simt_type t, cg_value x, cg_value y) {
     if (cg_soft(e, t)) {   // f32 has twice the digits and two, so rounding again is rounding once
         cg_value u = cg_widen(e, t, x), v = cg_widen(e, t, y);
@@ -70,10 +80,8 @@ cg_value cg_emit_float_binary(cg_emitter *e, simt_op op, simt_type t, cg_value x
     case SIMT_SUB: return LLVMBuildFSub(e->b, x, y, "");
     case SIMT_MUL: return LLVMBuildFMul(e->b, x, y, "");
     case SIMT_DIV: return e->host ? LLVMBuildFDiv(e->b, x, y, "") : cg_divide_gpu(e, t, x, y);
-    case SIMT_MIN: return cg_intrinsic2(e, "llvm.minimum", x, y);
-    case SIMT_MAX: return cg_intrinsic2(e, "llvm.maximum", x, y);
     }
-    ICE("'%s' does not take floats", simt_op_table(op)->text);
+    return cg_intrinsic2(e, float_intrinsic(op), x, y);
 }
 
 static cg_value soft_sign(cg_emitter *e, simt_op op, simt_type t, cg_value x) {
@@ -90,13 +98,8 @@ static cg_value float_unary(cg_emitter *e, simt_op op, simt_type t, cg_value x) 
     }
     switch ((int)op) {
     case SIMT_NEG: return LLVMBuildFNeg(e->b, x, "");
-    case SIMT_ABS: return cg_intrinsic1(e, "llvm.fabs", x);
-    case SIMT_SQRT: return cg_intrinsic1(e, "llvm.sqrt", x);
-    case SIMT_FLOOR: return cg_intrinsic1(e, "llvm.floor", x);
-    case SIMT_CEIL: return cg_intrinsic1(e, "llvm.ceil", x);
-    case SIMT_RINT: return cg_intrinsic1(e, "llvm.roundeven", x);
     }
-    ICE("'%s' does not take floats", simt_op_table(op)->text);
+    return cg_intrinsic1(e, float_intrinsic(op), x);
 }
 
 static cg_value fma_op(cg_emitter *e, simt_type t, const cg_value *x) {

@@ -5,7 +5,8 @@
 
 const simt_op_info *simt_op_table(simt_op op) {
     static const simt_op_info table[SIMT_OP_COUNT] = {
-#define SIMT_OP(op, text, args, results, rule, flags) [SIMT_##op] = {text, args, results, rule, flags},
+#define SIMT_OP(op, text, args, results, rule, takes, flags)                                                 \
+    [SIMT_##op] = {text, args, results, rule, SIMT_TAKES_##takes, flags},
 #include "simt.def"
 #undef SIMT_OP
     };
@@ -14,7 +15,7 @@ const simt_op_info *simt_op_table(simt_op op) {
 
 const char *simt_element_text(simt_element e) {
     static const char *const table[SIMT_ELEMENT_COUNT] = {
-#define X(name, text, bits) text,
+#define X(name, text, bits, kind) text,
         SIMT_ELEMENTS(X)
 #undef X
     };
@@ -23,7 +24,7 @@ const char *simt_element_text(simt_element e) {
 
 uint32_t simt_element_bits(simt_element e) {
     static const uint8_t table[SIMT_ELEMENT_COUNT] = {
-#define X(name, text, bits) bits,
+#define X(name, text, bits, kind) bits,
         SIMT_ELEMENTS(X)
 #undef X
     };

@@ -8,11 +8,13 @@
 // Element × lanes; lanes is 1, 2, 4, 8 or 16. pred is one bit, in registers only (in memory a bool is an i8).
 // Pointers carry their address space as their element and are scalars.
 #define SIMT_ELEMENTS(X)                                                                                    \
-    X(NONE, "none", 0) X(PRED, "pred", 1) X(I8, "i8", 8) X(I16, "i16", 16) X(I32, "i32", 32)                \
-    X(I64, "i64", 64) X(F16, "f16", 16) X(BF16, "bf16", 16) X(F32, "f32", 32) X(F64, "f64", 64)             \
-    X(PTR_GLOBAL, "ptr.global", 64) X(PTR_SHARED, "ptr.shared", 64) X(PTR_LOCAL, "ptr.local", 64)
+    X(NONE, "none", 0, NOTHING) X(PRED, "pred", 1, PRED) X(I8, "i8", 8, INTEGER) X(I16, "i16", 16, INTEGER) \
+    X(I32, "i32", 32, INTEGER) X(I64, "i64", 64, INTEGER) X(F16, "f16", 16, FLOAT)                          \
+    X(BF16, "bf16", 16, FLOAT) X(F32, "f32", 32, FLOAT) X(F64, "f64", 64, FLOAT)                            \
+    X(PTR_GLOBAL, "ptr.global", 64, POINTER) X(PTR_SHARED, "ptr.shared", 64, POINTER)                       \
+    X(PTR_LOCAL, "ptr.local", 64, POINTER)
 typedef enum {
-#define X(name, text, bits) SIMT_##name,
+#define X(name, text, bits, kind) SIMT_##name,
     SIMT_ELEMENTS(X)
 #undef X
     SIMT_ELEMENT_COUNT
@@ -34,11 +36,18 @@ static inline bool simt_type_equal(simt_type a, simt_type b) { return a.element 
 
 // ---- Operations ------------------------------------------------------------------------------------------
 typedef enum { RULE_NONE, RULE_GIVEN, RULE_SAME, RULE_SAME1, RULE_SECOND, RULE_THIRD, RULE_PRED, RULE_I32 } simt_rule;
+typedef enum {   // kinds of types that an operation takes
+    SIMT_TAKES_NOTHING = 0, SIMT_TAKES_INTEGER = 1, SIMT_TAKES_FLOAT = 2, SIMT_TAKES_PRED = 4, SIMT_TAKES_POINTER = 8,
+    SIMT_TAKES_NUMBER = SIMT_TAKES_INTEGER | SIMT_TAKES_FLOAT,
+    SIMT_TAKES_BITS = SIMT_TAKES_INTEGER | SIMT_TAKES_PRED,
+    SIMT_TAKES_VALUE = SIMT_TAKES_NUMBER | SIMT_TAKES_PRED,
+    SIMT_TAKES_ANY = SIMT_TAKES_VALUE | SIMT_TAKES_POINTER
+} simt_kinds;
 enum {
     SIMT_PURE = 1, SIMT_READS = 2, SIMT_WRITES = 4, SIMT_CONVERGENT = 8, SIMT_BLOCKWIDE = 16, SIMT_TERMINATOR = 32
 };
 typedef enum {
-#define SIMT_OP(op, text, args, results, rule, flags) SIMT_##op,
+#define SIMT_OP(op, ...) SIMT_##op,
 #include "simt.def"
 #undef SIMT_OP
     SIMT_OP_COUNT
@@ -46,7 +55,7 @@ typedef enum {
 typedef struct {
     const char *text;
     int8_t args, results;
-    uint8_t rule, flags;
+    uint8_t rule, takes, flags;
 } simt_op_info;
 const simt_op_info *simt_op_table(simt_op op);
 static inline bool simt_is_group(uint16_t op) {   // of four warps

@@ -1,22 +1,18 @@
 // Which types each operation of SIMT IR takes and gives.
 #include "simt_internal.h"
 
-enum { INT = 1, FLOAT = 2, PRED = 4, POINTER = 8, DATA = INT | FLOAT, ANY = DATA | PRED | POINTER };
-
 static uint32_t kind_of(simt_element e) {
-    switch (e) {
-    case SIMT_PRED: return PRED;
-    case SIMT_I8: case SIMT_I16: case SIMT_I32: case SIMT_I64: return INT;
-    case SIMT_F16: case SIMT_BF16: case SIMT_F32: case SIMT_F64: return FLOAT;
-    case SIMT_PTR_GLOBAL: case SIMT_PTR_SHARED: case SIMT_PTR_LOCAL: return POINTER;
-    case SIMT_NONE: case SIMT_ELEMENT_COUNT: return 0;
-    }
-    return 0;
+    static const uint8_t kinds[SIMT_ELEMENT_COUNT] = {
+#define X(name, text, bits, kind) [SIMT_##name] = SIMT_TAKES_##kind,
+        SIMT_ELEMENTS(X)
+#undef X
+    };
+    return e < SIMT_ELEMENT_COUNT ? kinds[e] : 0;
 }
 
-bool simt_is_int(simt_element e) { return kind_of(e) == INT; }
-bool simt_is_float(simt_element e) { return kind_of(e) == FLOAT; }
-bool simt_is_pointer(simt_element e) { return kind_of(e) == POINTER; }
+bool simt_is_int(simt_element e) { return kind_of(e) == SIMT_TAKES_INTEGER; }
+bool simt_is_float(simt_element e) { return kind_of(e) == SIMT_TAKES_FLOAT; }
+bool simt_is_pointer(simt_element e) { return kind_of(e) == SIMT_TAKES_POINTER; }
 
 bool simt_type_valid(simt_type t) {
     if (t.element == SIMT_NONE || t.element >= SIMT_ELEMENT_COUNT) return false;
@@ -39,36 +35,6 @@ simt_type simt_rule_type(const simt_func *f, simt_op op, const simt_value *args)
     case RULE_I32: return SIMT_T(I32);
     }
     return (simt_type){0, 0};
-}
-
-// The kinds of the argument that decides the type of the operation.
-static uint32_t kinds_taken(simt_op op) {
-    switch (op) {
-    case SIMT_ADD: case SIMT_SUB: case SIMT_MUL: case SIMT_DIV: case SIMT_NEG: case SIMT_ABS: case SIMT_MIN: case SIMT_MAX:
-        return DATA;
-    case SIMT_MULHI: case SIMT_REM: case SIMT_UDIV: case SIMT_UREM: case SIMT_SHL: case SIMT_LSHR: case SIMT_ASHR:
-    case SIMT_CLZ: case SIMT_ATOM_CAS: case SIMT_MATCH_ANY:
-        return INT;
-    case SIMT_FMA: case SIMT_SQRT: case SIMT_FLOOR: case SIMT_CEIL: case SIMT_RINT:
-    case SIMT_EXP2A: case SIMT_LOG2A: case SIMT_RCPA: case SIMT_RSQRTA: case SIMT_TANHA: case SIMT_CVT_TF32: case SIMT_MMA:
-        return FLOAT;
-    case SIMT_AND: case SIMT_OR: case SIMT_XOR: case SIMT_NOT: return INT | PRED;
-    case SIMT_CONST: case SIMT_CVT: case SIMT_UCVT: case SIMT_SPLAT: case SIMT_EXTRACT: case SIMT_INSERT: case SIMT_SLICE:
-    case SIMT_CONCAT:
-        return DATA | PRED;
-    case SIMT_BITCAST: case SIMT_LD: case SIMT_ST: case SIMT_LD_SOME: case SIMT_ST_SOME: case SIMT_ATOM: case SIMT_RED:
-    case SIMT_SHFL_IDX: case SIMT_SHFL_UP: case SIMT_SHFL_DOWN: case SIMT_SHFL_BFLY:
-        return DATA;
-    case SIMT_CMP: case SIMT_SELECT: return ANY;
-    case SIMT_SHARED: case SIMT_ADDR: case SIMT_COPY: case SIMT_LDMATRIX: case SIMT_LDMATRIX_TRANS: return POINTER;
-    case SIMT_BALLOT: case SIMT_VOTE_ANY: case SIMT_VOTE_ALL: case SIMT_IF: return PRED;
-    case SIMT_FOR: return INT;
-    case SIMT_SREG: case SIMT_WARP_SYNC: case SIMT_BARRIER: case SIMT_FENCE: case SIMT_CALL: case SIMT_WHILE: case SIMT_YIELD:
-    case SIMT_LAUNCH_NEXT: case SIMT_GRID_WAIT: case SIMT_RETURN: case SIMT_TRAP: case SIMT_COPY_END: case SIMT_COPY_WAIT:
-    case SIMT_FENCE_MMA: case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: case SIMT_MMA_ROWS_BOTH: case SIMT_OP_COUNT:
-        return ANY;
-    }
-    return 0;
 }
 
 static bool scalar(simt_type t) { return t.lanes == 1; }
@@ -166,10 +132,10 @@ static const char *plain_fault(const simt_func *f, const simt_instr_info *i) {
             if (!simt_type_equal(t[0], t[k])) return "its arguments differ in type";
     bool by_second = simt_op_table(op)->rule == RULE_SECOND || op == SIMT_ST || op == SIMT_ST_SOME || op == SIMT_RED, load = op == SIMT_LD || op == SIMT_LD_SOME;
     simt_type deciding = by_second ? t[1] : i->nargs ? t[0] : r;
-    if (!load && !(kind_of(deciding.element) & kinds_taken(op)))
+    if (!load && !(kind_of(deciding.element) & simt_op_table(op)->takes))
         return "it does not take values of this type";
     if ((load || op == SIMT_CVT || op == SIMT_UCVT || op == SIMT_BITCAST)
-        && !(kind_of(r.element) & kinds_taken(op)))
+        && !(kind_of(r.element) & simt_op_table(op)->takes))
         return "it does not give values of this type";
     if (i->nresults && simt_op_table(op)->rule != RULE_GIVEN
         && !simt_type_equal(r, simt_rule_type(f, op, i->args)))
