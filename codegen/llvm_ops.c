@@ -65,7 +65,7 @@ static const char *float_intrinsic(simt_op op) {
     static const char *const names[SIMT_OP_COUNT] = {
         [SIMT_MIN] = "llvm.minimum", [SIMT_MAX] = "llvm.maximum", [SIMT_ABS] = "llvm.fabs",
         [SIMT_SQRT] = "llvm.sqrt",   [SIMT_FLOOR] = "llvm.floor", [SIMT_CEIL] = "llvm.ceil",
-        [SIMT_RINT] = "llvm.roundeven"};
+        [SIMT_RINT] = "llvm.roundeven", [SIMT_COPYSIGN] = "llvm.copysign"};
     if (!names[op]) ICE("'%s' does not take floats", simt_op_table(op)->text);
     return names[op];
 }
@@ -236,6 +236,7 @@ static cg_value emit_value(cg_emitter *e, const simt_instr_info *i, simt_type t,
         return int_binary(e, op, t, x[0], x[1]);
     case SIMT_NEG: case SIMT_ABS: return cg_is_float(t) ? float_unary(e, op, t, x[0]) : int_unary(e, op, x[0]);
     case SIMT_NOT: case SIMT_CLZ: return int_unary(e, op, x[0]);
+    case SIMT_COPYSIGN: return cg_emit_float_binary(e, op, t, x[0], x[1]);
     case SIMT_FMA: return fma_op(e, t, x);
     case SIMT_SQRT: case SIMT_FLOOR: case SIMT_CEIL: case SIMT_RINT: return float_unary(e, op, t, x[0]);
     case SIMT_CMP: return compare(e, i, t, x[0], x[1]);

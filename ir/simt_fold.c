@@ -95,6 +95,7 @@ static bool fold_binary_float(simt_op op, simt_type t, double x, double y, simt_
     switch ((int)op) {
     case SIMT_MIN: return give_float(t, minimum(x, y), out);
     case SIMT_MAX: return give_float(t, -minimum(-x, -y), out);
+    case SIMT_COPYSIGN: return !isnan(y) && give_float(t, copysign(x, y), out);
     }
     if (t.element == SIMT_F32) return fold_binary_f32(op, t, (float)x, (float)y, out);
     switch ((int)op) {

@@ -119,6 +119,7 @@ DIVISIONS(i64, uint64_t, int64_t)
     BINARY(div_##e, T, x / y)                                                                                \
     BINARY(min_##e, T, sim_min_##e(x, y))                                                                    \
     BINARY(max_##e, T, sim_max_##e(x, y))                                                                    \
+    BINARY(copysign_##e, T, copysign##f(x, y))                                                               \
     UNARY(neg_##e, T, -x)                                                                                    \
     UNARY(abs_##e, T, fabs##f(x))                                                                            \
     UNARY(sqrt_##e, T, sqrt##f(x))                                                                           \
@@ -148,6 +149,7 @@ UNARY(tf32_f32, float, sim_float32(isnan(x) ? 0x7fffffff : to_tf32(sim_bits32(x)
     BINARY(div_##e, T, sim_narrow_##e(sim_widen_##e(x) / sim_widen_##e(y)))                                  \
     BINARY(min_##e, T, sim_narrow_##e(sim_min_f32(sim_widen_##e(x), sim_widen_##e(y))))                      \
     BINARY(max_##e, T, sim_narrow_##e(sim_max_f32(sim_widen_##e(x), sim_widen_##e(y))))                      \
+    BINARY(copysign_##e, T, sign_##e((x.bits & 0x7fff) | (y.bits & 0x8000), infinity_##e))                   \
     UNARY(neg_##e, T, sign_##e(x.bits ^ 0x8000, infinity_##e))                                               \
     UNARY(abs_##e, T, sign_##e(x.bits & 0x7fff, infinity_##e))                                               \
     UNARY(sqrt_##e, T, sim_narrow_##e(sqrtf(sim_widen_##e(x))))                                              \
@@ -341,6 +343,7 @@ static const sim_step steps[SIMT_OP_COUNT][SIMT_ELEMENT_COUNT] = {
     [SIMT_UDIV] = {ON_INTEGERS(udiv)},   [SIMT_UREM] = {ON_INTEGERS(urem)},
     [SIMT_NEG] = {ON_BOTH(neg)},         [SIMT_ABS] = {ON_BOTH(abs)},
     [SIMT_MIN] = {ON_BOTH(min)},         [SIMT_MAX] = {ON_BOTH(max)},
+    [SIMT_COPYSIGN] = {ON_FLOATS(copysign)},
     [SIMT_FMA] = {ON_FLOATS(fma)},       [SIMT_SQRT] = {ON_FLOATS(sqrt)},
     [SIMT_FLOOR] = {ON_FLOATS(floor)},   [SIMT_CEIL] = {ON_FLOATS(ceil)},
     [SIMT_RINT] = {ON_FLOATS(rint)},     [SIMT_AND] = {ON_BITS(and)},

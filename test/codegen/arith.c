@@ -42,7 +42,7 @@ static const float_op float_ops[] = {
         {"%v = sqrt TYPE %a", 's'},
     {"%v = floor TYPE %a", '_'}, {"%v = ceil TYPE %a", '^'}, {"%v = rint TYPE %a", 'r'},
         {"%v = neg TYPE %a", 'n'},
-    {"%v = abs TYPE %a", 'a'}};
+    {"%v = abs TYPE %a", 'a'}, {"%v = copysign TYPE %a, %b", 'c'}};
 static const float_op of_f32 = {"%v = cvt.tf32 TYPE %a", 't'};
 
 // To 11 significant bits, ties to even.
@@ -83,6 +83,7 @@ static uint64_t reference(const float_format *f, char kind, const uint64_t *bits
     case 't': return round_to(f, to_tf32((double)a), 0);
     case 'n': return bits[0] ^ sign;
     case 'a': return bits[0] & ~sign;
+    case 'c': return (bits[0] & ~sign) | (bits[1] & sign);
     }
     abort();
 }

@@ -87,6 +87,8 @@ static void test_floats(fixture *t) {
     CHECK(t, !folded(t, simt_build_binary(b, SIMT_MIN, f32(t, (double)NAN), f32(t, 1))));
     CHECK(t, simt_build_binary(b, SIMT_MIN, f32(t, 0.0), f32(t, -0.0)) == f32(t, -0.0));
     CHECK(t, simt_build_binary(b, SIMT_MAX, f32(t, -0.0), f32(t, 0.0)) == f32(t, 0.0));
+    CHECK(t, simt_build_binary(b, SIMT_COPYSIGN, f32(t, 2), f32(t, -0.0)) == f32(t, -2));
+    CHECK(t, !folded(t, simt_build_binary(b, SIMT_COPYSIGN, f32(t, 2), f32(t, (double)NAN))));
     double e = ldexp(1, -12);   // (1 + e)^2 - 1 loses e^2 unless fused
     CHECK(t, simt_build_fma(b, f32(t, 1 + e), f32(t, 1 + e), f32(t, -1)) == f32(t, 2 * e + e * e));
     CHECK(t, simt_build_unary(b, SIMT_RINT, f32(t, 2.5)) == f32(t, 2));
