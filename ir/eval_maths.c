@@ -2,22 +2,6 @@
 // slope of the function over all an implementation may have there.
 #include "eval.h"
 
-#include <string.h>
-
-static double eval_maths_ulps(tensor_opcode op, bool is_f64) {
-    static const struct {
-        const char *name;
-        double f32, f64;
-    } rows[] = {
-#define MATH(name, args, ulp_f32, ulp_f64, length_f32, length_f64) {#name, ulp_f32, ulp_f64},
-#include "math.def"
-#undef MATH
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!strcmp(rows[i].name, tensor_op_table(op)->text)) return is_f64 ? rows[i].f64 : rows[i].f32;
-    ICE("math.def has no row for '%s'", tensor_op_table(op)->text);
-}
-
 static eval_value unknown(double r) { return eval_float(r, (double)INFINITY); }
 static eval_value exact(double r) { return eval_float(r, 0); }
 
@@ -97,11 +81,10 @@ static double steepest_wave(double slope, eval_value x) { return fmin(1, fabs(sl
 eval_value eval_maths(tensor_opcode op, const eval_precision *p, eval_value x, eval_value y) {
     if (isinf(x.bound) || isinf(y.bound)) return eval_any(true);
     bool nan_in = isnan(x.v) || isnan(y.v);
-    if (nan_in && op != TENSOR_POW_OP) return exact((double)NAN);
+    const tensor_maths *f = tensor_maths_of(op);   // none: it is exact, or rounded once
+    if (nan_in && (!f || f->nan)) return exact((double)NAN);
     double nearest = fmax(0, fabs(x.v) - x.bound);   // to zero
-    double ulps = 0;
-    if (op != TENSOR_SQRT_OP && op != TENSOR_FLOOR_OP && op != TENSOR_CEIL_OP)
-        ulps = eval_maths_ulps(op, p->type == DT_F64);
+    double ulps = f ? f->ulps[p->type == DT_F64] : 0;
     switch (op) {
     case TENSOR_SQRT_OP: return square_root(p, x);
     case TENSOR_FLOOR_OP: return whole(floor, x);

@@ -43,6 +43,12 @@ typedef struct {
     uint8_t kind;
 } tensor_op_info;
 const tensor_op_info *tensor_op_table(tensor_opcode op);
+typedef struct {           // of a function of the maths library
+    bool nan;              // of an argument that is NaN
+    double ulps[2];        // it errs by, in f32 and in f64
+    uint16_t length[2];    // in operations of SIMT IR, likewise
+} tensor_maths;
+const tensor_maths *tensor_maths_of(tensor_opcode op);   // NULL: it is none
 
 typedef struct {
     uint16_t op;              // tensor_opcode

@@ -11,6 +11,16 @@ const tensor_op_info *tensor_op_table(tensor_opcode op) {
     return &table[op];
 }
 
+const tensor_maths *tensor_maths_of(tensor_opcode op) {
+    static const tensor_maths table[TENSOR_OP_COUNT] = {
+#define MATH(id, name, args, nan, ulp_f32, ulp_f64, length_f32, length_f64)                                  \
+    [TENSOR_##id##_OP] = {nan, {ulp_f32, ulp_f64}, {length_f32, length_f64}},
+#include "math.def"
+#undef MATH
+    };
+    return table[op].length[0] ? &table[op] : NULL;
+}
+
 tensor_type tensor_type_of_storage(ir_dtype storage, tensor_space space) {
     ir_dtype t = (ir_dtype)ir_dtype_table(storage)->loaded;
     return (tensor_type){t, t == DT_INDEX ? space : TENSOR_NO_SPACE};

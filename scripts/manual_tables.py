@@ -21,7 +21,7 @@ def words():
 
 
 def maths():
-    rows = re.findall(r"^MATH\((\w+),\s*(\d),\s*([\d.]+),\s*([\d.]+), *\d+, *\d+\)", read("ir/math.def"), re.M)
+    rows = re.findall(r"^MATH\(\w+,\s*(\w+),\s*(\d),\s*\w+,\s*([\d.]+),\s*([\d.]+), *\d+, *\d+\)", read("ir/math.def"), re.M)
     lines = ["| function | error in f32 | in f64 |", "|---|---|---|"]
     for name, args, f32, f64 in rows:
         lines.append("| `%s(%s)` | %s | %s |" % (name, "x" if args == "1" else "x, y", f32, f64))

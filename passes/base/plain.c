@@ -81,15 +81,10 @@ simt_value scalar_plain(simt_builder *b, const scalar_types *t, const tensor_nod
     case TENSOR_SQRT_OP: return simt_build_unary(b, SIMT_SQRT, x[0]);
     case TENSOR_FLOOR_OP: return simt_build_unary(b, SIMT_FLOOR, x[0]);
     case TENSOR_CEIL_OP: return simt_build_unary(b, SIMT_CEIL, x[0]);
-    case TENSOR_EXP_OP:
-    case TENSOR_LOG_OP:
-    case TENSOR_POW_OP:
-    case TENSOR_TANH_OP:
-    case TENSOR_SIN_OP:
-    case TENSOR_COS_OP:
-    case TENSOR_ERF_OP:
-    case TENSOR_EXPM1_OP:
-    case TENSOR_LOG1P_OP: return scalar_maths(b, tensor_op_table((tensor_opcode)n->op)->text, x, n->nargs);
+#define MATH(id, ...) case TENSOR_##id##_OP:
+#include "math.def"
+#undef MATH
+        return scalar_maths(b, tensor_op_table((tensor_opcode)n->op)->text, x, n->nargs);
     case TENSOR_VAR_OP:   // from here on each lowering has its own way
     case TENSOR_SIZE_OP:
     case TENSOR_ARG_OP:

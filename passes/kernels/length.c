@@ -2,8 +2,6 @@
 #include "kernels/kernels.h"
 #include "base/base.h"
 
-#include <string.h>
-
 enum { FUNCTION = 24, DIVISION = 8 };   // of a function, where it does not matter which, or math.def has no row for it
 
 // A function of a constant or a size, such as sqrt(D): worked out once, before any loop.
@@ -15,19 +13,9 @@ static bool of_size(const planner *p, tensor_expr e) {
 
 // Of a function of the maths library, as its text has them; of a short one as many as of those it has no text of.
 static int64_t function_length(const tensor_node *n) {
-    static const struct {
-        const char *name;
-        int64_t length[2];
-    } rows[] = {
-#define MATH(name, args, ulp_f32, ulp_f64, length_f32, length_f64) {#name, {length_f32, length_f64}},
-#include "math.def"
-#undef MATH
-    };
-    const char *name = tensor_op_table((tensor_opcode)n->op)->text;
-    int64_t length = FUNCTION;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!strcmp(rows[i].name, name) && rows[i].length[n->type.type == DT_F64] > length) length = rows[i].length[n->type.type == DT_F64];
-    return length;
+    const tensor_maths *f = tensor_maths_of((tensor_opcode)n->op);
+    int64_t length = f ? f->length[n->type.type == DT_F64] : 0;
+    return length > FUNCTION ? length : FUNCTION;
 }
 
 static int64_t own_length(const tensor_node *n, bool alike) {

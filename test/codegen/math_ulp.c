@@ -9,7 +9,7 @@
 
 #define CALL1(f, x, y) ((void)(y), f(x))
 #define CALL2(f, x, y) f(x, y)
-#define MATH(name, args, ulp_f32, ulp_f64, length_f32, length_f64) \
+#define MATH(id, name, args, nan, ulp_f32, ulp_f64, length_f32, length_f64) \
     static long double name##_exact(long double x, long double y) { return CALL##args(name##l, x, y); }
 #include "math.def"
 #undef MATH
@@ -22,7 +22,7 @@ typedef struct {
     long double (*exact)(long double x, long double y);
 } row;
 static const row rows[] = {
-#define MATH(name, args, ulp_f32, ulp_f64, length_f32, length_f64) {#name, args, {ulp_f32, ulp_f64}, {length_f32, length_f64}, name##_exact},
+#define MATH(id, name, args, nan, ulp_f32, ulp_f64, length_f32, length_f64) {#name, args, {ulp_f32, ulp_f64}, {length_f32, length_f64}, name##_exact},
 #include "math.def"
 #undef MATH
 };

@@ -20,7 +20,7 @@ static const struct {
     int args;
     double ulps[2];   // f32, f64
 } functions[] = {
-#define MATH(name, args, ulp_f32, ulp_f64, length_f32, length_f64) {#name, args, {ulp_f32, ulp_f64}},
+#define MATH(id, name, args, nan, ulp_f32, ulp_f64, length_f32, length_f64) {#name, args, {ulp_f32, ulp_f64}},
 #include "math.def"
 #undef MATH
 };
