@@ -164,6 +164,24 @@ static void of_power(tensor_op *op, tensor_expr e, tensor_expr a, tensor_expr b,
     out[1] = gradient_mul(op, s, slope_of_exponent(op, e, a, b));
 }
 
+// Of atan2(y, x) by y and x: x and -y by the square of the distance d from the origin, which might leave its
+// type: with the smaller by the larger as t, d^2 is the square of the larger times 1 + t^2. At the origin, 0.
+static void of_angle(tensor_op *op, tensor_expr y, tensor_expr x, tensor_expr s, tensor_expr out[2]) {
+    tensor_expr zero = constant(op, x, 0), one = constant(op, x, 1),
+                across = bin(op, TENSOR_MAX_OP, x, un(op, TENSOR_NEG_OP, x)),
+                up = bin(op, TENSOR_MAX_OP, y, un(op, TENSOR_NEG_OP, y)),
+                wide = bin(op, TENSOR_GE_OP, across, up),
+                most = tensor_select(op, wide, x, y, NO_SPAN), least = tensor_select(op, wide, y, x, NO_SPAN),
+                t = bin(op, TENSOR_DIV_OP, least, most), some = bin(op, TENSOR_NE_OP, most, zero),
+                more = bin(op, TENSOR_ADD_OP, one, bin(op, TENSOR_MUL_OP, t, t)),
+                by = bin(op, TENSOR_DIV_OP, bin(op, TENSOR_DIV_OP, one, most), more),
+                small = bin(op, TENSOR_DIV_OP, bin(op, TENSOR_DIV_OP, t, most), more),
+                first = tensor_select(op, some, tensor_select(op, wide, by, small, NO_SPAN), zero, NO_SPAN),
+                second = tensor_select(op, some, tensor_select(op, wide, small, by, NO_SPAN), zero, NO_SPAN);
+    out[0] = gradient_mul(op, s, first);
+    out[1] = negated(op, gradient_mul(op, s, second));
+}
+
 // Of two that are equal the first is taken.
 static void of_chosen(tensor_op *op, tensor_opcode first, tensor_expr a, tensor_expr b, tensor_expr s,
                       tensor_expr out[2]) {
@@ -207,6 +225,7 @@ static void of_arguments(tensor_op *op, tensor_expr e, tensor_expr s, tensor_exp
     case TENSOR_MIN_OP: of_chosen(op, TENSOR_LE_OP, a, b, s, out); return;
     case TENSOR_MAX_OP: of_chosen(op, TENSOR_GE_OP, a, b, s, out); return;
     case TENSOR_POW_OP: of_power(op, e, a, b, s, out); return;
+    case TENSOR_ATAN2_OP: of_angle(op, a, b, s, out); return;
     case TENSOR_SELECT_OP:
         out[1] = tensor_select(op, a, s, zero, NO_SPAN);
         out[2] = tensor_select(op, a, zero, s, NO_SPAN);

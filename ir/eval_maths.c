@@ -4,6 +4,7 @@
 
 static eval_value unknown(double r) { return eval_float(r, (double)INFINITY); }
 static eval_value exact(double r) { return eval_float(r, 0); }
+static bool may_be_zero(eval_value x) { return fabs(x.v) <= x.bound; }
 
 // How far log moves when x does by its bound; inf where it may reach 0.
 static double log_shift(double x, double bound) { return bound < x ? -log1p(-bound / x) : (double)INFINITY; }
@@ -75,6 +76,16 @@ static eval_value bounded(const eval_precision *p, double r, eval_value x, doubl
     return eval_settle(p, r, fmin(x.bound * steepest, 2), ulps);
 }
 
+// What is off by d at a distance r from the origin is seen at most asin(d / r) aside. Angles jump where x is
+// negative and y changes its sign, which that of a zero tells.
+static eval_value angle(const eval_precision *p, eval_value y, eval_value x, double ulps) {
+    double r = atan2(y.v, x.v), off = (double)(hypotl(x.bound, y.bound) / hypotl(x.v, y.v));
+    bool may_jump = may_be_zero(y) && x.v - x.bound <= 0;
+    if (may_jump || off >= 1) return unknown(r);
+    if (r == 0 && y.bound == 0) return exact(r);
+    return eval_settle(p, r, off > 0 ? asin(off) : 0, ulps);
+}
+
 // A slope that changes by no more than x does.
 static double steepest_wave(double slope, eval_value x) { return fmin(1, fabs(slope) + x.bound); }
 
@@ -94,6 +105,7 @@ eval_value eval_maths(tensor_opcode op, const eval_precision *p, eval_value x, e
     case TENSOR_LOG_OP: return logarithm(p, x, ulps, 0);
     case TENSOR_LOG1P_OP: return logarithm(p, x, ulps, 1);
     case TENSOR_POW_OP: return power(p, x, y, ulps);
+    case TENSOR_ATAN2_OP: return angle(p, x, y, ulps);
     case TENSOR_TANH_OP: return bounded(p, tanh(x.v), x, 1 / (cosh(nearest) * cosh(nearest)), ulps);
     case TENSOR_ERF_OP: return bounded(p, erf(x.v), x, 1.1283791671 * exp(-nearest * nearest), ulps);
     case TENSOR_SIN_OP: return isinf(x.v) ? exact((double)NAN) : bounded(p, sin(x.v), x, steepest_wave(cos(x.v), x), ulps);

@@ -90,6 +90,7 @@ def rows():
     sin3 = lambda z: near(z, lambda z: (mp.sin(root(z)) / root(z) - 1) / z, lambda z: -ONE / 6 + z / 120)
     cos4 = lambda z: near(z, lambda z: (mp.cos(root(z)) - 1 + z / 2) / z ** 2, lambda z: ONE / 24 - z / 720)
     tanh3 = lambda z: near(z, lambda z: (mp.tanh(root(z)) / root(z) - 1) / z, lambda z: -ONE / 3 + 2 * z / 15)
+    atan3 = lambda z: near(z, lambda z: (mp.atan(root(z)) / root(z) - 1) / z, lambda z: -ONE / 3 + z / 5)
     erf1 = lambda z: near(z, lambda z: mp.erf(root(z)) / root(z) - 1, lambda z: 2 / root(mp.pi) * (1 - z / 3) - 1, '1e-24')
     tail = lambda x: mp.log(mp.erfc(x))
     flat, once, twice = (lambda x: ONE), abs, (lambda x: x * x)
@@ -105,6 +106,7 @@ def rows():
         ('log_series_f64', logr, once, 6, 0, z_log, 53), ('log_sum_f64', logt, cube, 6, 0, z_log, 53),
         ('tanh_f64', tanh3, once, 10, 0, mp.mpf('.36'), 53),
         ('erf_f64 near', erf1, flat, 11, 0, ONE, 53), ('erf_f64 far', tail, mp.erfc, 19, ONE, mp.mpf(6), 53),
+        ('atan2_f32', atan3, once, 5, 0, ONE / 4, 24), ('atan2_f64', atan3, once, 11, 0, ONE / 4, 53),
         ('sin_f64', sin3, once, 5, 0, z_sin, 53), ('cos_f64', cos4, twice, 5, 0, z_sin, 53),
     ]
 

@@ -91,6 +91,10 @@ def d_exponent(a, b):
     return ZERO if p == 0 or a == 0 and b == 0 else NAN if a < 0 else p * mp.log(a)
 
 
+def angle(a, b):
+    return NAN if a == 0 and b <= 0 else mp.atan2(a, b)   # the sign of the zero tells: math_ulp.c
+
+
 def ratio(a, b):
     return ZERO if b == 0 else a / b
 
@@ -175,6 +179,8 @@ ROWS = {
     "ratio": Row("ratio(x[n], y[n])", ratio, [lambda a, b: 1 / b if b else ZERO, lambda a, b: -a / b**2 if b else ZERO]),
     "quotient": Row("x[n] / y[n]", lambda a, b: a / b, [lambda a, b: 1 / b, lambda a, b: -a / b**2]),
     "power": Row("pow(x[n], y[n])", power, [d_power, d_exponent], 4, None, power_scale),
+    "angle": Row("atan2(x[n], y[n])", angle, [lambda a, b: b / (a * a + b * b) if a or b else ZERO,
+                                                lambda a, b: -a / (a * a + b * b) if a or b else ZERO], 2),
     "shifted": Row("shifted(x[n], y[n])", shifted, [shifted, lambda x, m: -shifted(x, m)], 2, log_scale(shifted),
                    log_scale(shifted)),
     "rescale": Row("rescale(x[n], y[n])", rescale, [slope_of_rescale, lambda m, to: -slope_of_rescale(m, to)], 2,

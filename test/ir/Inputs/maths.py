@@ -36,6 +36,9 @@ def main():
     for _ in range(2 * POINTS):
         x, y = narrow(mp.mpf(rnd.uniform(0.1, 50))), narrow(mp.mpf(rnd.uniform(-20, 20)))
         point("pow", x, y, x**y, y * x ** (y - 1), x**y * mp.log(x))
+    for _ in range(2 * POINTS):   # here x is the first argument, which C calls y
+        x, y = narrow(mp.mpf(rnd.uniform(-50, 50))), narrow(mp.mpf(rnd.uniform(-20, 20)))
+        point("atan2", x, y, mp.atan2(x, y), y / (x * x + y * y), -x / (x * x + y * y))
 
 
 main()
