@@ -1,5 +1,6 @@
 // --print-completion=bash: a completion script from the option table.
 #include "driver.h"
+#include "graph_words.h"
 
 #define FORM(id, name, suffix, target, kind, help) name " "
 static const char forms[] =

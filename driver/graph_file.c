@@ -30,7 +30,7 @@ static void tell_note(void *user, gnn_note kind, const char *text) {
 
 static gnn_graph_format format_of(const driver *d) {
     static const char *const names[] = {
-#define X(name, text) text,
+#define X(name, text, reader) text,
         GNN_GRAPH_FORMATS(X)
 #undef X
     };

@@ -1,5 +1,6 @@
 // --help, --version and --print-targets, from the tables.
 #include "driver.h"
+#include "graph_words.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 // Parses the command line from the table in options.def.
 #include "driver.h"
+#include "graph_words.h"
 
 #include <stdlib.h>
 #include <string.h>

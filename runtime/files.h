@@ -36,11 +36,10 @@ void rt_ids_finish(rt_ids *ids);                      // when all are added
 int64_t rt_ids_find(const rt_ids *ids, int64_t id);   // ids->n: it is not there
 
 // ---- read_graph*.c, read_edges.c, read_metis.c, read_matrix_market.c -------------------------------------
-gnn_status rt_read_graph_archive(rt_archive *a, gnn_graph *g);
 gnn_status rt_read_graph_features(rt_archive *a, gnn_graph *g);   // x, dense or sparse
-gnn_status rt_read_edge_list(rt_source *s, gnn_graph *g);
-gnn_status rt_read_matrix_market(rt_source *s, gnn_graph *g);
-gnn_status rt_read_metis(rt_source *s, gnn_graph *g);
+#define X(name, text, reader) gnn_status rt_read_##reader(rt_source *s, gnn_graph *g);
+GNN_GRAPH_FORMATS(X)
+#undef X
 // Offsets of n classes over total entries: 0 first, total last, never falling.
 gnn_status rt_check_file_offsets(gnn_context *c, const char *file, const char *array,
                                  const gnn_array *offsets, int64_t n, int64_t total, const char *of);

@@ -63,10 +63,12 @@ typedef struct {
 // of a .npz take at most 32 B + 64 MiB: a small file cannot ask for much memory.
 gnn_status gnn_graph_read(gnn_context *c, const char *path, gnn_graph *out);
 
-#define GNN_GRAPH_FORMATS(X)                                                                                     \
-    X(AUTO, "auto") X(NPZ, "npz") X(MTX, "mtx") X(EDGES, "edges") X(COUNTS, "counts") X(METIS, "metis")
+#define GNN_GRAPH_FILES(X) /* X(name, text, reader) */                                                \
+    X(NPZ, "npz", npz) X(MTX, "mtx", matrix_market) X(EDGES, "edges", edge_list)                      \
+    X(COUNTS, "counts", edge_list) X(METIS, "metis", metis)
+#define GNN_GRAPH_FORMATS(X) X(AUTO, "auto", edge_list) GNN_GRAPH_FILES(X)
 typedef enum {
-#define X(name, text) GNN_GRAPH_##name,
+#define X(name, text, reader) GNN_GRAPH_##name,
     GNN_GRAPH_FORMATS(X)
 #undef X
     GNN_GRAPH_FORMAT_COUNT

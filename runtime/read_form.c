@@ -96,24 +96,49 @@ static gnn_status check_text(const rt_source *s, const char *head, size_t n)
 }
 
 // ---- The whole -------------------------------------------------------------------------------------------
+// How a format is told: by how it begins, of any case, or by the name. Where neither says, it is an edge list.
+typedef struct {
+    gnn_graph_format format;
+    const char *extensions[3], *begins[3];   // ended by NULL
+    const char *must;   // how a file of that name that begins otherwise is refused; NULL: it is not
+} graph_form;
+static const graph_form forms[] = {
+    {GNN_GRAPH_NPZ, {".npz"}, {"PK\3\4", "PK\5\6"}, "does not begin as a .npz archive does"},
+    {GNN_GRAPH_MTX, {".mtx"}, {"%%MatrixMarket", "%MatrixMarket"}, "does not begin with '%%MatrixMarket'"},
+    {GNN_GRAPH_METIS, {".graph", ".metis"}, {NULL}, NULL},
+};
+
+static const graph_form *begun_by(const char *head, size_t n)
+{
+    for (size_t i = 0; i < RT_COUNT(forms); i++)
+        for (const char *const *b = forms[i].begins; *b; b++)
+            if (rt_find_word(head, head + n, *b))
+                return &forms[i];
+    return NULL;
+}
+
+static const graph_form *named(const char *name)
+{
+    for (size_t i = 0; i < RT_COUNT(forms); i++)
+        for (const char *const *e = forms[i].extensions; *e; e++)
+            if (has_extension(name, *e))
+                return &forms[i];
+    return NULL;
+}
+
 static gnn_status by_content(rt_source *s, const char *head, size_t n, gnn_graph_format *form)
 {
-    bool archive = n >= 4 && (!memcmp(head, "PK\3\4", 4) || !memcmp(head, "PK\5\6", 4));
-    bool matrix = rt_find_word(head, head + n, "%%MatrixMarket") || rt_find_word(head, head + n, "%MatrixMarket");
-    gnn_status bytes = archive ? GNN_OK : check_bytes(s, head, n);
-    if (bytes)
-        return bytes;
-    *form = archive ? GNN_GRAPH_NPZ : matrix ? GNN_GRAPH_MTX : GNN_GRAPH_AUTO;
-    return GNN_OK;
+    const graph_form *f = begun_by(head, n);
+    *form = f ? f->format : GNN_GRAPH_AUTO;
+    return *form == GNN_GRAPH_NPZ ? GNN_OK : check_bytes(s, head, n);
 }
 
 static gnn_status by_name(const rt_source *s, const char *head, size_t n, gnn_graph_format *form)
 {
-    if (has_extension(s->name, ".npz"))
-        return refuse(s, "does not begin as a .npz archive does");
-    if (has_extension(s->name, ".mtx"))
-        return refuse(s, "does not begin with '%%MatrixMarket'");
-    *form = has_extension(s->name, ".graph") || has_extension(s->name, ".metis") ? GNN_GRAPH_METIS : GNN_GRAPH_AUTO;
+    const graph_form *f = named(s->name);
+    if (f && f->must)
+        return refuse(s, f->must);
+    *form = f ? f->format : GNN_GRAPH_AUTO;
     return check_text(s, head, n);
 }
 

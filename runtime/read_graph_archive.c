@@ -216,7 +216,7 @@ static gnn_status read_split(rt_archive *a, const char *member, const gnn_graph 
     return s || !out->data ? s : rt_check_file_indices(a->c, a->name, member, out, g->nodes, "V");
 }
 
-gnn_status rt_read_graph_archive(rt_archive *a, gnn_graph *g)
+static gnn_status read_graph(rt_archive *a, gnn_graph *g)
 {
     gnn_status s = read_rows(a, g);
     if (!s)
@@ -236,4 +236,23 @@ gnn_status rt_read_graph_archive(rt_archive *a, gnn_graph *g)
     if (!s)
         s = read_split(a, "test_idx", g, &g->test_idx);
     return s ? s : rt_read_graph_features(a, g);
+}
+
+static gnn_status read_archive(rt_archive *a, gnn_status opened, gnn_graph *g)
+{
+    gnn_status s = opened ? opened : read_graph(a, g);
+    rt_archive_close(a);
+    return s;
+}
+
+enum { ARCHIVE_FACTOR = 32 };   // bytes of arrays a byte of their archive
+
+gnn_status rt_read_npz(rt_source *s, gnn_graph *g)
+{
+    rt_archive a;
+    uint64_t budget = s->size * ARCHIVE_FACTOR + rt_graph_memory(s);
+    gnn_status opened = s->path ? rt_archive_open(s->c, s->path, &a)
+                                : rt_archive_memory(s->c, s->name, s->bytes, (size_t)s->size, &a);
+    a.budget = &budget;
+    return read_archive(&a, opened, g);
 }

@@ -11,8 +11,8 @@ struct zip_file;
 typedef struct rt_archive rt_archive;
 typedef struct {
     gnn_context *c;
-    const char *name;             // in messages
-    const unsigned char *bytes;   // memory
+    const char *name, *path;   // name: in messages; path: NULL for memory
+    const unsigned char *bytes;
     struct zip_file *member;
     const rt_archive *archive;    // of the member
     int fd;                       // a file: neither of the two
