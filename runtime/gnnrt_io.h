@@ -56,16 +56,17 @@ typedef struct {
 //                  train_idx val_idx test_idx, num_src; edges stay in their order
 //   Matrix Market  coordinate; the row is the destination; symmetric, skew-symmetric and hermitian ones have both triangles
 //   METIS          .graph: a line a node, ids from 1
+//   DIMACS         "p KIND nodes edges", then "a src dst [weight]" or, both ways, "e u v" a line, ids from 1
 //   edge list      "src dst [weight]" a line, # and % comments. Headers are heeded: SNAP's "# Undirected graph" and "# Nodes: N
 //                  Edges: M", KONECT's "% sym|asym|bip WEIGHTS" (ids from 1, sizes on the next line)
 // Edges of text files are sorted by (row, col, weight). A first line that may be an edge, or counts of nodes and edges, is refused,
-// until the format says which. A text file of B bytes has ids below (B + 16 MiB) / 8, .mtx and METIS (B + 48 MiB) / 8 rows; the arrays
+// until the format says which. A text file of B bytes has ids below (B + 16 MiB) / 8, .mtx, METIS and DIMACS (B + 48 MiB) / 8 rows; the arrays
 // of a .npz take at most 32 B + 64 MiB: a small file cannot ask for much memory.
 gnn_status gnn_graph_read(gnn_context *c, const char *path, gnn_graph *out);
 
 #define GNN_GRAPH_FILES(X) /* X(name, text, reader) */                                                \
     X(NPZ, "npz", npz) X(MTX, "mtx", matrix_market) X(EDGES, "edges", edge_list)                      \
-    X(COUNTS, "counts", edge_list) X(METIS, "metis", metis)
+    X(COUNTS, "counts", edge_list) X(METIS, "metis", metis) X(DIMACS, "dimacs", dimacs)
 #define GNN_GRAPH_FORMATS(X) X(AUTO, "auto", edge_list) GNN_GRAPH_FILES(X)
 typedef enum {
 #define X(name, text, reader) GNN_GRAPH_##name,

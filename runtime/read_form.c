@@ -78,9 +78,6 @@ static const struct {
     {"strict ", "is DOT; " NETWORKX("nx_pydot.read_dot(FILE)")},
     {"dl ", "is UCINET's; " READS},
     {"{", "is JSON; " NETWORKX("node_link_graph(json.load(open(FILE)))")},
-    {"p ", "is DIMACS; " READS "; sed -n 's/^[ea] //p' FILE > g.txt makes one, of ids from 1"},
-    {"c ", "is DIMACS; " READS "; sed -n 's/^[ea] //p' FILE > g.txt makes one, of ids from 1"},
-    {"c\n", "is DIMACS; " READS "; sed -n 's/^[ea] //p' FILE > g.txt makes one, of ids from 1"},
 };
 
 // The first line that is blank in no format: comments before it may be anybody's.
@@ -99,13 +96,14 @@ static gnn_status check_text(const rt_source *s, const char *head, size_t n)
 // How a format is told: by how it begins, of any case, or by the name. Where neither says, it is an edge list.
 typedef struct {
     gnn_graph_format format;
-    const char *extensions[3], *begins[3];   // ended by NULL
+    const char *extensions[4], *begins[4];   // ended by NULL
     const char *must;   // how a file of that name that begins otherwise is refused; NULL: it is not
 } graph_form;
 static const graph_form forms[] = {
     {GNN_GRAPH_NPZ, {".npz"}, {"PK\3\4", "PK\5\6"}, "does not begin as a .npz archive does"},
     {GNN_GRAPH_MTX, {".mtx"}, {"%%MatrixMarket", "%MatrixMarket"}, "does not begin with '%%MatrixMarket'"},
     {GNN_GRAPH_METIS, {".graph", ".metis"}, {NULL}, NULL},
+    {GNN_GRAPH_DIMACS, {NULL}, {"p ", "c ", "c\n"}, NULL},
 };
 
 static const graph_form *begun_by(const char *head, size_t n)
