@@ -35,7 +35,7 @@ void rt_ids_add(rt_ids *ids, int64_t id);
 void rt_ids_finish(rt_ids *ids);                      // when all are added
 int64_t rt_ids_find(const rt_ids *ids, int64_t id);   // ids->n: it is not there
 
-// ---- read_graph*.c, read_edges.c, read_metis.c, read_matrix_market.c -------------------------------------
+// ---- read_graph*.c, and a reader a format ----------------------------------------------------------------
 gnn_status rt_read_graph_features(rt_archive *a, gnn_graph *g);   // x, dense or sparse
 #define X(name, text, reader) gnn_status rt_read_##reader(rt_source *s, gnn_graph *g);
 GNN_GRAPH_FORMATS(X)
