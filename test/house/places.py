@@ -15,7 +15,7 @@ import sys
 # and those that more name, as they are used by name.
 KINDS = {
     "operation of SIMT IR": ("ir/simt.def", r"^SIMT_OP\((\w+)", r"\bSIMT_%s\b", ["ir", "codegen"], 4, ["COPYSIGN", "CLZ"], []),
-    "operation of tensor IR": ("ir/tensor.def", r"^TENSOR_OP\((\w+)", r"\bTENSOR_%s_OP\b", ["ir", "autodiff", "frontend", "passes"], 5,
+    "operation of tensor IR": ("ir/tensor.def", r"^TENSOR_OP\((\w+)", r"\bTENSOR_%s_OP\b", ["ir", "autodiff", "frontend", "passes"], 4,
                                ["FLOOR", "CEIL"], []),
     "maths function": ("ir/math.def", r"^MATH\((\w+)", r"\bTENSOR_%s_OP\b", ["ir", "autodiff", "frontend", "passes"], 4, None,
                        ["EXP", "LOG"]),
