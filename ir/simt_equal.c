@@ -1,4 +1,4 @@
-// Whether two functions are the same code: they may differ in their names and those of their values alone.
+// Whether two functions are the same code: they may differ in their names, those of their values and their places alone.
 #include "simt.h"
 
 #include <string.h>
@@ -57,14 +57,5 @@ bool simt_func_alike(const simt_func *f, const simt_func *g) {
         same = same_region(f, &f->regions.data[k], g, &g->regions.data[k]);
     for (uint32_t k = 1; same && k < f->instrs.len; k++)
         same = same_instr(f, &f->instrs.data[k], g, &g->instrs.data[k]);
-    return same;
-}
-
-static bool same_place(span x, span y) { return x.lo == y.lo && x.hi == y.hi; }
-
-bool simt_func_equal(const simt_func *f, const simt_func *g) {
-    bool same = same_place(f->at, g->at) && simt_func_alike(f, g);
-    for (uint32_t k = 1; same && k < f->instrs.len; k++)
-        same = same_place(f->instrs.data[k].at, g->instrs.data[k].at);
     return same;
 }

@@ -5,9 +5,8 @@
 #include "simt_func.h"
 
 typedef enum { UNIFORM_GRID, UNIFORM_BLOCK, UNIFORM_WARP, UNIFORM_LANE } simt_uniformity;   // equal over …; LANE: may differ
-// The same code, of one module, whatever it and its values are called.
-bool simt_func_equal(const simt_func *f, const simt_func *g);
-bool simt_func_alike(const simt_func *f, const simt_func *g);   // wherever its text stands
+// The same code, of one module, whatever it and its values are called and wherever its text stands.
+bool simt_func_alike(const simt_func *f, const simt_func *g);
 // What f does through each of its parameters; an array of f->params.len.
 enum { SIMT_PARAM_READ = 1, SIMT_PARAM_WRITTEN = 2 };
 const uint8_t *simt_accesses_of(arena *a, const simt_func *f);

@@ -57,7 +57,7 @@ static bool add(versioning *w, schedule *s, version_facts *facts) {
     }
     program_version v = {.name = unique(w, s->name), .guards = {0}};
     for (uint32_t i = 0; i < facts->guards.len; i++) VEC_PUSH(w->arena, &v.guards, facts->guards.data[i]);
-    lower_plan(w->arena, plan, w->p, &v, &(lower_options){w->machine, w->options->index_bits, facts->narrow, false});
+    lower_plan(w->arena, plan, w->p, &v, &(lower_options){w->machine, w->options->index_bits, facts->narrow});
     VEC_PUSH(w->arena, &w->versions, v);
     if (w->plans) VEC_PUSH(w->arena, w->plans, plan);
     if (w->made) VEC_PUSH(w->arena, w->made, s);

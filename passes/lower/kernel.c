@@ -257,26 +257,13 @@ static kernel kernel_start(lowering *l, const loop_kernel *plan) {
     return k;
 }
 
-// unique_name made the name of that one.
-static bool is_called(const char *name, const char *wanted) {
-    size_t n = strlen(wanted);
-    return !strncmp(name, wanted, n) &&
-           (!name[n] || (name[n] == '_' && !name[n + 1 + strspn(name + n + 1, "0123456789")]));
-}
-
-// Kernels of two stages may have the same code. Their source places tell them apart, or in a text their
-// names.
-static bool is_again(const kernel *k, const simt_func *f) {
-    if (!k->l->o->of_text) return simt_func_equal(f, k->f);
-    return is_called(f->name, k->plan->name) && simt_func_alike(f, k->f);
-}
-
-// Versions often differ in some kernels alone: a kernel that the module has already is not made again.
+// Versions often differ in some kernels alone, and stages may be computed by the same code: what the module has already is
+// not made again.
 static const char *made_before(const kernel *k) {
     simt_module *m = k->l->p->module;
     if (m->funcs.data[m->funcs.len - 1] != k->f) return k->f->name;   // others came with it
     for (uint32_t i = 0; i + 1 < m->funcs.len; i++)
-        if (is_again(k, m->funcs.data[i])) {
+        if (simt_func_alike(m->funcs.data[i], k->f)) {
             m->funcs.len--;
             return m->funcs.data[i]->name;
         }

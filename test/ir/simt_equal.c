@@ -60,16 +60,16 @@ int main(void) {
     like[10].looped = false;
     like[11].at = 8;
     const simt_func *f = made(m, one);
-    int failures = simt_func_equal(f, made(other, one)) + !simt_func_equal(f, f);
+    int failures = simt_func_alike(f, made(other, one)) + !simt_func_alike(f, f);
     for (int k = 0; k < 12; k++) {
-        if (simt_func_equal(f, made(m, like[k])) == (k == 0)) continue;
+        bool alike = k == 0 || k == 11;   // in another place
+        if (simt_func_alike(f, made(m, like[k])) == alike) continue;
         printf("simt_equal.c: difference %d is judged wrongly\n", k);
         failures++;
     }
-    shape elsewhere = like[11], straight = like[10];
-    elsewhere.name = "elsewhere";
-    straight.name = "straight";
-    failures += !simt_func_alike(f, made(m, elsewhere)) + simt_func_alike(f, made(m, straight));
+    shape named = one;
+    named.name = "named";
+    failures += !simt_func_alike(f, made(m, named));
     const char *fault = simt_verify(a, m);
     if (fault) printf("simt_equal.c: %s\n", fault);
     failures += fault != NULL;
