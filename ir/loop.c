@@ -214,15 +214,15 @@ uint32_t loop_fetch_room(const tensor_op *op, const loop_node *n, const loop_fet
 }
 
 void loop_exprs_of(arena *a, const loop_node *n, loop_exprs *out) {
-    tensor_expr plain[] = {n->lo, n->pad ? 0 : n->hi, n->value, n->key};
+    tensor_expr plain[] = {n->lo, n->rounds.pad ? 0 : n->hi, n->value, n->key};
     out->len = 0;
     for (uint32_t i = 0; i < sizeof plain / sizeof *plain; i++)
         if (plain[i]) VEC_PUSH(a, out, plain[i]);
-    for (uint32_t i = 0; i < n->nstates; i++) VEC_PUSH(a, out, n->states[i]);
-    for (uint32_t i = 0; n->last && i < n->nstates; i++) VEC_PUSH(a, out, n->last[i]);
-    for (uint32_t i = 0; i < n->nmaxima; i++)
-        if (n->maxima[i].slot) VEC_PUSH(a, out, n->maxima[i].slot);
-    if (n->valid) VEC_PUSH(a, out, n->valid);
+    for (uint32_t i = 0; i < n->state.n; i++) VEC_PUSH(a, out, n->state.loads[i]);
+    for (uint32_t i = 0; n->state.last && i < n->state.n; i++) VEC_PUSH(a, out, n->state.last[i]);
+    for (uint32_t i = 0; i < n->reduce.nmaxima; i++)
+        if (n->reduce.maxima[i].slot) VEC_PUSH(a, out, n->reduce.maxima[i].slot);
+    if (n->state.valid) VEC_PUSH(a, out, n->state.valid);
 }
 
 // ---- Names -----------------------------------------------------------------------------------------------

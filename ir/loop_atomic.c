@@ -27,7 +27,7 @@ static const loop_node *inexact(const tensor_op *op, const loop_body *body) {
     const loop_node *found = NULL;
     for (uint32_t i = 0; i < body->len && !found; i++) {
         const loop_node *n = body->data[i];
-        bool atomic = n->kind == LOOP_COMBINE || (n->kind == LOOP_CARRY && !n->nstates);
+        bool atomic = n->kind == LOOP_COMBINE || (n->kind == LOOP_CARRY && !n->state.n);
         if (atomic && !loop_atomic_exact(op, &op->stages.data[n->stages[0]])) return n;
         found = inexact(op, &n->body);
     }

@@ -8,7 +8,7 @@
 uint32_t loop_steps_written_out(const loop_node *n) {
     for (uint32_t i = 0; i < n->ndigits; i++)
         if (n->digits[i].place == LOOP_UNROLL_PLACE) return n->digits[i].extent;
-    return n->rest == LOOP_SERIAL_PLACE && n->unroll > 1 ? n->unroll : 1;
+    return n->rest == LOOP_SERIAL_PLACE && n->rounds.unroll > 1 ? n->rounds.unroll : 1;
 }
 
 // ---- Lanes -----------------------------------------------------------------------------------------------
@@ -34,7 +34,7 @@ static void find_threads(const loop_body *body, reducers *r) {
 // The one digit of threads that walks what is reduced, where it is of lanes and a power of two; false: it is none of these.
 static bool loop_reducing_lanes(const loop_node *reduce, loop_digit *out) {
     reducers r = {0};
-    if (reduce->matrix) return false;   // its lanes are the operation's
+    if (reduce->reduce.matrix) return false;   // its lanes are the operation's
     find_threads(&reduce->body, &r);
     *out = r.lanes;
     return r.fits && !(r.lanes.extent & (r.lanes.extent - 1)) && !(r.lanes.unit & (r.lanes.unit - 1)) &&
@@ -94,7 +94,7 @@ static loop_dealt_fault check_in(dealing *d, const loop_body *body) {
     if (body->data[i]->kind == LOOP_REDUCE) return check_reduced(d, body, i);
     for (; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        if (n->kind != LOOP_FOR || n->dealt || mentions(d, n->lo) || mentions(d, n->hi))
+        if (n->kind != LOOP_FOR || n->deal.steps || mentions(d, n->lo) || mentions(d, n->hi))
             return LOOP_DEALT_OTHERS;
         loop_dealt_fault f = check_in(d, &n->body);
         if (f != LOOP_DEALT_WELL) return f;
@@ -124,8 +124,8 @@ static loop_dealt_fault check_edge(const loop_node *n, const loop_body *body) {
         case LOOP_STORE: break;
         case LOOP_REDUCE:
             if (reduces_inside(&m->body)) return LOOP_DEALT_OTHERS;
-            if (!loop_reducing_lanes(m, &lanes) || lanes.extent != n->deal_to.extent ||
-                lanes.unit != n->deal_to.unit)
+            if (!loop_reducing_lanes(m, &lanes) || lanes.extent != n->deal.to.extent ||
+                lanes.unit != n->deal.to.unit)
                 return LOOP_DEALT_LANES;
             break;
         default: return LOOP_DEALT_OTHERS;
@@ -175,8 +175,9 @@ static bool reads_dealt(arena *a, const tensor_op *op, const loop_node *walk, co
 loop_dealt_fault loop_check_dealt_walk(arena *a, const tensor_op *op, const loop_node *n, const loop_node *apart) {
     uint32_t steps = loop_steps_written_out(n);
     if (steps < 2 || steps & (steps - 1)) return LOOP_DEALT_STEPS;
-    if (n->rest == LOOP_SERIAL_PLACE && n->unroll > 1 && !n->masked) return LOOP_DEALT_BARE;
-    const loop_digit *to = &n->deal_to;
+    if (n->rest == LOOP_SERIAL_PLACE && n->rounds.unroll > 1 && !n->rounds.masked)
+        return LOOP_DEALT_BARE;
+    const loop_digit *to = &n->deal.to;
     bool powers = !(to->extent & (to->extent - 1)) && to->unit && !(to->unit & (to->unit - 1));
     if (!powers || to->unit * to->extent > 32 || !has_lanes(apart, *to)) return LOOP_DEALT_LANES;
     for (uint32_t i = 0; i < n->body.len; i++) {
@@ -189,5 +190,5 @@ loop_dealt_fault loop_check_dealt_walk(arena *a, const tensor_op *op, const loop
         if (f != LOOP_DEALT_WELL) return f;
         if (reads_dealt(a, op, n, &m->body)) return LOOP_DEALT_READ;
     }
-    return n->deal_to.extent < steps ? LOOP_DEALT_FEW : LOOP_DEALT_WELL;
+    return n->deal.to.extent < steps ? LOOP_DEALT_FEW : LOOP_DEALT_WELL;
 }

@@ -7,7 +7,9 @@
 uint32_t loop_digits_product(const loop_node *n);
 bool loop_fetch_parts(const tensor_op *op, const loop_fetch *f);   // f32 in panels: two planes of f16 in its room, and a factor of each row, f32, behind
 uint32_t loop_fetch_room(const tensor_op *op, const loop_node *n, const loop_fetch *f, const loop_node *beside);   // bytes of all its buffers
-static inline uint32_t loop_fetch_buffers(const loop_node *n, const loop_fetch *f) { return f->own ? 1 : n->buffers; }   // of what it fetches
+static inline uint32_t loop_fetch_buffers(const loop_node *n, const loop_fetch *f) {
+    return f->own ? 1 : n->fetch.buffers;
+}   // of what it fetches
 uint32_t loop_fetch_rows(const loop_node *n);   // points a round of it covers, of which each row fetched is one
 typedef struct {   // in shared memory
     uint32_t row_axis;        // whose index tells the row

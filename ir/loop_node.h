@@ -85,6 +85,72 @@ typedef struct {
     bool behind;        // sums follow it once it is larger by more than 8 than what they are relative to, where the kernel is approximate
 } loop_maximum;
 
+// ---- What belongs to some kinds
+// -------------------------------------------------------------------------- FOR: rounds of its
+// rest.
+typedef struct {
+    uint32_t unroll;   // rest SERIAL: rounds written out at a time; 0, 1: none
+    bool within;       // rest SERIAL, masked: its range is that of the WITHIN around
+    bool masked;   // unroll > 1: also where fewer are left, a mask each; else those are taken one
+                   // at a time
+    uint32_t
+        step;       // rest BLOCK, without digits: a block is at one position in so many; 0, 1: each
+    uint32_t pad;   // hi is the size of var's space, rounded up to a multiple: what lies past the
+                    // size repeats the last position; 0: it ends where the space does
+} loop_rounds;
+
+// FOR: what is left to do after the reductions inside is dealt out: lanes that reduce take a step
+// each.
+typedef struct {
+    bool steps;      // those that are written out
+    loop_digit to;   // of a walk whose steps need none of a loop around: that loop's lanes; extent
+                     // 0: it is none
+    tensor_var of;   // that loop's
+} loop_deal;
+
+// FOR: loads at var that lanes hold for a round of the rest, each an entry of it.
+typedef struct {
+    uint32_t n;
+    const tensor_expr *loads;
+    uint32_t lanes;   // neighbours in their warp
+} loop_holding;
+
+// FOR: what lies in shared memory in a round of its outermost serial digit or rest, and what each
+// round reads again.
+typedef struct {
+    uint32_t n;
+    const loop_fetch *rows;
+    uint32_t buffers;   // rounds whose rows are there or on their way
+    uint32_t nreread;
+    const tensor_val
+        *reread;   // inputs of which all rounds read the same, for which no thread has room
+} loop_copies;
+
+// WITHIN: how many positions its ranges have at most.
+typedef struct {
+    uint32_t n;
+    const uint32_t *most;   // growing
+    bool alone;             // no range is longer than the greatest
+} loop_ranges;
+
+// REDUCE: how it is computed. Maxima: those of its stages whose maximum is known so far only, where
+// its other stages read it; of a CONTRIBUTE with states, what those hold differences from.
+typedef struct {
+    const loop_matrix *matrix;   // by matrix operations; NULL: by itself
+    uint32_t nmaxima;
+    const loop_maximum *maxima;
+} loop_reducing;
+
+// CONTRIBUTE, STORE_STATE: the states. CARRY: of the slot `first`; none: what is cut is combined in
+// memory.
+typedef struct {
+    uint32_t n;
+    const tensor_expr *loads;   // what is read, or where is written
+    tensor_expr valid;          // CONTRIBUTE: bool, whether there is one; 0: always
+    const tensor_expr
+        *last;   // CARRY: of a slot by participant: runs cut at its end; those at its begin
+} loop_state;
+
 typedef struct loop_node loop_node;
 typedef VEC(loop_node *) loop_body;
 struct loop_node {
@@ -97,44 +163,19 @@ struct loop_node {
     loop_digit digits[LOOP_MAX_DIGITS];
     uint32_t ndigits;
     loop_place rest;      // SERIAL, UNROLL (extent is constant), BLOCK or WHOLE
-    uint32_t unroll;      // rest SERIAL: rounds written out at a time; 0, 1: none
-    bool within;          // rest SERIAL, masked: its range is that of the WITHIN around
-    bool masked;          // unroll > 1: also where fewer are left, a mask each; else those are taken one at a time
-    bool dealt;           // what is left to do after the reductions inside: lanes that reduce take a written out step each
-    loop_digit deal_to;   // dealt, of a walk whose steps need none of a loop around: that loop's lanes; extent 0: it is none
-    tensor_var deal_of;   // that loop's
-    uint32_t step;        // rest BLOCK, without digits: a block is at one position in so many; 0, 1: each
-    uint32_t pad;         // hi is the size of var's space, rounded up to a multiple: what lies past the size repeats the last
-                          // position; 0: it ends where the space does
-    uint32_t nheld;
-    const tensor_expr *held;    // FOR: loads at var that lanes hold for a round of the rest, each an entry of it
-    uint32_t held_by;           // so many lanes, neighbours in their warp
-    uint32_t nfetched;
-    const loop_fetch *fetched;  // FOR: what lies in shared memory in a round of its outermost serial digit or rest
-    uint32_t buffers;           // rounds whose rows are there or on their way
-    uint32_t nreread;
-    const tensor_val *reread;   // FOR: inputs of which what all rounds read alike is read again by each, which no thread has room for
-    // WITHIN
-    uint32_t nsizes;
-    const uint32_t *sizes;   // growing
-    bool alone;              // no range is longer than the greatest
-    // LET, GIVEN, IF
-    tensor_expr value;
+    loop_rounds rounds;
+    loop_deal deal;
+    loop_holding holding;
+    loop_copies fetch;
+    loop_ranges ranges;   // WITHIN
+    tensor_expr value;    // LET, GIVEN, IF
+    tensor_expr
+        key;   // CARRY, see LOOP.md: of the position at hand: index; GIVEN: a load of an index
     // REDUCE, CONTRIBUTE, STORE, STORE_STATE, CARRY
     uint32_t nstages;
-    const uint32_t *stages;     // into op->stages
-    const loop_matrix *matrix;  // REDUCE: by matrix operations; NULL: by itself
-    // REDUCE: those of its stages whose maximum is known so far only, where its other stages read it; CONTRIBUTE with states: what
-    // those hold differences from
-    uint32_t nmaxima;
-    const loop_maximum *maxima;
-    // CONTRIBUTE, STORE_STATE: the states, loads or vals. CARRY: of the slot `first`; none: what is cut is combined in memory
-    uint32_t nstates;
-    const tensor_expr *states;  // LOAD expressions: what is read, or where is written
-    tensor_expr valid;          // CONTRIBUTE with states: bool, whether there is one; 0: always
-    // CARRY: see LOOP.md
-    tensor_expr key;            // of the position at hand: index; GIVEN: a load of an index
-    const tensor_expr *last;    // LOADs of a slot by participant, as `states`: runs cut at its end; those at its begin
+    const uint32_t *stages;   // into op->stages
+    loop_reducing reduce;
+    loop_state state;
 };
 
 #endif

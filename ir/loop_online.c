@@ -14,8 +14,9 @@ bool loop_is_maximum(const tensor_op *op, const tensor_stage *st) {
 }
 
 const loop_maximum *loop_running(const loop_node *reduce, const tensor_op *op, tensor_val val) {
-    for (uint32_t i = 0; i < reduce->nmaxima; i++)
-        if (op->stages.data[reduce->maxima[i].stage].targets[0].val == val) return &reduce->maxima[i];
+    for (uint32_t i = 0; i < reduce->reduce.nmaxima; i++)
+        if (op->stages.data[reduce->reduce.maxima[i].stage].targets[0].val == val)
+            return &reduce->reduce.maxima[i];
     return NULL;
 }
 

@@ -61,10 +61,10 @@ static void use_node(use_walk *w, const loop_node *n) {
     loop_exprs exprs = {0};
     loop_exprs_of(w->arena, n, &exprs);
     for (uint32_t i = 0; i < exprs.len; i++) reads(w, exprs.data[i]);
-    for (uint32_t i = 0; i < n->nheld; i++) reads(w, n->held[i]);
-    for (uint32_t i = 0; i < n->nfetched; i++) {
-        for (uint32_t k = 0; k < n->fetched[i].nindex; k++) reads(w, n->fetched[i].index[k]);
-        w->uses->reads[n->fetched[i].val] = true;
+    for (uint32_t i = 0; i < n->holding.n; i++) reads(w, n->holding.loads[i]);
+    for (uint32_t i = 0; i < n->fetch.n; i++) {
+        for (uint32_t k = 0; k < n->fetch.rows[i].nindex; k++) reads(w, n->fetch.rows[i].index[k]);
+        w->uses->reads[n->fetch.rows[i].val] = true;
     }
     for (uint32_t s = 0; loop_node_table(n->kind)->stages && s < n->nstages; s++) {
         const tensor_stage *st = &w->plan->op->stages.data[n->stages[s]];
@@ -75,10 +75,10 @@ static void use_node(use_walk *w, const loop_node *n) {
             writes(w, st->targets[t].val, stores ? n->stages[s] : UINT32_MAX);
     }
     bool leaves = n->kind == LOOP_STORE_STATE || n->kind == LOOP_CARRY;
-    for (uint32_t i = 0; leaves && i < n->nstates; i++)
-        writes(w, (tensor_val)tensor_node_at(w->plan->op, n->states[i])->imm.i, UINT32_MAX);
-    for (uint32_t i = 0; leaves && n->last && i < n->nstates; i++)
-        writes(w, (tensor_val)tensor_node_at(w->plan->op, n->last[i])->imm.i, UINT32_MAX);
+    for (uint32_t i = 0; leaves && i < n->state.n; i++)
+        writes(w, (tensor_val)tensor_node_at(w->plan->op, n->state.loads[i])->imm.i, UINT32_MAX);
+    for (uint32_t i = 0; leaves && n->state.last && i < n->state.n; i++)
+        writes(w, (tensor_val)tensor_node_at(w->plan->op, n->state.last[i])->imm.i, UINT32_MAX);
     for (uint32_t i = 0; i < n->body.len; i++) use_node(w, n->body.data[i]);
 }
 

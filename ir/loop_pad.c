@@ -13,7 +13,7 @@ tensor_expr loop_padded(tensor_op *op, tensor_space s, uint32_t pad) {
 
 bool loop_has_padding(const tensor_op *op, const loop_node *n) {
     const tensor_space_info *s = &op->spaces.data[op->vars.data[n->var].space];
-    return n->pad && (s->kind != SPACE_CONST || s->size % n->pad);
+    return n->rounds.pad && (s->kind != SPACE_CONST || s->size % n->rounds.pad);
 }
 
 bool loop_may_pad(const loop_plan *p, tensor_val v, uint32_t axis, uint32_t pad) {
@@ -58,15 +58,16 @@ static void follow(storing *s, const loop_body *body) {
         const loop_node *n = body->data[i];
         bool targets = n->kind == LOOP_STORE || n->kind == LOOP_CLEAR || n->kind == LOOP_COMBINE ||
                        n->kind == LOOP_CARRY;
-        if (n->kind == LOOP_FOR) s->var[n->var] = n->pad;
+        if (n->kind == LOOP_FOR) s->var[n->var] = n->rounds.pad;
         if (n->kind == LOOP_LET) s->var[n->var] = pad_of(s, n->value);
         for (uint32_t k = 0; targets && k < n->nstages && n->stages[k] < s->op->stages.len; k++) {
             const tensor_stage *st = &s->op->stages.data[n->stages[k]];
             for (uint32_t t = 0; t < st->ntargets; t++)
                 store(s, st->targets[t].val, st->targets[t].index, st->targets[t].rank);
         }
-        if (n->kind == LOOP_STORE_STATE || n->kind == LOOP_CARRY) store_slots(s, n->states, n->nstates);
-        if (n->kind == LOOP_CARRY) store_slots(s, n->last, n->nstates);
+        if (n->kind == LOOP_STORE_STATE || n->kind == LOOP_CARRY)
+            store_slots(s, n->state.loads, n->state.n);
+        if (n->kind == LOOP_CARRY) store_slots(s, n->state.last, n->state.n);
         follow(s, &n->body);
     }
 }

@@ -33,11 +33,11 @@ static void read_digits(plan_parser *p, loop_node *n) {
         if (t->tok.kind != TOK_INT) {
             n->rest = place;
             if (tensor_lex_accept(t, "unroll")) {
-                loop_parse_number(p, &n->unroll);
-                n->masked = tensor_lex_accept(t, "masked");
-                n->within = tensor_lex_accept(t, "within");
+                loop_parse_number(p, &n->rounds.unroll);
+                n->rounds.masked = tensor_lex_accept(t, "masked");
+                n->rounds.within = tensor_lex_accept(t, "within");
             }
-            if (tensor_lex_accept(t, "step")) loop_parse_number(p, &n->step);
+            if (tensor_lex_accept(t, "step")) loop_parse_number(p, &n->rounds.step);
             break;
         }
         read_digit(p, n, place, at);
@@ -45,14 +45,14 @@ static void read_digits(plan_parser *p, loop_node *n) {
         tensor_lex_expect(t, ",");
     }
     tensor_lex_expect(t, "]");
-    n->dealt = tensor_lex_accept(t, "dealt");
-    if (!n->dealt || !tensor_lex_accept(t, "to")) return;
+    n->deal.steps = tensor_lex_accept(t, "dealt");
+    if (!n->deal.steps || !tensor_lex_accept(t, "to")) return;
     tensor_lex_expect(t, "lane");
-    n->deal_to = (loop_digit){.place = LOOP_LANE_PLACE, .unit = 1};
-    loop_parse_number(p, &n->deal_to.extent);
-    if (tensor_lex_accept(t, "unit")) loop_parse_number(p, &n->deal_to.unit);
+    n->deal.to = (loop_digit){.place = LOOP_LANE_PLACE, .unit = 1};
+    loop_parse_number(p, &n->deal.to.extent);
+    if (tensor_lex_accept(t, "unit")) loop_parse_number(p, &n->deal.to.unit);
     tensor_lex_expect(t, "of");
-    n->deal_of = loop_parse_var(p);
+    n->deal.of = loop_parse_var(p);
 }
 
 // ---- Nodes -----------------------------------------------------------------------------------------------
@@ -87,34 +87,34 @@ static void read_maxima(plan_parser *p, loop_node *n) {
         if (slots) m.slot = slot[0];
         VEC_PUSH(t->arena, &all, m);
     } while (!t->failed && tensor_lex_accept(t, ","));
-    n->nmaxima = all.len;
-    n->maxima = all.data;
+    n->reduce.nmaxima = all.len;
+    n->reduce.maxima = all.data;
 }
 
 static void read_states(plan_parser *p, loop_node *n) {
-    if (tensor_lex_is(&p->text.tok, "(")) n->states = read_slots(p, &n->nstates);
+    if (tensor_lex_is(&p->text.tok, "(")) n->state.loads = read_slots(p, &n->state.n);
     if (n->kind == LOOP_CONTRIBUTE) read_maxima(p, n);
     if (n->kind == LOOP_CONTRIBUTE && tensor_lex_accept(&p->text, "where"))
-        n->valid = tensor_parse_expr(&p->text);
+        n->state.valid = tensor_parse_expr(&p->text);
 }
 
 // Of a whole space alone, whose size is rounded up.
 static void read_pad(plan_parser *p, loop_node *n) {
     parser *t = &p->text;
     span at = t->tok.at;
-    loop_parse_pad(p, &n->pad);
+    loop_parse_pad(p, &n->rounds.pad);
     if (t->failed) return;
     const tensor_node *hi = tensor_node_at(t->op, n->hi);
     tensor_space s = t->op->vars.data[n->var].space;
-    if (hi->op != TENSOR_SIZE_OP || (tensor_space)hi->imm.i != s || n->pad == 1)
+    if (hi->op != TENSOR_SIZE_OP || (tensor_space)hi->imm.i != s || n->rounds.pad == 1)
         tensor_parse_fail(t, E0972, at, "padding, of 2 or more, is of a loop up to the size of its space");
-    else n->hi = loop_padded(t->op, s, n->pad);
+    else n->hi = loop_padded(t->op, s, n->rounds.pad);
 }
 
 static void read_held(plan_parser *p, loop_node *n) {
-    n->held = read_slots(p, &n->nheld);
+    n->holding.loads = read_slots(p, &n->holding.n);
     tensor_lex_expect(&p->text, "lanes");
-    loop_parse_number(p, &n->held_by);
+    loop_parse_number(p, &n->holding.lanes);
 }
 
 // What is no tile of an input is refused when it is verified: as many indices as it has axes are there then.
@@ -147,13 +147,13 @@ static loop_fetch read_fetch(plan_parser *p) {
 
 static void read_fetched(plan_parser *p, loop_node *n) {
     VEC(loop_fetch) fetched = {0};
-    loop_parse_number(p, &n->buffers);
+    loop_parse_number(p, &n->fetch.buffers);
     do {
         loop_fetch f = read_fetch(p);
         VEC_PUSH(p->text.arena, &fetched, f);
     } while (!p->text.failed && tensor_lex_accept(&p->text, ","));
-    n->nfetched = fetched.len;
-    n->fetched = fetched.data;
+    n->fetch.n = fetched.len;
+    n->fetch.rows = fetched.data;
 }
 
 static void read_reread(plan_parser *p, loop_node *n) {
@@ -162,8 +162,8 @@ static void read_reread(plan_parser *p, loop_node *n) {
         tensor_val v = loop_parse_val(p);
         VEC_PUSH(p->text.arena, &reread, v);
     } while (!p->text.failed && tensor_lex_accept(&p->text, ","));
-    n->nreread = reread.len;
-    n->reread = reread.data;
+    n->fetch.nreread = reread.len;
+    n->fetch.reread = reread.data;
 }
 
 static void read_for(plan_parser *p, loop_node *n) {
@@ -185,9 +185,9 @@ static void read_within(plan_parser *p, loop_node *n) {
         loop_parse_number(p, &size);
         VEC_PUSH(p->text.arena, &sizes, size);
     } while (tensor_lex_accept(&p->text, ","));
-    n->nsizes = sizes.len;
-    n->sizes = sizes.data;
-    n->alone = tensor_lex_accept(&p->text, "alone");
+    n->ranges.n = sizes.len;
+    n->ranges.most = sizes.data;
+    n->ranges.alone = tensor_lex_accept(&p->text, "alone");
     tensor_lex_expect(&p->text, "of");
     n->lo = tensor_parse_expr(&p->text);
     tensor_lex_expect(&p->text, "..");
@@ -199,14 +199,14 @@ static void read_carry(plan_parser *p, loop_node *n) {
     n->key = tensor_parse_expr(&p->text);
     if (tensor_lex_accept(&p->text, "combine")) return;
     tensor_lex_expect(&p->text, "first");
-    n->states = read_slots(p, &n->nstates);
+    n->state.loads = read_slots(p, &n->state.n);
     span at = p->text.tok.at;
     tensor_lex_expect(&p->text, "last");
     uint32_t nlast;
-    n->last = read_slots(p, &nlast);
-    if (nlast != n->nstates)
+    n->state.last = read_slots(p, &nlast);
+    if (nlast != n->state.n)
         tensor_parse_fail(&p->text, E0972, at, "'first' has %u parts, and 'last' has %u",
-                          (unsigned)n->nstates, (unsigned)nlast);
+                          (unsigned)n->state.n, (unsigned)nlast);
 }
 
 // by SHAPE (rows, columns, depth) [accumulators COUNT], or without rows
@@ -233,7 +233,7 @@ static void read_matrix(plan_parser *p, loop_node *n) {
     tensor_lex_expect(t, ")");
     m->accumulators = 1;
     if (tensor_lex_accept(t, "accumulators")) loop_parse_number(p, &m->accumulators);
-    n->matrix = m;
+    n->reduce.matrix = m;
 }
 
 static void read_head(plan_parser *p, loop_node *n) {

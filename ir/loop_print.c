@@ -29,13 +29,14 @@ static void print_digits(plan_printer *p, const loop_node *n) {
         OUT(p, ", ");
     }
     OUT(p, "%s", loop_place_text(n->rest));
-    if (n->unroll > 1) OUT(p, " unroll %u%s", (unsigned)n->unroll, n->masked ? " masked" : "");
-    if (n->within) OUT(p, " within");
-    if (n->step > 1) OUT(p, " step %u", (unsigned)n->step);
-    OUT(p, n->dealt ? "] dealt" : "]");
-    if (n->deal_to.extent) OUT(p, " to lane %u", (unsigned)n->deal_to.extent);
-    if (n->deal_to.unit > 1) OUT(p, " unit %u", (unsigned)n->deal_to.unit);
-    if (n->deal_to.extent) OUT(p, " of %s", p->names.vars[n->deal_of]);
+    if (n->rounds.unroll > 1)
+        OUT(p, " unroll %u%s", (unsigned)n->rounds.unroll, n->rounds.masked ? " masked" : "");
+    if (n->rounds.within) OUT(p, " within");
+    if (n->rounds.step > 1) OUT(p, " step %u", (unsigned)n->rounds.step);
+    OUT(p, n->deal.steps ? "] dealt" : "]");
+    if (n->deal.to.extent) OUT(p, " to lane %u", (unsigned)n->deal.to.extent);
+    if (n->deal.to.unit > 1) OUT(p, " unit %u", (unsigned)n->deal.to.unit);
+    if (n->deal.to.extent) OUT(p, " of %s", p->names.vars[n->deal.of]);
 }
 
 static void print_slots(plan_printer *p, const tensor_expr *e, uint32_t n) {
@@ -47,10 +48,10 @@ static void print_slots(plan_printer *p, const tensor_expr *e, uint32_t n) {
 }
 
 static void print_fetched(plan_printer *p, const loop_node *n) {
-    for (uint32_t i = 0; i < n->nfetched; i++) {
-        const loop_fetch *f = &n->fetched[i];
+    for (uint32_t i = 0; i < n->fetch.n; i++) {
+        const loop_fetch *f = &n->fetch.rows[i];
         if (i) OUT(p, ", ");
-        else OUT(p, " fetch %u ", (unsigned)n->buffers);
+        else OUT(p, " fetch %u ", (unsigned)n->fetch.buffers);
         OUT(p, "%s[", p->text.vals[f->val]);
         for (uint32_t k = 0; k < f->nindex; k++) {
             if (k) OUT(p, ", ");
@@ -65,23 +66,24 @@ static void print_fetched(plan_printer *p, const loop_node *n) {
 }
 
 static void print_reread(plan_printer *p, const loop_node *n) {
-    for (uint32_t i = 0; i < n->nreread; i++) OUT(p, "%s %s", i ? "," : " reread", p->text.vals[n->reread[i]]);
+    for (uint32_t i = 0; i < n->fetch.nreread; i++)
+        OUT(p, "%s %s", i ? "," : " reread", p->text.vals[n->fetch.reread[i]]);
 }
 
 static void print_maxima(plan_printer *p, const loop_node *n) {
-    for (uint32_t i = 0; i < n->nmaxima; i++) {
-        OUT(p, "%s %s", i ? "," : " online", p->names.stages[n->maxima[i].stage]);
-        if (n->maxima[i].behind) OUT(p, " behind");
-        print_slots(p, &n->maxima[i].slot, n->maxima[i].slot != 0);
+    for (uint32_t i = 0; i < n->reduce.nmaxima; i++) {
+        OUT(p, "%s %s", i ? "," : " online", p->names.stages[n->reduce.maxima[i].stage]);
+        if (n->reduce.maxima[i].behind) OUT(p, " behind");
+        print_slots(p, &n->reduce.maxima[i].slot, n->reduce.maxima[i].slot != 0);
     }
 }
 
 static void print_states(plan_printer *p, const loop_node *n) {
-    print_slots(p, n->states, n->nstates);
+    print_slots(p, n->state.loads, n->state.n);
     print_maxima(p, n);
-    if (!n->valid) return;
+    if (!n->state.valid) return;
     OUT(p, " where ");
-    print_expr(p, n->valid);
+    print_expr(p, n->state.valid);
 }
 
 static void print_matrix(plan_printer *p, const loop_matrix *m) {
@@ -102,20 +104,22 @@ static void print_head(plan_printer *p, const loop_node *n) {
         OUT(p, " in ");
         print_expr(p, n->lo);
         OUT(p, " .. ");
-        if (n->pad)
-            OUT(p, "size(%s) pad %u", p->text.spaces[p->plan->op->vars.data[n->var].space], (unsigned)n->pad);
+        if (n->rounds.pad)
+            OUT(p, "size(%s) pad %u", p->text.spaces[p->plan->op->vars.data[n->var].space],
+                (unsigned)n->rounds.pad);
         else print_expr(p, n->hi);
         print_digits(p, n);
         print_fetched(p, n);
         print_reread(p, n);
-        if (!n->nheld) break;
+        if (!n->holding.n) break;
         OUT(p, " hold");
-        print_slots(p, n->held, n->nheld);
-        OUT(p, " lanes %u", (unsigned)n->held_by);
+        print_slots(p, n->holding.loads, n->holding.n);
+        OUT(p, " lanes %u", (unsigned)n->holding.lanes);
         break;
     case LOOP_WITHIN:
-        for (uint32_t i = 0; i < n->nsizes; i++) OUT(p, "%s %u", i ? "," : "", (unsigned)n->sizes[i]);
-        OUT(p, n->alone ? " alone of " : " of ");
+        for (uint32_t i = 0; i < n->ranges.n; i++)
+            OUT(p, "%s %u", i ? "," : "", (unsigned)n->ranges.most[i]);
+        OUT(p, n->ranges.alone ? " alone of " : " of ");
         print_expr(p, n->lo);
         OUT(p, " .. ");
         print_expr(p, n->hi);
@@ -137,13 +141,13 @@ static void print_head(plan_printer *p, const loop_node *n) {
     case LOOP_CARRY:
         OUT(p, " by ");
         print_expr(p, n->key);
-        OUT(p, n->nstates ? " first" : " combine");
-        print_slots(p, n->states, n->nstates);
-        if (n->nstates) OUT(p, " last");
-        print_slots(p, n->last, n->nstates);
+        OUT(p, n->state.n ? " first" : " combine");
+        print_slots(p, n->state.loads, n->state.n);
+        if (n->state.n) OUT(p, " last");
+        print_slots(p, n->state.last, n->state.n);
         break;
     case LOOP_REDUCE:
-        print_matrix(p, n->matrix);
+        print_matrix(p, n->reduce.matrix);
         print_maxima(p, n);
         break;
     case LOOP_PHASE:

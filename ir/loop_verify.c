@@ -125,11 +125,13 @@ static const char *check_one_block(loop_verifier *v, const tensor_expr *index, u
 
 static const char *check_slots(loop_verifier *v, const loop_node *n, const tensor_stage *s) {
     const tensor_reducer *r = &v->op->reducers.data[s->reducer];
-    if (n->nstates != r->nstate)
+    if (n->state.n != r->nstate)
         return WRONG(v, "the state of stage '%s' has %u part%s, not %u", s->name, (unsigned)r->nstate,
-                     r->nstate == 1 ? "" : "s", (unsigned)n->nstates);
-    for (uint32_t i = 0; i < n->nstates; i++) TRY(loop_check_slot(v, n->states[i], r->state_types[i]));
-    for (uint32_t i = 0; n->last && i < n->nstates; i++) TRY(loop_check_slot(v, n->last[i], r->state_types[i]));
+                     r->nstate == 1 ? "" : "s", (unsigned)n->state.n);
+    for (uint32_t i = 0; i < n->state.n; i++)
+        TRY(loop_check_slot(v, n->state.loads[i], r->state_types[i]));
+    for (uint32_t i = 0; n->state.last && i < n->state.n; i++)
+        TRY(loop_check_slot(v, n->state.last[i], r->state_types[i]));
     return NULL;
 }
 
@@ -262,7 +264,7 @@ static const char *check_reduce(loop_verifier *v, const loop_node *n) {
         const tensor_stage *s = &v->op->stages.data[n->stages[i]];
         TRY(check_bound(v, s->left, s->nleft, s->name));
     }
-    if (n->matrix) TRY(loop_check_matrix(v, n));
+    if (n->reduce.matrix) TRY(loop_check_matrix(v, n));
     TRY(loop_check_maxima(v, n));
     TRY(walk_reduction(v, n));
     for (uint32_t i = 0; i < n->nstages; i++) {
@@ -288,11 +290,13 @@ static const char *check_lifted(loop_verifier *v, const loop_node *n, const loop
 
 static const char *check_combined(loop_verifier *v, const loop_node *n) {
     TRY(check_slots(v, n, stage_of(v, n)));
-    for (uint32_t i = 0; i < n->nstates; i++) TRY(loop_check_expr(v, n->states[i], UINT32_MAX));
+    for (uint32_t i = 0; i < n->state.n; i++)
+        TRY(loop_check_expr(v, n->state.loads[i], UINT32_MAX));
     TRY(loop_check_relative(v, n));
-    if (!n->valid) return NULL;
-    TRY(loop_check_expr(v, n->valid, UINT32_MAX));
-    return tensor_typeof(v->op, n->valid).type == DT_BOOL ? NULL : WRONG(v, "a condition is a bool");
+    if (!n->state.valid) return NULL;
+    TRY(loop_check_expr(v, n->state.valid, UINT32_MAX));
+    return tensor_typeof(v->op, n->state.valid).type == DT_BOOL ? NULL
+                                                                : WRONG(v, "a condition is a bool");
 }
 
 static const loop_node *level_around(const loop_verifier *v, uint32_t stage);
@@ -304,13 +308,14 @@ static const char *check_contribute(loop_verifier *v, const loop_node *n) {
     const tensor_stage *s = stage_of(v, n);
     const loop_node *around = reduction_around(v, n->stages[0], &depth);
     if (!around) return WRONG(v, "nothing around it reduces stage '%s'", s->name);
-    if (n->nstates && level_around(v, n->stages[0]))
+    if (n->state.n && level_around(v, n->stages[0]))
         return WRONG(v, "a state of stage '%s' has its factor already", s->name);
-    if (n->valid && !n->nstates) return WRONG(v, "'where' says whether there is a state, and there are none");
+    if (n->state.valid && !n->state.n)
+        return WRONG(v, "'where' says whether there is a state, and there are none");
     TRY(check_bound(v, s->left, s->nleft, s->name));
     if (around->kind == LOOP_CARRY) TRY(loop_check_expr(v, around->key, UINT32_MAX));
     v->stages.contributions[n->stages[0]]++;
-    return n->nstates ? check_combined(v, n) : check_lifted(v, n, around, depth);
+    return n->state.n ? check_combined(v, n) : check_lifted(v, n, around, depth);
 }
 
 static const char *store_targets(loop_verifier *v, const tensor_stage *s) {
@@ -362,9 +367,10 @@ static const char *check_store_state(loop_verifier *v, const loop_node *n) {
     if (!v->stages.state_known[n->stages[0]])
         return WRONG(v, "the state of stage '%s' is not known here", s->name);
     TRY(check_slots(v, n, s));
-    for (uint32_t i = 0; i < n->nstates; i++) {
-        TRY(write_slot(v, n->states[i]));
-        v->vals.kept_relative[tensor_node_at(v->op, n->states[i])->imm.i] |= v->stages.relative[n->stages[0]];
+    for (uint32_t i = 0; i < n->state.n; i++) {
+        TRY(write_slot(v, n->state.loads[i]));
+        v->vals.kept_relative[tensor_node_at(v->op, n->state.loads[i])->imm.i] |=
+            v->stages.relative[n->stages[0]];
     }
     return NULL;
 }
@@ -430,12 +436,12 @@ static const char *check_carry(loop_verifier *v, const loop_node *n) {
     TRY(check_stages(v, n, true));
     if (n->nstages != 1) return WRONG(v, "a carry has slots for one stage");
     TRY(check_carried(v, n));
-    if (n->nstates) TRY(check_slots(v, n, stage_of(v, n)));
+    if (n->state.n) TRY(check_slots(v, n, stage_of(v, n)));
     TRY(walk_reduction(v, n));
-    if (!n->nstates) return check_atomic(v, n->stages[0]);
-    for (uint32_t i = 0; i < n->nstates; i++) {
-        TRY(write_slot(v, n->states[i]));
-        TRY(write_slot(v, n->last[i]));
+    if (!n->state.n) return check_atomic(v, n->stages[0]);
+    for (uint32_t i = 0; i < n->state.n; i++) {
+        TRY(write_slot(v, n->state.loads[i]));
+        TRY(write_slot(v, n->state.last[i]));
     }
     return NULL;
 }
@@ -503,11 +509,12 @@ static const char *check_list(loop_verifier *v, const loop_body *body) {
 }
 
 static const char *check_reread(loop_verifier *v, const loop_node *n) {
-    for (uint32_t i = 0; i < n->nreread; i++) {
-        const tensor_val_info *val = &v->op->vals.data[n->reread[i]];
+    for (uint32_t i = 0; i < n->fetch.nreread; i++) {
+        const tensor_val_info *val = &v->op->vals.data[n->fetch.reread[i]];
         if (val->role != VAL_TENSOR) return WRONG(v, "'%s' is read again by each round, and is no input", val->name);
         for (uint32_t k = 0; k < i; k++)
-            if (n->reread[k] == n->reread[i]) return WRONG(v, "'%s' is read again by each round twice", val->name);
+            if (n->fetch.reread[k] == n->fetch.reread[i])
+                return WRONG(v, "'%s' is read again by each round twice", val->name);
     }
     return NULL;
 }
@@ -517,11 +524,11 @@ static const char *check_body(loop_verifier *v, const loop_node *n) {
     VEC_PUSH(v->scratch, &v->path, n);
     uint32_t mark = v->scope.len;
     if (n->kind == LOOP_FOR) TRY(bind(v, n));
-    if (n->nheld) TRY(loop_check_held(v, n));
-    if (n->nfetched) TRY(loop_check_fetched(v, n));
+    if (n->holding.n) TRY(loop_check_held(v, n));
+    if (n->fetch.n) TRY(loop_check_fetched(v, n));
     TRY(check_reread(v, n));
     TRY(check_list(v, &n->body));
-    if (n->dealt) TRY(loop_check_steps(v, n));
+    if (n->deal.steps) TRY(loop_check_steps(v, n));
     leave(v, mark, n->kind == LOOP_PHASE || n->kind == LOOP_WITHOUT);
     v->path.len--;
     v->at = n->at;

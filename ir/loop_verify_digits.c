@@ -137,13 +137,14 @@ static const char *check_blocks(loop_verifier *v, const loop_node *n) {
 static const char *check_rest(loop_verifier *v, const loop_node *n) {
     int64_t lo = 0, hi = 0;
     bool constant = loop_constant(v->op, n->lo, &lo) && loop_constant(v->op, n->hi, &hi);
-    if (n->unroll > 1 && n->rest != LOOP_SERIAL_PLACE)
+    if (n->rounds.unroll > 1 && n->rest != LOOP_SERIAL_PLACE)
         return WRONG(v, "'%s' unrolls a rest that is not serial", name_of(v, n));
-    if (n->masked && n->unroll <= 1)
+    if (n->rounds.masked && n->rounds.unroll <= 1)
         return WRONG(v, "'%s' masks the steps that are written out, and writes out none", name_of(v, n));
-    if (n->step > 1 && (n->rest != LOOP_BLOCK_PLACE || n->ndigits || n->step > LOOP_MAX_POINTS))
+    if (n->rounds.step > 1 &&
+        (n->rest != LOOP_BLOCK_PLACE || n->ndigits || n->rounds.step > LOOP_MAX_POINTS))
         return WRONG(v, "'%s' has a step, and is not dealt out to blocks alone", name_of(v, n));
-    if (n->within) TRY(loop_check_within_loop(v, n));
+    if (n->rounds.within) TRY(loop_check_within_loop(v, n));
     switch (n->rest) {
     case LOOP_SERIAL_PLACE: return NULL;
     case LOOP_UNROLL_PLACE:
@@ -165,9 +166,10 @@ static const char *check_rest(loop_verifier *v, const loop_node *n) {
 
 static const char *check_pad(loop_verifier *v, const loop_node *n) {
     int64_t lo = -1;
-    bool good = n->pad > 1 && n->pad <= LOOP_MAX_PAD && loop_constant(v->op, n->lo, &lo) && !lo &&
-                n->step <= 1 && is_multiple(v, n->hi, n->pad, TENSOR_NO_SPACE);
-    return good || !n->pad ? NULL
+    bool good = n->rounds.pad > 1 && n->rounds.pad <= LOOP_MAX_PAD &&
+                loop_constant(v->op, n->lo, &lo) && !lo && n->rounds.step <= 1 &&
+                is_multiple(v, n->hi, n->rounds.pad, TENSOR_NO_SPACE);
+    return good || !n->rounds.pad ? NULL
                            : WRONG(v, "'%s' is padded, and does not go from 0 to a multiple", name_of(v, n));
 }
 
@@ -193,10 +195,12 @@ const char *loop_check_steps(loop_verifier *v, const loop_node *n) {
     if (v->launch->threads % 32)
         return WRONG(v, "steps of '%s' are dealt to lanes of a block of %u threads, which are no whole warps",
                      name, (unsigned)v->launch->threads);
-    const loop_node *apart = n->deal_to.extent && n->deal_of < v->op->vars.len ? v->vars.loop[n->deal_of]
-                                                                               : NULL;
-    if (n->deal_to.extent && !apart) return WRONG(v, "steps of '%s' are dealt to lanes of no loop around", name);
-    lanes = n->deal_to.extent;
+    const loop_node *apart = n->deal.to.extent && n->deal.of < v->op->vars.len
+                                 ? v->vars.loop[n->deal.of]
+                                 : NULL;
+    if (n->deal.to.extent && !apart)
+        return WRONG(v, "steps of '%s' are dealt to lanes of no loop around", name);
+    lanes = n->deal.to.extent;
     switch (apart ? loop_check_dealt_walk(v->scratch, v->op, n, apart) : loop_check_dealt(v->scratch, v->op, n, &lanes)) {
     case LOOP_DEALT_WELL: return NULL;
     case LOOP_DEALT_STEPS:

@@ -22,12 +22,13 @@ static const char *check_rounds(loop_verifier *v, const loop_node *n) {
     }
     bool rest = n->rest == LOOP_SERIAL_PLACE,
          block = n->rest == LOOP_BLOCK_PLACE || n->rest == LOOP_WHOLE_PLACE;
-    if (n->unroll > 1 || n->dealt || n->pad || n->nheld || n->step > 1 || !(rest ? !serial : block && serial))
+    if (n->rounds.unroll > 1 || n->deal.steps || n->rounds.pad || n->holding.n ||
+        n->rounds.step > 1 || !(rest ? !serial : block && serial))
         return WRONG(v, "rows are fetched for rounds of '%s', which are not one after the other",
                      name_of(v, n));
-    if (!n->buffers || n->buffers > LOOP_MAX_BUFFERS)
+    if (!n->fetch.buffers || n->fetch.buffers > LOOP_MAX_BUFFERS)
         return WRONG(v, "rows of 1 to %d rounds are fetched, not of %u", (int)LOOP_MAX_BUFFERS,
-                     (unsigned)n->buffers);
+                     (unsigned)n->fetch.buffers);
     return v->launch->threads > 1 ? NULL : WRONG(v, "a block of one thread fetches nothing");
 }
 
@@ -37,7 +38,7 @@ static const char *check_alike(loop_verifier *v, const loop_node *n, tensor_expr
     for (uint32_t k = 0; e && k + 1 < v->path.len; k++) {
         const loop_node *m = v->path.data[k];
         if (m->kind == LOOP_FOR && m->var == but) continue;
-        bool apart = m->unroll > 1;
+        bool apart = m->rounds.unroll > 1;
         for (uint32_t i = 0; m->kind == LOOP_FOR && i < m->ndigits; i++)
             apart |= m->digits[i].place != LOOP_SERIAL_PLACE && m->digits[i].extent > 1;
         if (m->kind == LOOP_FOR && apart && loop_depends(v, e, m->var))
@@ -144,8 +145,8 @@ static const loop_node *loop_around(const loop_verifier *v, tensor_var var) {
 static const char *check_beside(loop_verifier *v, const loop_node *n, const loop_node *m) {
     if (!m || m == n)
         return WRONG(v, "a tile is fetched beside a loop that is not around '%s'", name_of(v, n));
-    bool apart = m->rest == LOOP_UNROLL_PLACE || m->unroll > 1 || m->dealt || m->pad || m->nheld ||
-                 m->step > 1;
+    bool apart = m->rest == LOOP_UNROLL_PLACE || m->rounds.unroll > 1 || m->deal.steps ||
+                 m->rounds.pad || m->holding.n || m->rounds.step > 1;
     for (uint32_t i = 0; i < m->ndigits; i++)
         apart |= m->digits[i].place == LOOP_UNROLL_PLACE ||
                  (m->digits[i].place == LOOP_SERIAL_PLACE && i + 1 < m->ndigits);
@@ -205,14 +206,15 @@ const char *loop_check_fetched(loop_verifier *v, const loop_node *n) {
     TRY(check_around(v));
     TRY(check_alike(v, n, n->lo, "the bounds", LOOP_NO_BESIDE));
     TRY(check_alike(v, n, n->hi, "the bounds", LOOP_NO_BESIDE));
-    for (uint32_t i = 0; i < n->nfetched; i++) {
-        TRY(check_input(v, &n->fetched[i]));
-        const loop_fetch *f = &n->fetched[i];
+    for (uint32_t i = 0; i < n->fetch.n; i++) {
+        TRY(check_input(v, &n->fetch.rows[i]));
+        const loop_fetch *f = &n->fetch.rows[i];
         TRY((f->own ? check_own : f->beside == LOOP_NO_BESIDE ? check_row : check_tile)(v, n, f));
         if (!f->own && i && f[-1].own) return WRONG(v, "rows of a block's own come behind those of rounds");
         for (uint32_t k = 0; k < i; k++)
-            if (n->fetched[k].val == f->val && n->fetched[k].own == f->own)
-                return WRONG(v, "rows of '%s' are fetched twice", v->op->vals.data[n->fetched[i].val].name);
+            if (n->fetch.rows[k].val == f->val && n->fetch.rows[k].own == f->own)
+                return WRONG(v, "rows of '%s' are fetched twice",
+                             v->op->vals.data[n->fetch.rows[i].val].name);
     }
     return NULL;
 }

@@ -18,7 +18,7 @@ static bool takes_threads(const loop_digit *d) {
 
 static bool apart(const loop_verifier *v, const loop_node *n, const loop_digit *d) {
     uint32_t stride = d->place == LOOP_GROUP_PLACE ? d->unit * v->launch->lanes : d->unit;
-    return takes_threads(d) && d->extent > 1 && stride % n->held_by;
+    return takes_threads(d) && d->extent > 1 && stride % n->holding.lanes;
 }
 
 // ---- Digits ----------------------------------------------------------------------------------------------
@@ -35,10 +35,11 @@ static const char *check_steps(loop_verifier *v, const loop_node *n) {
                          name_of(v, n));
         if (threads) continue;
         begun = true;
-        if (steps && weight % n->held_by && weight * d->extent > n->held_by)
-            return WRONG(v,
-                         "%u steps of %u through '%s' begin in one register of %u lanes and end in another",
-                         (unsigned)d->extent, (unsigned)weight, name_of(v, n), (unsigned)n->held_by);
+        if (steps && weight % n->holding.lanes && weight * d->extent > n->holding.lanes)
+            return WRONG(
+                v,
+                "%u steps of %u through '%s' begin in one register of %u lanes and end in another",
+                (unsigned)d->extent, (unsigned)weight, name_of(v, n), (unsigned)n->holding.lanes);
         weight *= d->extent;
     }
     return weight > 1 ? NULL
@@ -46,13 +47,13 @@ static const char *check_steps(loop_verifier *v, const loop_node *n) {
 }
 
 static const char *check_layout(loop_verifier *v, const loop_node *n) {
-    uint32_t by = n->held_by;
+    uint32_t by = n->holding.lanes;
     if (by < 2 || by > 32 || by & (by - 1))
         return WRONG(v, "2, 4, 8, 16 or 32 lanes hold entries, not %u", (unsigned)by);
     if (v->launch->threads % 32)
         return WRONG(v, "lanes of a block of %u threads hold entries, and are no whole warps",
                      (unsigned)v->launch->threads);
-    if (n->rest != LOOP_SERIAL_PLACE || n->unroll > 1 || n->pad)
+    if (n->rest != LOOP_SERIAL_PLACE || n->rounds.unroll > 1 || n->rounds.pad)
         return WRONG(v, "lanes hold entries of '%s', whose rest is not serial alone", name_of(v, n));
     return check_steps(v, n);
 }
@@ -65,10 +66,10 @@ static const char *check_alike(loop_verifier *v, const loop_node *n, tensor_expr
             const loop_digit *d = &m->digits[i];
             if (!apart(v, n, d) && !(copies && written_out(d))) continue;
             if (loop_depends(v, e, m->var))
-                return WRONG(v, "the %u lanes that hold entries of '%s' differ in '%s'", (unsigned)n->held_by,
-                             name_of(v, n), name_of(v, m));
+                return WRONG(v, "the %u lanes that hold entries of '%s' differ in '%s'",
+                             (unsigned)n->holding.lanes, name_of(v, n), name_of(v, m));
         }
-        if (copies && m->kind == LOOP_FOR && m->unroll > 1 && loop_depends(v, e, m->var))
+        if (copies && m->kind == LOOP_FOR && m->rounds.unroll > 1 && loop_depends(v, e, m->var))
             return WRONG(v, "entries of '%s' differ in the copies of '%s'", name_of(v, n), name_of(v, m));
     }
     return NULL;
@@ -91,7 +92,7 @@ static const char *check_index_of(loop_verifier *v, const loop_node *n, uint32_t
                                   bool *at) {
     const tensor_node *x = tensor_node_at(v->op, e);
     bool var = x->op == TENSOR_VAR_OP, own = var && (tensor_var)x->imm.i == n->var;
-    for (uint32_t i = 0; i < entry; i++) own |= n->held[i] == e;
+    for (uint32_t i = 0; i < entry; i++) own |= n->holding.loads[i] == e;
     *at |= own;
     if (own && may_be_none(v, e)) return WRONG(v, "an entry that lanes hold is read at what may be none");
     if (!own && !var)
@@ -100,7 +101,7 @@ static const char *check_index_of(loop_verifier *v, const loop_node *n, uint32_t
 }
 
 static const char *check_entry(loop_verifier *v, const loop_node *n, uint32_t entry) {
-    tensor_expr e = n->held[entry];
+    tensor_expr e = n->holding.loads[entry];
     bool at = false;
     TRY(loop_check_expr(v, e, UINT32_MAX));
     const tensor_node *x = tensor_node_at(v->op, e);
@@ -119,9 +120,9 @@ const char *loop_check_held(loop_verifier *v, const loop_node *n) {
     for (uint32_t i = 0; i < n->ndigits; i++)
         if (apart(v, n, &n->digits[i]))
             return WRONG(v, "the %u lanes that hold entries of '%s' have other points of it",
-                         (unsigned)n->held_by, name_of(v, n));
+                         (unsigned)n->holding.lanes, name_of(v, n));
     TRY(check_alike(v, n, n->lo, false));
     TRY(check_alike(v, n, n->hi, false));
-    for (uint32_t i = 0; i < n->nheld; i++) TRY(check_entry(v, n, i));
+    for (uint32_t i = 0; i < n->holding.n; i++) TRY(check_entry(v, n, i));
     return NULL;
 }

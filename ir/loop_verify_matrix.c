@@ -96,7 +96,8 @@ static const char *check_layout(loop_verifier *v, const loop_node *loop, layout 
 bool loop_shares_lanes(const loop_verifier *v, const loop_node *n, const loop_node *m) {
     for (uint32_t k = 0; k < v->path.len; k++) {
         const loop_node *r = v->path.data[k];
-        if (r->kind == LOOP_REDUCE && r->matrix && r->matrix->depth == n->var && r->matrix->columns == m->var)
+        if (r->kind == LOOP_REDUCE && r->reduce.matrix && r->reduce.matrix->depth == n->var &&
+            r->reduce.matrix->columns == m->var)
             return true;
     }
     return false;
@@ -127,13 +128,14 @@ static const char *check_together(loop_verifier *v, const loop_matrix *m, const 
 }
 
 const loop_node *loop_again(const loop_node *n) {
-    const loop_node *last = n->kind == LOOP_REDUCE && n->matrix && n->body.len ? n->body.data[n->body.len - 1]
-                                                                               : NULL;
+    const loop_node *last = n->kind == LOOP_REDUCE && n->reduce.matrix && n->body.len
+                                ? n->body.data[n->body.len - 1]
+                                : NULL;
     return last && last->kind == LOOP_AGAIN ? last : NULL;
 }
 
 bool loop_multiplies(const tensor_op *op, const loop_node *reduce, uint32_t stage) {
-    return reduce->matrix && op->reducers.data[op->stages.data[stage].reducer].roundings > 0;
+    return reduce->reduce.matrix && op->reducers.data[op->stages.data[stage].reducer].roundings > 0;
 }
 
 typedef struct {
@@ -162,9 +164,10 @@ static const char *look_again(loop_verifier *v, const loop_body *body, bool with
         bool loop = n->kind == LOOP_FOR, inside = without && (n->kind == LOOP_REDUCE || n->kind == LOOP_STORE),
              plain = loop || inside || n->kind == LOOP_LET || n->kind == LOOP_GIVEN || n->kind == LOOP_IF ||
                      n->kind == LOOP_WITHOUT;
-        if (!plain && (n->kind != LOOP_CONTRIBUTE || n->nstates))
+        if (!plain && (n->kind != LOOP_CONTRIBUTE || n->state.n))
             return WRONG(v, "a '%s' stands in what is reduced again", loop_node_table(n->kind)->text);
-        if (loop && (n->ndigits || n->rest != LOOP_SERIAL_PLACE || n->unroll > 1 || n->nheld || n->nfetched))
+        if (loop && (n->ndigits || n->rest != LOOP_SERIAL_PLACE || n->rounds.unroll > 1 ||
+                     n->holding.n || n->fetch.n))
             return WRONG(v, "'%s' is reduced again, and not walked one after the other",
                          v->op->vars.data[n->var].name);
         TRY(look_again(v, &n->body, without || n->kind == LOOP_WITHOUT));
@@ -178,7 +181,7 @@ static const char *look_at(loop_verifier *v, const loop_matrix *m, const loop_no
     bool loop = n->kind == LOOP_FOR, plain = loop || n->kind == LOOP_LET || n->kind == LOOP_GIVEN;
     if (n == in->again || n->kind == LOOP_WITHOUT) return NULL;
     if (n->kind == LOOP_IF) return check_cells(v, m, n, deep, in);
-    if (n->kind == LOOP_CONTRIBUTE && (!deep || n->nstates))
+    if (n->kind == LOOP_CONTRIBUTE && (!deep || n->state.n))
         return WRONG(v, "a matrix operation contributes the product of its stage, in the loop over '%s'",
                      depth);
     if (n->kind != LOOP_CONTRIBUTE && !plain)
@@ -215,7 +218,7 @@ static const char *check_whole(loop_verifier *v, const loop_node *n, const char 
     bool all = lo->op == TENSOR_CONST_OP && lo->imm.i == 0 &&
                (n->rest == LOOP_BLOCK_PLACE ? size % step == 0 : size == step);
     for (uint32_t i = 0; i < n->ndigits; i++) all &= n->digits[i].place != LOOP_SERIAL_PLACE;
-    return all && size && !n->pad
+    return all && size && !n->rounds.pad
                ? NULL
                : WRONG(v, "'%s' is %s of a matrix operation of several warps, whose digits are all of it",
                        v->op->vars.data[n->var].name, what);
@@ -258,7 +261,7 @@ static const char *check_group(loop_verifier *v, const loop_matrix *m, const loo
 // Rounds fetch rows of the second factor, columns of it or points of its depth: loops of the block's threads alike.
 static bool fetches_panels(const loop_node *n) {
     bool panels = false;
-    for (uint32_t i = 0; i < n->nfetched; i++) panels |= n->fetched[i].panels;
+    for (uint32_t i = 0; i < n->fetch.n; i++) panels |= n->fetch.rows[i].panels;
     return panels;
 }
 
@@ -295,7 +298,8 @@ static const char *check_no_others(loop_verifier *v, const loop_body *body, cons
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         if (n->kind == LOOP_WITHOUT || n->kind == LOOP_AGAIN) continue;
-        bool apart = n->kind == LOOP_FOR && n != depth && (n->unroll > 1 || n->rest == LOOP_UNROLL_PLACE);
+        bool apart = n->kind == LOOP_FOR && n != depth &&
+                     (n->rounds.unroll > 1 || n->rest == LOOP_UNROLL_PLACE);
         for (uint32_t d = 0; n->kind == LOOP_FOR && n != depth && d < n->ndigits; d++) apart |= n->digits[d].place != LOOP_SERIAL_PLACE;
         if (apart)
             return WRONG(v, "'%s' is written out beside the depth of a matrix operation of several warps", v->op->vars.data[n->var].name);
@@ -305,7 +309,7 @@ static const char *check_no_others(loop_verifier *v, const loop_body *body, cons
 }
 
 static const char *check_panels(loop_verifier *v, const loop_node *reduce, const loop_node *depth) {
-    const loop_matrix *m = reduce->matrix;
+    const loop_matrix *m = reduce->reduce.matrix;
     const loop_node *columns = around(v, m->columns);
     bool turned = fetches_panels(depth);
     if (m->rows == LOOP_NO_ROWS) return WRONG(v, "matrix operations of several warps have rows of their own");
@@ -317,7 +321,7 @@ static const char *check_panels(loop_verifier *v, const loop_node *reduce, const
 static const char *check_lanes(loop_verifier *v, const loop_node *rows, const loop_node *columns) {
     for (uint32_t k = 0; k < v->path.len; k++) {
         const loop_node *n = v->path.data[k];
-        if (n->kind == LOOP_FOR && n->unroll > 1 && n->masked)
+        if (n->kind == LOOP_FOR && n->rounds.unroll > 1 && n->rounds.masked)
             return WRONG(v, "a matrix operation stands in masked steps of '%s'",
                          v->op->vars.data[n->var].name);
         for (uint32_t d = 0; n->kind == LOOP_FOR && n != rows && n != columns && d < n->ndigits; d++)
@@ -345,7 +349,7 @@ static bool has_columns(loop_verifier *v, const loop_matrix *m, const tensor_sta
 
 // Products have rows and columns; what is reduced beside them has rows alone.
 static const char *check_stages(loop_verifier *v, const loop_node *n, uint32_t *products) {
-    const loop_matrix *m = n->matrix;
+    const loop_matrix *m = n->reduce.matrix;
     uint32_t roundings = simt_mma_table(m->kind)->roundings;
     for (uint32_t i = 0; i < n->nstages; i++) {
         const tensor_stage *s = &v->op->stages.data[n->stages[i]];
@@ -381,7 +385,7 @@ static const char *check_accumulators(loop_verifier *v, const loop_matrix *m, co
 }
 
 const char *loop_check_matrix(loop_verifier *v, const loop_node *n) {
-    const loop_matrix *m = n->matrix;
+    const loop_matrix *m = n->reduce.matrix;
     uint32_t products = 0;
     if ((uint32_t)m->kind >= SIMT_MMA_COUNT) return WRONG(v, "there is no such matrix operation");
     TRY(check_stages(v, n, &products));
@@ -499,8 +503,8 @@ static bool is_same(const loop_verifier *v, tensor_expr a, tensor_expr b) {
 
 // The load is of a row that the loop fetches in panels, at a point of another loop.
 static bool is_in_panels(const loop_verifier *v, const loop_node *fetched, tensor_var along, const tensor_node *load) {
-    for (uint32_t i = 0; load->op == TENSOR_LOAD_OP && i < fetched->nfetched; i++) {
-        const loop_fetch *f = &fetched->fetched[i];
+    for (uint32_t i = 0; load->op == TENSOR_LOAD_OP && i < fetched->fetch.n; i++) {
+        const loop_fetch *f = &fetched->fetch.rows[i];
         bool same = f->panels && f->val == (tensor_val)load->imm.i;
         for (uint32_t k = 0; same && k < f->nindex; k++) same = is_same(v, f->index[k], load->args[k]);
         const tensor_node *last = same ? tensor_node_at(v->op, resolved(v, load->args[load->nargs - 1])) : NULL;
@@ -515,13 +519,13 @@ static bool is_as_multiplied(const loop_verifier *v, simt_mma kind, const tensor
 
 static bool has_own(const loop_node *fetched, const tensor_node *load) {
     bool own = false;
-    for (uint32_t i = 0; load->op == TENSOR_LOAD_OP && i < fetched->nfetched; i++)
-        own |= fetched->fetched[i].own && fetched->fetched[i].val == (tensor_val)load->imm.i;
+    for (uint32_t i = 0; load->op == TENSOR_LOAD_OP && i < fetched->fetch.n; i++)
+        own |= fetched->fetch.rows[i].own && fetched->fetch.rows[i].val == (tensor_val)load->imm.i;
     return own;
 }
 
 static const char *check_fetched_factor(loop_verifier *v, const loop_node *reduce, const tensor_stage *s) {
-    const loop_matrix *m = reduce->matrix;
+    const loop_matrix *m = reduce->reduce.matrix;
     const loop_node *columns = around(v, m->columns), *depth = around(v, m->depth);
     if (simt_mma_table(m->kind)->warps == 1 || !columns || !depth || (!fetches_panels(columns) && !fetches_panels(depth))) return NULL;
     const bool turned = fetches_panels(depth);
@@ -537,7 +541,7 @@ static const char *check_fetched_factor(loop_verifier *v, const loop_node *reduc
 }
 
 const char *loop_check_product(loop_verifier *v, const loop_node *reduce, const tensor_stage *s) {
-    const loop_matrix *m = reduce->matrix;
+    const loop_matrix *m = reduce->reduce.matrix;
     const tensor_node *body = tensor_node_at(v->op, s->body[0]);
     if (body->op != TENSOR_MUL_OP)
         return WRONG(v, "a matrix operation sums products, and the body of '%s' is none", s->name);

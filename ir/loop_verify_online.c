@@ -17,16 +17,16 @@ static bool reads(const loop_verifier *v, uint32_t stage, tensor_val val) {
 }
 
 static bool is_one(const loop_node *n, uint32_t stage) {
-    for (uint32_t i = 0; i < n->nmaxima; i++)
-        if (n->maxima[i].stage == stage) return true;
+    for (uint32_t i = 0; i < n->reduce.nmaxima; i++)
+        if (n->reduce.maxima[i].stage == stage) return true;
     return false;
 }
 
 static const char *check_sum(loop_verifier *v, const loop_node *n, uint32_t stage) {
     const tensor_stage *s = stage_at(v, stage);
     v->stages.relative[stage] = false;
-    for (uint32_t i = 0; i < n->nmaxima; i++) {
-        const tensor_stage *m = stage_at(v, n->maxima[i].stage);
+    for (uint32_t i = 0; i < n->reduce.nmaxima; i++) {
+        const tensor_stage *m = stage_at(v, n->reduce.maxima[i].stage);
         if (!reads(v, stage, m->targets[0].val)) continue;
         v->stages.relative[stage] = true;
         if (is_one(n, stage)) return WRONG(v, "'%s' is found on the run, and reads '%s', which is too", s->name, m->name);
@@ -40,8 +40,8 @@ static const char *check_sum(loop_verifier *v, const loop_node *n, uint32_t stag
 }
 
 const char *loop_check_maxima(loop_verifier *v, const loop_node *n) {
-    for (uint32_t i = 0; i < n->nmaxima; i++) {
-        uint32_t stage = n->maxima[i].stage;
+    for (uint32_t i = 0; i < n->reduce.nmaxima; i++) {
+        uint32_t stage = n->reduce.maxima[i].stage;
         bool here = false;
         for (uint32_t k = 0; k < n->nstages; k++) here |= n->stages[k] == stage;
         if (!here) return WRONG(v, "a maximum found on the run is none of the stages");
@@ -82,11 +82,11 @@ static bool contributed(const loop_verifier *v, const loop_node *n, uint32_t sta
 }
 
 const char *loop_check_follows(loop_verifier *v, const loop_node *n, const loop_node *reduce) {
-    for (uint32_t i = 0; i < reduce->nmaxima; i++)
-        if (reads(v, n->stages[0], value_of(v, &reduce->maxima[i])) &&
-            !contributed(v, n, reduce->maxima[i].stage))
+    for (uint32_t i = 0; i < reduce->reduce.nmaxima; i++)
+        if (reads(v, n->stages[0], value_of(v, &reduce->reduce.maxima[i])) &&
+            !contributed(v, n, reduce->reduce.maxima[i].stage))
             return WRONG(v, "'%s' reads '%s' where nothing has been contributed to that", stage_at(v, n->stages[0])->name,
-                         stage_at(v, reduce->maxima[i].stage)->name);
+                         stage_at(v, reduce->reduce.maxima[i].stage)->name);
     return NULL;
 }
 
@@ -95,7 +95,8 @@ const char *loop_check_follows(loop_verifier *v, const loop_node *n, const loop_
 static const char *check_maximum_again(loop_verifier *v, const loop_node *n, const loop_node *again, uint32_t maximum) {
     const tensor_stage *of = stage_at(v, maximum);
     bool taken = false, found = loop_contributes(&again->body, maximum);
-    if (!found && simt_mma_splits(n->matrix->kind)) return WRONG(v, "'%s', of numbers that are taken apart, is not reduced 'again'", of->name);
+    if (!found && simt_mma_splits(n->reduce.matrix->kind))
+        return WRONG(v, "'%s', of numbers that are taken apart, is not reduced 'again'", of->name);
     for (uint32_t i = 0; i < again->body.len && found; i++) {
         const loop_node *loop = again->body.data[i];
         const bool here = loop_contributes(&loop->body, maximum);
@@ -114,19 +115,20 @@ static const char *check_maximum_again(loop_verifier *v, const loop_node *n, con
 }
 
 const char *loop_check_maxima_again(loop_verifier *v, const loop_node *n, const loop_node *again) {
-    for (uint32_t m = 0; m < n->nmaxima; m++) TRY(check_maximum_again(v, n, again, n->maxima[m].stage));
+    for (uint32_t m = 0; m < n->reduce.nmaxima; m++)
+        TRY(check_maximum_again(v, n, again, n->reduce.maxima[m].stage));
     return NULL;
 }
 
 // ---- States that were stored -----------------------------------------------------------------------------
 const char *loop_check_relative(loop_verifier *v, const loop_node *n) {
     const tensor_stage *s = stage_at(v, n->stages[0]);
-    bool kept = v->vals.kept_relative[tensor_node_at(v->op, n->states[0])->imm.i];
-    if (kept != (n->nmaxima > 0))
+    bool kept = v->vals.kept_relative[tensor_node_at(v->op, n->state.loads[0])->imm.i];
+    if (kept != (n->reduce.nmaxima > 0))
         return WRONG(v, kept ? "a state of '%s' holds differences from a maximum, which is not said"
                              : "a state of '%s' holds no differences from a maximum", s->name);
-    for (uint32_t i = 0; i < n->nmaxima; i++) {
-        const loop_maximum *m = &n->maxima[i];
+    for (uint32_t i = 0; i < n->reduce.nmaxima; i++) {
+        const loop_maximum *m = &n->reduce.maxima[i];
         const tensor_stage *of = stage_at(v, m->stage);
         if (!loop_is_maximum(v->op, of)) return WRONG(v, "stage '%s' is no maximum of floats", of->name);
         tensor_expr load = loop_load_of(v->scratch, v->op, s->body[0], of->targets[0].val);

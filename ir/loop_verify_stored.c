@@ -134,7 +134,7 @@ void loop_count_stores(loop_verifier *v, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         bool stores = n->kind == LOOP_STORE || n->kind == LOOP_CLEAR || n->kind == LOOP_COMBINE ||
-                      (n->kind == LOOP_CARRY && !n->nstates);
+                      (n->kind == LOOP_CARRY && !n->state.n);
         if (stores && n->nstages && n->stages[0] < v->op->stages.len)
             v->stages.all_stores[n->stages[0]]++;
         loop_count_stores(v, &n->body);

@@ -38,7 +38,7 @@ static const char *check_inside(loop_verifier *v, const loop_body *body, bool al
             if (n->digits[d].place == LOOP_GROUP_PLACE)
                 return WRONG(v, "'%s' is dealt out to groups in a 'within', of which warps take different ways",
                              v->op->vars.data[n->var].name);
-        *some |= n->kind == LOOP_FOR && n->within;
+        *some |= n->kind == LOOP_FOR && n->rounds.within;
         TRY(check_inside(v, &n->body, alone, some));
     }
     return NULL;
@@ -48,10 +48,11 @@ const char *loop_check_within(loop_verifier *v, const loop_node *n) {
     bool some = false;
     TRY(loop_check_index(v, n->lo));
     TRY(loop_check_index(v, n->hi));
-    if (!n->nsizes || n->nsizes > LOOP_MAX_SIZES)
-        return WRONG(v, "a 'within' has 1 to %d sizes, not %u", LOOP_MAX_SIZES, (unsigned)n->nsizes);
-    for (uint32_t i = 0; i < n->nsizes; i++)
-        if (n->sizes[i] <= (i ? n->sizes[i - 1] : 0))
+    if (!n->ranges.n || n->ranges.n > LOOP_MAX_SIZES)
+        return WRONG(v, "a 'within' has 1 to %d sizes, not %u", LOOP_MAX_SIZES,
+                     (unsigned)n->ranges.n);
+    for (uint32_t i = 0; i < n->ranges.n; i++)
+        if (n->ranges.most[i] <= (i ? n->ranges.most[i - 1] : 0))
             return WRONG(v, "the sizes of a 'within' grow from 1 on");
     for (uint32_t k = 0; k < v->path.len; k++)
         if (v->path.data[k]->kind != LOOP_FOR && v->path.data[k]->kind != LOOP_PHASE)
@@ -68,13 +69,14 @@ const char *loop_check_within_loop(loop_verifier *v, const loop_node *n) {
         if (v->path.data[k]->kind == LOOP_WITHIN) around = v->path.data[k];
     for (uint32_t d = 0; d < n->ndigits; d++) serial |= n->digits[d].place == LOOP_SERIAL_PLACE;
     if (!around) return WRONG(v, "'%s' is taken whole within no sizes", name);
-    if (n->rest != LOOP_SERIAL_PLACE || !n->masked || n->nheld || n->nfetched || n->dealt || serial)
+    if (n->rest != LOOP_SERIAL_PLACE || !n->rounds.masked || n->holding.n || n->fetch.n ||
+        n->deal.steps || serial)
         return WRONG(
             v, "'%s' is taken whole, so its rounds are serial, unrolled and masked, and it has no others",
             name);
     if (!same(v, n->lo, around->lo) || !same(v, n->hi, around->hi))
         return WRONG(v, "'%s' is taken whole, and has another range than the 'within' around", name);
-    if (around->sizes[around->nsizes - 1] > MOST_STEPS * loop_digits_product(n))
+    if (around->ranges.most[around->ranges.n - 1] > MOST_STEPS * loop_digits_product(n))
         return WRONG(v, "'%s' is taken whole in more than %d steps", name, MOST_STEPS);
     return NULL;
 }

@@ -151,8 +151,8 @@ static void write_out(planner *p, const index_cut *c, loop_node *n) {
     if (times <= 1) return;
     if (c->dealt) plan_deal_steps(p, c, n);
     if (d == n->ndigits && n->rest == LOOP_SERIAL_PLACE) {
-        n->unroll = times;
-        n->masked = c->masked;
+        n->rounds.unroll = times;
+        n->rounds.masked = c->masked;
     } else if (d == n->ndigits) {
         diagnostic *f = plan_refuse(p, E0540, c->cell[SCHEDULE_UNROLL]->at,
                                     "'unroll %s' has nothing to do here: no step along '%s' is serial",

@@ -19,7 +19,7 @@ void plan_deal_steps(planner *p, const index_cut *c, loop_node *n) {
     *d = (struct dealt_loop){
         n, schedule_find(p->s, c->stage->id, SCHEDULE_UNROLL, plan_var_id(p, c->var)), c->stage->id,
         c->var, NULL};
-    n->dealt = true;
+    n->deal.steps = true;
     VEC_PUSH(p->arena, &p->dealt, d);
 }
 
@@ -32,9 +32,9 @@ void plan_deal_walk(planner *p, const loop_node *walk, const loop_node *apart) {
 static loop_dealt_fault check_loop(planner *p, const struct dealt_loop *d, uint32_t *lanes) {
     if (!d->apart) return loop_check_dealt(p->arena, p->op, d->loop, lanes);
     for (uint32_t i = 0; i < d->apart->ndigits; i++)
-        if (d->apart->digits[i].place == LOOP_LANE_PLACE) d->loop->deal_to = d->apart->digits[i];
-    d->loop->deal_of = d->apart->var;
-    *lanes = d->loop->deal_to.extent;
+        if (d->apart->digits[i].place == LOOP_LANE_PLACE) d->loop->deal.to = d->apart->digits[i];
+    d->loop->deal.of = d->apart->var;
+    *lanes = d->loop->deal.to.extent;
     return loop_check_dealt_walk(p->arena, p->op, d->loop, d->apart);
 }
 
@@ -76,8 +76,8 @@ static bool of_default(const schedule_cell *c) { return c->made || !c->at.hi; }
 static void leave_out(planner *p, const struct dealt_loop *d) {
     const schedule_cell *walk = schedule_find(plan_whole_schedule(p), d->stage, SCHEDULE_FUSE, d->stage);
     bool shared = plan_is_among(p, plan_fused_at(walk), d->index);
-    d->loop->dealt = false;
-    d->loop->deal_to = (loop_digit){0};
+    d->loop->deal.steps = false;
+    d->loop->deal.to = (loop_digit){0};
     if (schedule_value_of(d->cell, "dealt")) d->cell->nvalues--;
     for (uint32_t i = 0; i < p->op->stages.len && shared; i++) {
         schedule_cell *c = plan_fuses(p, walk, i)

@@ -52,14 +52,14 @@ static bool fits(planner *p, const schedule_cell *c, const loop_list *levels, ui
                false;
     for (uint32_t i = first; i < levels->len; i++) {
         const loop_node *n = levels->data[i];
-        if (n->pad)
+        if (n->rounds.pad)
             return refuse(p, c, "'%s' is padded, so its points do not follow one another",
                           name_of(p, n->var)),
                    false;
         if (!whole_range(p, n))
             return refuse(p, c, "the points of '%s' are those of a class or of a tile", name_of(p, n->var)),
                    false;
-        if (i > first && (n->ndigits || n->rest == LOOP_BLOCK_PLACE || n->unroll))
+        if (i > first && (n->ndigits || n->rest == LOOP_BLOCK_PLACE || n->rounds.unroll))
             return refuse(p, c, "'%s' is dealt out by itself", name_of(p, n->var)), false;
         if (n->rest == LOOP_UNROLL_PLACE)
             return refuse(p, c, "the points of '%s' are all held at once", name_of(p, n->var)), false;

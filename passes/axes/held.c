@@ -120,7 +120,7 @@ static const schedule_cell *uneven(const index_cut *c, const loop_node *n) {
     while (i < n->ndigits && takes_threads(&n->digits[i])) i++;
     while (i < n->ndigits && !takes_threads(&n->digits[i])) i++;
     while (i < n->ndigits && takes_threads(&n->digits[i])) i++;
-    if (n->pad) return c->cell[SCHEDULE_PAD];
+    if (n->rounds.pad) return c->cell[SCHEDULE_PAD];
     if (n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE) return c->cell[SCHEDULE_VECTOR];
     return i < n->ndigits ? c->cell[SCHEDULE_REGISTERS] : NULL;
 }
@@ -135,7 +135,7 @@ static uint32_t points_of(const loop_node *n) {
 
 static bool can_hold(planner *p, const held_loop *h) {
     const loop_node *n = h->loop;
-    tensor_val v = (tensor_val)tensor_node_at(p->op, n->held[n->nheld - 1])->imm.i;
+    tensor_val v = (tensor_val)tensor_node_at(p->op, n->holding.loads[n->holding.n - 1])->imm.i;
     const schedule_cell *other = uneven(&h->cut, n);
     const char *name = plan_index_text(p, h->cut.var);
     diagnostic *d;
@@ -163,12 +163,12 @@ void plan_hold(planner *p, const held_readers *by, const index_cut *c, tensor_ex
         collect_reader(&h);
     }
     if (!h.entries.len || p->failed) return;
-    n->nheld = h.entries.len;
-    n->held = h.entries.data;
+    n->holding.n = h.entries.len;
+    n->holding.loads = h.entries.data;
     held_loop *l = ARENA_NEW(p->arena, held_loop);
     *l = (held_loop){n, *c, h.cell};
     if (can_hold(p, l)) VEC_PUSH(p->arena, &p->held, l);
-    else n->nheld = 0;
+    else n->holding.n = 0;
 }
 
 // ---- Lanes -----------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ static dependence depends(settling *s, tensor_expr e) {
 }
 
 static dependence of_digits(const settling *s, const loop_node *n) {
-    dependence d = {0, n->unroll > 1 ? n->var : NO_COPIES};
+    dependence d = {0, n->rounds.unroll > 1 ? n->var : NO_COPIES};
     for (uint32_t i = 0; i < n->ndigits; i++) {
         const loop_digit *g = &n->digits[i];
         if (g->extent == 1 || g->place == LOOP_SERIAL_PLACE) continue;
@@ -233,7 +233,7 @@ static void part_registers(loop_node *n) {
     uint32_t at = 0;
     while (at < n->ndigits && n->digits[at].place != LOOP_SERIAL_PLACE) at++;
     if (at == n->ndigits) return;
-    uint32_t inside = n->held_by / (points_of(n) / n->digits[at].extent);
+    uint32_t inside = n->holding.lanes / (points_of(n) / n->digits[at].extent);
     if (inside <= 1 || n->digits[at].extent <= inside) return;
     for (uint32_t i = n->ndigits++; i > at; i--) n->digits[i] = n->digits[i - 1];
     n->digits[at].extent = inside;
@@ -255,12 +255,13 @@ static bool refuse_copies(settling *s, const held_loop *h, tensor_expr entry, te
 static uint32_t together(settling *s, const held_loop *h, dependence rows) {
     const loop_node *n = h->loop;
     uint32_t apart = rows.strides | of_digits(s, n).strides | s->kernel->threads | s->p->machine->lanes;
-    for (uint32_t i = 0; i < n->nheld; i++) {
-        dependence d = depends(s, n->held[i]);
-        if (d.copied != NO_COPIES && !refuse_copies(s, h, n->held[i], d.copied)) return 0;
+    for (uint32_t i = 0; i < n->holding.n; i++) {
+        dependence d = depends(s, n->holding.loads[i]);
+        if (d.copied != NO_COPIES && !refuse_copies(s, h, n->holding.loads[i], d.copied)) return 0;
         apart |= d.strides;
         if (lowest(apart) > 1) continue;
-        diagnostic *f = cannot(s->p, E0540, h, (tensor_val)tensor_node_at(s->p->op, n->held[i])->imm.i,
+        diagnostic *f = cannot(s->p, E0540, h,
+                               (tensor_val)tensor_node_at(s->p->op, n->holding.loads[i])->imm.i,
                                "no two lanes that are neighbours read the same of it");
         if (f)
             diag_help(
@@ -290,10 +291,10 @@ static void choose_lanes(settling *s, const held_loop *h, dependence rows) {
     loop_node *n = h->loop;
     uint32_t most = together(s, h, rows), points = points_of(n);
     if (!most) return;
-    n->held_by = most;
-    while (n->held_by / 2 >= points) n->held_by /= 2;
-    while (n->held_by > 1 && !fits(n, n->held_by)) n->held_by /= 2;
-    if (n->held_by > 1) part_registers(n);
+    n->holding.lanes = most;
+    while (n->holding.lanes / 2 >= points) n->holding.lanes /= 2;
+    while (n->holding.lanes > 1 && !fits(n, n->holding.lanes)) n->holding.lanes /= 2;
+    if (n->holding.lanes > 1) part_registers(n);
     else refuse_uneven(s, h, points, most);
 }
 
@@ -310,7 +311,7 @@ static void settle_in(settling *s, const loop_body *body) {
         join(&d, depends(s, n->hi));
         if (n->kind == LOOP_LET) join(&d, depends(s, n->value));
         if (n->kind == LOOP_FOR) s->strides[n->var] = 0, s->copied[n->var] = NO_COPIES;
-        if (n->nheld) choose_lanes(s, held_at(s, n), d);
+        if (n->holding.n) choose_lanes(s, held_at(s, n), d);
         if (n->kind == LOOP_FOR) join(&d, of_digits(s, n));
         if (n->kind == LOOP_FOR || n->kind == LOOP_LET)
             s->strides[n->var] = d.strides, s->copied[n->var] = d.copied;

@@ -164,9 +164,11 @@ static const loop_inside *inside_of(const planner *p, tensor_var v) {
 static int64_t rounds_of(const planner *p, const loop_node *n) {
     const tensor_space_info *s = &p->op->spaces.data[p->op->vars.data[n->var].space];
     const tensor_node *lo = tensor_node_at(p->op, n->lo), *hi = tensor_node_at(p->op, n->hi);
-    bool all = lo->op == TENSOR_CONST_OP && !lo->imm.i && (n->pad || hi->op == TENSOR_SIZE_OP);
+    bool all = lo->op == TENSOR_CONST_OP && !lo->imm.i &&
+               (n->rounds.pad || hi->op == TENSOR_SIZE_OP);
     int64_t part = loop_digits_product(n);
-    return all && s->kind == SPACE_CONST ? ((n->pad ? hi->imm.i : s->size) + part - 1) / part : 0;
+    return all && s->kind == SPACE_CONST ? ((n->rounds.pad ? hi->imm.i : s->size) + part - 1) / part
+                                         : 0;
 }
 
 static int64_t points_held(const planner *p, const loop_node *n) {
@@ -198,8 +200,8 @@ void plan_write_out(planner *p, tensor_var v, const loop_list *around, loop_node
         if (!rounds_of(p, n))
             return refuse(p, in, v, "it takes as many steps as its extent, which is not known, asks for");
         n->rest = LOOP_UNROLL_PLACE;
-        n->unroll = 0;
-        n->masked = false;
+        n->rounds.unroll = 0;
+        n->rounds.masked = false;
     }
     for (uint32_t i = 0; i < n->ndigits; i++)
         if (n->digits[i].place == LOOP_SERIAL_PLACE) n->digits[i].place = LOOP_UNROLL_PLACE;

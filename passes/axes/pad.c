@@ -63,8 +63,8 @@ void plan_pad_loop(planner *p, const index_cut *c, loop_node *n, const char *why
     }
     check_number(p, c, cell);
     if (!c->pad || p->failed) return;
-    n->pad = (uint32_t)c->pad;
-    n->hi = loop_padded(p->op, p->op->vars.data[c->var].space, n->pad);
+    n->rounds.pad = (uint32_t)c->pad;
+    n->hi = loop_padded(p->op, p->op->vars.data[c->var].space, n->rounds.pad);
 }
 
 // Values that every store fills up to a multiple have room for it, where the schedule asks for it: nobody else gives memory away.

@@ -59,7 +59,7 @@ loop_node *plan_carry(planner *p, const plan_part *part) {
     loop_node *n = plan_states(p, LOOP_CARRY, part);
     tensor_expr at = tensor_var_expr(p->op, part->var, NO_SPAN);
     n->key = tensor_load(p->op, part->map.map, &at, 1, NO_SPAN);
-    n->last = part->last;
+    n->state.last = part->last;
     return n;
 }
 
@@ -130,8 +130,8 @@ loop_body *plan_cut_rows(planner *p, const plan_part *part, loop_body *at) {
 
 static void take(planner *p, const plan_part *part, loop_body *at, const tensor_expr *states) {
     loop_node *n = plan_states(p, LOOP_CONTRIBUTE, part);
-    n->states = states;
-    n->valid = part->valid ? states[part->nstates - 1] : 0;
+    n->state.loads = states;
+    n->state.valid = part->valid ? states[part->nstates - 1] : 0;
     loop_append(p->plan, at, n);
 }
 

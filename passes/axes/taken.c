@@ -91,7 +91,7 @@ void plan_take_parts(planner *p, const uint32_t *stages, uint32_t n, loop_node *
     for (uint32_t i = 0; i < n; i++) {
         const plan_part *part = plan_part_of(p, stages[i]);
         loop_node *add = plan_states(p, LOOP_CONTRIBUTE, part);
-        add->valid = part->valid;
+        add->state.valid = part->valid;
         plan_part_maxima(p, stages[i], add);
         loop_append(p->plan, &walk->body, add);
     }

@@ -161,7 +161,7 @@ static loop_node *open_blocks(planner *p, const cells *c, span from, loop_body *
                             p->op->vals.data[c->begins].into);
     n->lo = plan_offset_at(p, c->begins, window, 0);
     n->hi = plan_offset_at(p, c->begins, window, 1);
-    if (at_once > 1) n->unroll = (uint32_t)at_once;
+    if (at_once > 1) n->rounds.unroll = (uint32_t)at_once;
     return n;
 }
 
@@ -309,7 +309,7 @@ bool plan_window_product(planner *p, const uint32_t *stage, loop_body *to, loop_
     if (!p->failed && simt_mma_table(m.kind)->warps > 1 && depth && !plan_group_along(p, &m, m.depth, depth)) return true;
     loop_matrix *made = ARENA_NEW(p->arena, loop_matrix);
     *made = (loop_matrix){m.kind, p->window_row, c->slot, m.depth, 1};
-    reduce->matrix = made;
+    reduce->reduce.matrix = made;
     plan_accumulators(p, &m, reduce, made);
     return true;
 }

@@ -107,7 +107,7 @@ static void find_steps(const planner *p, const loop_body *body, bool *steps) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         const tensor_node *is = n->kind == LOOP_LET ? tensor_node_at(p->op, n->value) : NULL;
-        if (n->kind == LOOP_FOR && n->unroll > 1) steps[n->var] = true;
+        if (n->kind == LOOP_FOR && n->rounds.unroll > 1) steps[n->var] = true;
         if (is && is->op == TENSOR_VAR_OP && steps[is->imm.i]) steps[n->var] = true;
         find_steps(p, &n->body, steps);
     }
@@ -171,9 +171,11 @@ static void find_loops(beside *c, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         if (body->data[i]->kind == LOOP_FOR) VEC_PUSH(c->p->arena, &c->loops, body->data[i]);
         if (body->data[i]->kind == LOOP_LET) VEC_PUSH(c->p->arena, &c->lets, body->data[i]);
-        if (body->data[i]->kind == LOOP_REDUCE && body->data[i]->matrix) VEC_PUSH(c->p->arena, &c->columns, body->data[i]->matrix->columns);
-        for (uint32_t f = 0; f < body->data[i]->nfetched; f++)
-            if (body->data[i]->fetched[f].panels) VEC_PUSH(c->p->arena, &c->panels, body->data[i]->fetched[f].val);
+        if (body->data[i]->kind == LOOP_REDUCE && body->data[i]->reduce.matrix)
+            VEC_PUSH(c->p->arena, &c->columns, body->data[i]->reduce.matrix->columns);
+        for (uint32_t f = 0; f < body->data[i]->fetch.n; f++)
+            if (body->data[i]->fetch.rows[f].panels)
+                VEC_PUSH(c->p->arena, &c->panels, body->data[i]->fetch.rows[f].val);
         find_loops(c, &body->data[i]->body);
     }
 }
@@ -305,8 +307,8 @@ static void suppose_some(planner *p, tensor_var v) {
 static void guard_whole(planner *p, const loop_body *body, bool alone) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        if (n->kind == LOOP_FOR && n->within && alone) suppose_some(p, n->var);
-        guard_whole(p, &n->body, alone || (n->kind == LOOP_WITHIN && n->alone));
+        if (n->kind == LOOP_FOR && n->rounds.within && alone) suppose_some(p, n->var);
+        guard_whole(p, &n->body, alone || (n->kind == LOOP_WITHIN && n->ranges.alone));
     }
 }
 

@@ -126,8 +126,8 @@ loop_node *plan_states(planner *p, loop_node_kind kind, const plan_part *part) {
     *stage = part->stage;
     n->nstages = 1;
     n->stages = stage;
-    n->nstates = part->nstates;
-    n->states = part->states;
+    n->state.n = part->nstates;
+    n->state.loads = part->states;
     return n;
 }
 

@@ -153,7 +153,8 @@ static const scope *enter_node(facts *f, const scope *outer, const loop_node *n)
     if (n->kind == LOOP_FOR) {
         s->depth++;
         s->lo = *form_of(f, outer, n->lo);
-        s->hi = n->pad ? size_form(f, f->op->vars.data[n->var].space) : *form_of(f, outer, n->hi);
+        s->hi = n->rounds.pad ? size_form(f, f->op->vars.data[n->var].space)
+                              : *form_of(f, outer, n->hi);
     } else {
         hold_condition(f, s, n->value, true, false);
     }

@@ -211,17 +211,17 @@ static void print_node(facts_printer *p, const loop_node *n) {
     case LOOP_GIVEN:
     case LOOP_IF: print_loads(p, n->value); break;
     case LOOP_CONTRIBUTE:
-        if (n->nstates) print_all(p, n->states, n->nstates);
+        if (n->state.n) print_all(p, n->state.loads, n->state.n);
         else print_all(p, s->filters, s->nfilters), print_all(p, s->body, s->nbody);
-        for (uint32_t i = 0; i < n->nmaxima; i++) print_loads(p, n->maxima[i].slot);
-        print_loads(p, n->valid);
+        for (uint32_t i = 0; i < n->reduce.nmaxima; i++) print_loads(p, n->reduce.maxima[i].slot);
+        print_loads(p, n->state.valid);
         break;
     case LOOP_STORE:
     case LOOP_CLEAR:
     case LOOP_COMBINE: print_store(p, s); break;
-    case LOOP_STORE_STATE: print_all(p, n->states, n->nstates); break;
+    case LOOP_STORE_STATE: print_all(p, n->state.loads, n->state.n); break;
     case LOOP_CARRY:
-        print_all(p, n->states, n->nstates), print_all(p, n->last, n->nstates);
+        print_all(p, n->state.loads, n->state.n), print_all(p, n->state.last, n->state.n);
         break;   // the key stands inside its body
     case LOOP_PHASE:
     case LOOP_WITHIN:

@@ -46,7 +46,7 @@ static void hint_loads(hinting *h, tensor_expr e) {
 
 static void hint_stage(hinting *h, const loop_node *n) {
     const tensor_stage *st = h->stage;
-    bool lifts = (n->kind == LOOP_CONTRIBUTE && !n->nstates) || n->kind == LOOP_CARRY,
+    bool lifts = (n->kind == LOOP_CONTRIBUTE && !n->state.n) || n->kind == LOOP_CARRY,
          stores = n->kind == LOOP_STORE || n->kind == LOOP_CLEAR || n->kind == LOOP_COMBINE;
     for (uint32_t i = 0; (lifts || (stores && st->reducer == TENSOR_NO_REDUCER)) && i < st->nbody; i++)
         hint_loads(h, st->body[i]);

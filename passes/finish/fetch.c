@@ -88,7 +88,8 @@ static bool check_loop(planner *p, const tensor_stage *st, tensor_var v, const s
         return false;
     }
     bool rounds = n->rest == LOOP_SERIAL_PLACE ? !serial : serial == 1;
-    if (rounds && !n->within && !n->pad && !n->dealt && !n->nheld) return true;
+    if (rounds && !n->rounds.within && !n->rounds.pad && !n->deal.steps && !n->holding.n)
+        return true;
     return REFUSE(p, E0540, c, "leave it out, or give a block more points than it takes at once",
                   "'pipeline %s' has nothing to do here: no steps along '%s' come one after the other, alike",
                   name, name);
@@ -102,7 +103,7 @@ static bool mentions_any(const planner *p, tensor_expr e, const bool *vars) {
 }
 
 static bool deals_out(const loop_node *n) {
-    bool apart = n->unroll > 1;
+    bool apart = n->rounds.unroll > 1;
     for (uint32_t d = 0; d < n->ndigits; d++)
         apart |= n->digits[d].place != LOOP_SERIAL_PLACE && n->digits[d].extent > 1;
     return apart;
@@ -271,8 +272,8 @@ static int64_t fetched_bytes(const planner *p, const loop_kernel *k, const loop_
     int64_t bytes = 0;
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        for (uint32_t f = 0; f < n->nfetched; f++)
-            bytes += buffers_bytes(p, k, n, &n->fetched[f]);
+        for (uint32_t f = 0; f < n->fetch.n; f++)
+            bytes += buffers_bytes(p, k, n, &n->fetch.rows[f]);
         bytes += fetched_bytes(p, k, &n->body);
     }
     return bytes;
@@ -283,9 +284,11 @@ static bool check_room(planner *p, const schedule_cell *c, const loop_kernel *k,
     int64_t bytes = 0, room = plan_matrix_room(p, k) - fetched_bytes(p, k, &k->body);
     for (uint32_t i = 0; i < count; i++) bytes += buffers_bytes(p, k, n, &fetched[i]);
     if (bytes <= room) return true;
-    return REFUSE(p, E0545, c, "take fewer buffers, or fewer points at once",
-                  "%u buffers of %u rows take %lld bytes of shared memory, and a block has %lld for them",
-                  (unsigned)n->buffers, (unsigned)loop_fetch_rows(n), (long long)bytes, (long long)room);
+    return REFUSE(
+        p, E0545, c, "take fewer buffers, or fewer points at once",
+        "%u buffers of %u rows take %lld bytes of shared memory, and a block has %lld for them",
+        (unsigned)n->fetch.buffers, (unsigned)loop_fetch_rows(n), (long long)bytes,
+        (long long)room);
 }
 
 void plan_fetch_into(planner *p, const tensor_stage *st, const schedule_cell *c, const loop_kernel *k, loop_node *n,
@@ -303,10 +306,10 @@ void plan_fetch_into(planner *p, const tensor_stage *st, const schedule_cell *c,
             c->subject, st->name, c->subject);
         return;
     }
-    n->buffers = (uint32_t)buffers;
+    n->fetch.buffers = (uint32_t)buffers;
     if (!check_room(p, c, k, n, fetched, count)) return;
-    n->fetched = fetched;
-    n->nfetched = count;
+    n->fetch.rows = fetched;
+    n->fetch.n = count;
 }
 
 typedef struct {
@@ -367,8 +370,8 @@ static void fetch_rows(const fetching *x, const reading *r, loop_fetch *f) {
 // What a block has at once of the loop beside follows each other.
 static bool check_beside(const fetching *x, tensor_var v, const loop_node *n) {
     planner *p = x->p;
-    bool apart = n->rest == LOOP_UNROLL_PLACE || n->unroll > 1 || n->dealt || n->pad || n->nheld ||
-                 n->step > 1;
+    bool apart = n->rest == LOOP_UNROLL_PLACE || n->rounds.unroll > 1 || n->deal.steps ||
+                 n->rounds.pad || n->holding.n || n->rounds.step > 1;
     for (uint32_t d = 0; d < n->ndigits; d++)
         apart |= n->digits[d].place == LOOP_UNROLL_PLACE ||
                  (n->digits[d].place == LOOP_SERIAL_PLACE && d + 1 < n->ndigits);
@@ -463,6 +466,6 @@ void plan_fetch(planner *p, const stage_group *g, loop_kernel *k) {
         fetching x = {.p = p, .st = st, .cell = c, .m = m, .kernel = k, .at = at};
         x.vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len);
         x.node = plan_loop_behind(p, k, at, &x.vars[at]);
-        if (x.node && !x.node->nfetched) fetch(&x);
+        if (x.node && !x.node->fetch.n) fetch(&x);
     }
 }

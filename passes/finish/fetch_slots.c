@@ -296,8 +296,8 @@ static void reread(slot_rows *x, const bool *in) {
             REFUSE(p, E0530, c, "leave it out", "nothing is read of '%s' at the rows of the walk, which alone are read again by each round",
                    p->op->vals.data[v].name);
     }
-    x->slots->nreread = all.len;
-    x->slots->reread = all.data;
+    x->slots->fetch.nreread = all.len;
+    x->slots->fetch.reread = all.data;
 }
 
 // ---- Rows of the window's own ----------------------------------------------------------------------------
@@ -389,10 +389,10 @@ void plan_fetch_slots(planner *p, const plan_matrix *m, schedule_cell *c, const 
     slot_rows x = {.p = p, .kernel = k, .slots = loop_over_var(&k->body, slot), .source = source,
                    .to = plan_window_rows_map(p, m->stage, m->rows), .column = given->value};
     c->consumed = true;
-    if (x.slots->nfetched && schedule_number(c, NULL) != x.slots->buffers)
+    if (x.slots->fetch.n && schedule_number(c, NULL) != x.slots->fetch.buffers)
         REFUSE(p, E0541, c, "say the same of all sums of the walk", "rows of this walk come %u rounds at a time by another 'pipeline'",
-               (unsigned)x.slots->buffers);
-    if (x.slots->nfetched) return;
+               (unsigned)x.slots->fetch.buffers);
+    if (x.slots->fetch.n) return;
     int64_t count = schedule_number(m->window, "count"), block = prepared_slots(schedule_number(m->window, NULL), 0);
     if (count != block && count != PREPARED_MOST_SLOTS) {
         REFUSE(p, E0530, c, arena_printf(p->arena, "take %lld or %d at a time", (long long)block, PREPARED_MOST_SLOTS),

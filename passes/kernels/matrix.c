@@ -526,7 +526,7 @@ void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *lev
     loop_matrix *made = ARENA_NEW(p->arena, loop_matrix);
     *made = (loop_matrix){m.kind, alike ? LOOP_NO_ROWS : rows->var, columns->var,
                           m.window ? plan_window_slot(reduce) : walked_by(reduce, m.depth), 1};
-    reduce->matrix = made;
+    reduce->reduce.matrix = made;
     plan_accumulators(p, &m, reduce, made);
 }
 

@@ -122,7 +122,7 @@ static int64_t groups_bytes(const loop_body *all, const loop_body *body) {
     int64_t bytes = 0;
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        const loop_matrix *m = n->kind == LOOP_REDUCE ? n->matrix : NULL;
+        const loop_matrix *m = n->kind == LOOP_REDUCE ? n->reduce.matrix : NULL;
         if (m && simt_mma_table(m->kind)->warps > 1)
             bytes += group_bytes(m->kind, loop_over_var(all, m->columns), loop_over_var(&n->body, m->depth));
         bytes += groups_bytes(all, &n->body);

@@ -44,11 +44,11 @@ loop_body *plan_whole_open(plan_nest *n, loop_body *at) {
     uint32_t *sizes = ARENA_ARRAY(p->arena, uint32_t, v->nnumbers);
     for (uint32_t i = 0; i < v->nnumbers; i++)
         sizes[i] = v->numbers[i] > INT32_MAX ? INT32_MAX : (uint32_t)v->numbers[i];
-    w->sizes = sizes;
-    w->nsizes = v->nnumbers;
-    if (w->nsizes > LOOP_MAX_SIZES) {
+    w->ranges.most = sizes;
+    w->ranges.n = v->nnumbers;
+    if (w->ranges.n > LOOP_MAX_SIZES) {
         diagnostic *d = plan_refuse(p, E0544, c->at, "'whole' takes at most %d sizes, not %u", LOOP_MAX_SIZES,
-                                    w->nsizes);
+                                    w->ranges.n);
         if (d) diag_help(d, "leave some out: rows between two sizes take the greater one");
     }
     loop_append(p->plan, at, w);
@@ -125,14 +125,14 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
                      "take lanes along it, and groups for rows, or one row a block");
         return;
     }
-    if (has_digit(n, LOOP_SERIAL_PLACE) || n->unroll <= 1 || !n->masked) {
+    if (has_digit(n, LOOP_SERIAL_PLACE) || n->rounds.unroll <= 1 || !n->rounds.masked) {
         diagnostic *d = plan_refuse(
             p, E0542, c->at, "'whole %s' is about rounds that are written out under masks, and '%s' has none",
             index, st->name);
         if (d) diag_help(d, "say how longer rows are walked: `unroll %s 4 masked`, without 'tile'", index);
         return;
     }
-    uint32_t most = p->within->sizes[p->within->nsizes - 1], threads = 1;
+    uint32_t most = p->within->ranges.most[p->within->ranges.n - 1], threads = 1;
     for (uint32_t i = 0; i < n->ndigits; i++)
         if (n->digits[i].place == LOOP_LANE_PLACE || n->digits[i].place == LOOP_GROUP_PLACE)
             threads *= n->digits[i].extent;
@@ -147,11 +147,12 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
         p->within_stage = *st;
         p->within->lo = n->lo;
         p->within->hi = n->hi;
-        p->within->alone = no_row_is_longer(p, most);
+        p->within->ranges.alone = no_row_is_longer(p, most);
     }
     const tensor_stage *first = &p->within_stage;
-    n->within = same_end(p, first, p->within->lo, st, n->lo) && same_end(p, first, p->within->hi, st, n->hi);
-    if (n->within) return;
+    n->rounds.within = same_end(p, first, p->within->lo, st, n->lo) &&
+                       same_end(p, first, p->within->hi, st, n->hi);
+    if (n->rounds.within) return;
     refuse_place(p, c, index,
                  arena_printf(p->arena, "where '%s' walks other points than '%s'", st->name, first->name),
                  "leave it out for one of them");

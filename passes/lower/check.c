@@ -48,7 +48,7 @@ static bool power_of_two(uint32_t x) { return x && !(x & (x - 1)); }
 static bool combines(const checking *c, const loop_body *body, bool inside, bool beyond_warp) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        if ((n->nheld && !beyond_warp) || n->nfetched) return true;
+        if ((n->holding.n && !beyond_warp) || n->fetch.n) return true;
         for (uint32_t d = 0; inside && n->kind == LOOP_FOR && d < n->ndigits; d++) {
             const loop_digit *g = &n->digits[d];
             bool in_warp = power_of_two(stride(c, g)) && power_of_two(g->extent) &&
@@ -61,7 +61,7 @@ static bool combines(const checking *c, const loop_body *body, bool inside, bool
 }
 
 static const char *check_for(const checking *c, const loop_node *n) {
-    bool meet = n->nfetched || combines(c, &n->body, false, true);
+    bool meet = n->fetch.n || combines(c, &n->body, false, true);
     if (!((differs(c, n->lo) | differs(c, n->hi)) & IN_BLOCK) || !meet) return NULL;
     return arena_printf(c->arena, "the bounds of '%s' differ between threads that meet at a barrier inside",
                         name_of(c, n->var));

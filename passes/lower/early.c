@@ -35,8 +35,8 @@ static bool find_states(const kernel *k, const loop_body *body, bool *states) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         any |= find_states(k, &n->body, states) || n->kind == LOOP_STORE_STATE;
-        for (uint32_t s = 0; n->kind == LOOP_STORE_STATE && s < n->nstates; s++)
-            states[tensor_node_at(k->l->op, n->states[s])->imm.i] = true;
+        for (uint32_t s = 0; n->kind == LOOP_STORE_STATE && s < n->state.n; s++)
+            states[tensor_node_at(k->l->op, n->state.loads[s])->imm.i] = true;
     }
     return any;
 }

@@ -319,7 +319,7 @@ static loop_node *ordered_blocks(fusion *f, plan_nest *n) {
     loop->lo = f->of->lo ? f->of->lo : tensor_int(p->op, 0);
     loop->hi = f->of->hi ? f->of->hi : tensor_size(p->op, f->rows, NO_SPAN);
     loop->rest = LOOP_BLOCK_PLACE;
-    loop->step = (uint32_t)f->points;
+    loop->rounds.step = (uint32_t)f->points;
     loop_append(p->plan, &n->kernel->body, loop);
     tensor_expr at = tensor_var_expr(p->op, loop->var, NO_SPAN), points = tensor_int(p->op, f->points);
     tensor_var row = loop->var;

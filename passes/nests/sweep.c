@@ -416,7 +416,7 @@ static uint32_t at_once(const loop_node *n) {
 }
 
 static int64_t padded(const loop_node *n, int64_t size) {
-    return n->pad > 1 ? (size + n->pad - 1) / n->pad * n->pad : size;
+    return n->rounds.pad > 1 ? (size + n->rounds.pad - 1) / n->rounds.pad * n->rounds.pad : size;
 }
 
 static void not_at_once(sweep *s, const loop_node *n, const char *name, const tensor_space_info *space) {
@@ -455,7 +455,7 @@ static void hold(sweep *s, uint32_t level, loop_node *n) {
         return;
     }
     n->rest = LOOP_WHOLE_PLACE;
-    if (n->unroll <= 1) return;
+    if (n->rounds.unroll <= 1) return;
     diagnostic *d = plan_refuse(s->p, E0540, s->f->at,
                                 "'unroll %s' has nothing to do here: no step along '%s' is serial", name,
                                 name);

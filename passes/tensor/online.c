@@ -138,11 +138,11 @@ void plan_run_maxima(planner *p, const uint32_t *stages, uint32_t n, loop_node *
         bool followed = false;
         for (uint32_t k = 0; k < n; k++) followed |= follows(p, stages[k], stages[i]);
         if (followed)
-            all[reduce->nmaxima++] = (loop_maximum){
+            all[reduce->reduce.nmaxima++] = (loop_maximum){
                 .stage = stages[i],
                 .behind = tensor_marked(plan_stage(p, stages[i]), TENSOR_BEHIND)};
     }
-    reduce->maxima = all;
+    reduce->reduce.maxima = all;
 }
 
 void plan_part_maxima(planner *p, uint32_t stage, loop_node *contribute) {
@@ -150,7 +150,8 @@ void plan_part_maxima(planner *p, uint32_t stage, loop_node *contribute) {
     for (uint32_t i = 0; i < p->parts.len; i++) {
         const plan_part *part = &p->parts.data[i];
         if (follows(p, stage, part->stage))
-            all[contribute->nmaxima++] = (loop_maximum){.stage = part->stage, .slot = part->states[0]};
+            all[contribute->reduce.nmaxima++] = (loop_maximum){.stage = part->stage,
+                                                               .slot = part->states[0]};
     }
-    contribute->maxima = all;
+    contribute->reduce.maxima = all;
 }

@@ -23,31 +23,32 @@ static uint32_t buffer_bytes(const kernel *k, const fetched_rows *f) {
 // ---- Who copies ------------------------------------------------------------------------------------------
 static bool has_tiles(const loop_node *n) {
     bool tiles = false;
-    for (uint32_t i = 0; i < n->nfetched; i++)
-        tiles |= n->fetched[i].beside != LOOP_NO_BESIDE && !n->fetched[i].own;
+    for (uint32_t i = 0; i < n->fetch.n; i++)
+        tiles |= n->fetch.rows[i].beside != LOOP_NO_BESIDE && !n->fetch.rows[i].own;
     return tiles;
 }
 
 static bool has_panels(const loop_node *n) {
     bool panels = false;
-    for (uint32_t i = 0; i < n->nfetched; i++) panels |= n->fetched[i].panels;
+    for (uint32_t i = 0; i < n->fetch.n; i++) panels |= n->fetch.rows[i].panels;
     return panels;
 }
 
 static bool has_parts(const kernel *k, const loop_node *n) {
     bool parts = false;
-    for (uint32_t i = 0; i < n->nfetched; i++) parts |= loop_fetch_parts(k->l->op, &n->fetched[i]);
+    for (uint32_t i = 0; i < n->fetch.n; i++)
+        parts |= loop_fetch_parts(k->l->op, &n->fetch.rows[i]);
     return parts;
 }
 
 // How many of the fetched values come round by round. Those that are the block's own come last in the list.
 static uint32_t each_round(const loop_node *n) {
-    uint32_t fetched = n->nfetched;
-    while (fetched && n->fetched[fetched - 1].own) fetched--;
+    uint32_t fetched = n->fetch.n;
+    while (fetched && n->fetch.rows[fetched - 1].own) fetched--;
     return fetched;
 }
 
-bool lw_fetches_own(const loop_node *n) { return each_round(n) < n->nfetched; }
+bool lw_fetches_own(const loop_node *n) { return each_round(n) < n->fetch.n; }
 
 // Each group is a warp that reads the rows of its own digit alone, and those rows follow one another.
 static bool by_warps(const kernel *k, const loop_node *n) {
@@ -59,7 +60,7 @@ static bool by_warps(const kernel *k, const loop_node *n) {
            last->extent == k->plan->threads / LOWER_WARP;
 }
 
-bool lw_round_meets(const kernel *k, const loop_node *n) { return n->nfetched && !by_warps(k, n); }
+bool lw_round_meets(const kernel *k, const loop_node *n) { return n->fetch.n && !by_warps(k, n); }
 
 static void meet(kernel *k, simt_builder *b, const loop_node *n) {
     if (by_warps(k, n)) simt_build_op(b, SIMT_WARP_SYNC, NULL, 0, NULL, 0);
@@ -233,7 +234,7 @@ static filling filling_of(kernel *k, simt_builder *b, const loop_node *n, const 
 // wait too. So it reads the indices a round before (lower/copies/round_ahead.c), and copies the rows at the
 // end of the round.
 static bool reads_early(const kernel *k, const loop_node *n, uint32_t first) {
-    bool early = n->buffers > 1 || has_parts(k, n);
+    bool early = n->fetch.buffers > 1 || has_parts(k, n);
     for (uint32_t i = 0; i < each_round(n); i++) {
         const fetched_rows *f = &k->rounds.fetched.data[first + i];
         early = early && !f->beside && !is_itself(k, f);
@@ -275,7 +276,7 @@ static void take_indices(kernel *k, simt_builder *b, const loop_node *n, uint32_
 // Past the last round nothing is read. Zeros are written to a buffer that nobody reads.
 void lw_fetch_end(kernel *k, simt_builder *b, const loop_node *n) {
     bool any = false;
-    for (uint32_t i = k->rounds.fetched.len - n->nfetched; i < k->rounds.fetched.len; i++) {
+    for (uint32_t i = k->rounds.fetched.len - n->fetch.n; i < k->rounds.fetched.len; i++) {
         fetched_rows *f = &k->rounds.fetched.data[i];
         const filling *x = f->next;
         any |= x != NULL;
@@ -332,8 +333,9 @@ static uint32_t room_of(kernel *k, const loop_node *n, const fetched_rows *f) {
 
 static uint32_t begin(kernel *k, const loop_node *n) {
     uint32_t first = k->rounds.fetched.len;
-    for (uint32_t i = 0; i < n->nfetched; i++) {
-        fetched_rows f = {.node = n, .rows = &n->fetched[i], .beside = loop_beside(k, &n->fetched[i])};
+    for (uint32_t i = 0; i < n->fetch.n; i++) {
+        fetched_rows f = {
+            .node = n, .rows = &n->fetch.rows[i], .beside = loop_beside(k, &n->fetch.rows[i])};
         f.tile = loop_fetch_tile(k->l->op, n, f.rows, f.beside);
         f.at = room_of(k, n, &f);
         VEC_PUSH(k->l->arena, &k->rounds.fetched, f);
@@ -359,8 +361,8 @@ static void set_buffer(kernel *k, simt_builder *b, const loop_node *n, fetched_r
 }
 
 static void take_apart(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, bool own) {
-    for (uint32_t i = 0; i < n->nfetched; i++)
-        if (n->fetched[i].own == own && loop_fetch_parts(k->l->op, &n->fetched[i]))
+    for (uint32_t i = 0; i < n->fetch.n; i++)
+        if (n->fetch.rows[i].own == own && loop_fetch_parts(k->l->op, &n->fetch.rows[i]))
             lw_take_rows_apart(k, b, &k->rounds.fetched.data[first + i]);
 }
 
@@ -368,7 +370,7 @@ static void take_apart(kernel *k, simt_builder *b, const loop_node *n, uint32_t 
 static void take_own_apart(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, uint32_t groups) {
     if (!lw_fetches_own(n) || !has_parts(k, n)) return;
     wait(k, b, n, groups);
-    for (uint32_t i = each_round(n); i < n->nfetched; i++)
+    for (uint32_t i = each_round(n); i < n->fetch.n; i++)
         set_buffer(k, b, n, &k->rounds.fetched.data[first + i], i32(b, 0));
     take_apart(k, b, n, first, true);
 }
@@ -378,7 +380,8 @@ static const loop_node *group_in(const loop_body *body) {
     const loop_node *found = NULL;
     for (uint32_t i = 0; i < body->len && !found; i++) {
         const loop_node *n = body->data[i];
-        bool group = n->kind == LOOP_REDUCE && n->matrix && simt_mma_table(n->matrix->kind)->warps > 1;
+        bool group = n->kind == LOOP_REDUCE && n->reduce.matrix &&
+                     simt_mma_table(n->reduce.matrix->kind)->warps > 1;
         found = group ? n : group_in(&n->body);
     }
     return found;
@@ -418,11 +421,11 @@ static uint32_t loads_of_op(const tensor_op *op, tensor_val val) {
 // it.
 static bool comes_late(const kernel *k, const loop_node *n) {
     const tensor_op *op = k->l->op;
-    const loop_node *group = n->buffers == 1 ? group_in(&n->body) : NULL;
-    bool late = group != NULL && !has_tiles(n) && each_round(n) == n->nfetched;
-    for (uint32_t i = 0; late && i < n->nfetched; i++) {
+    const loop_node *group = n->fetch.buffers == 1 ? group_in(&n->body) : NULL;
+    bool late = group != NULL && !has_tiles(n) && each_round(n) == n->fetch.n;
+    for (uint32_t i = 0; late && i < n->fetch.n; i++) {
         const tensor_node *product = tensor_node_at(op, op->stages.data[group->stages[0]].body[0]);
-        tensor_val val = n->fetched[i].val;
+        tensor_val val = n->fetch.rows[i].val;
         late = loads_of(op, product->args[0], val) == 1 && loads_of_op(op, val) == 1;
     }
     return late;
@@ -436,7 +439,7 @@ void lw_fetch_next(kernel *k, simt_builder *b, tensor_expr by) {
         meet(k, b, n);
         fill_round(k, b, n, i, simt_build_with(b, SIMT_ADD, f->base, loop_fetch_rows(n)), f->hi, i32(b, 0),
                    NULL);
-        for (uint32_t j = i; j < i + n->nfetched; j++) k->rounds.fetched.data[j].base = 0;
+        for (uint32_t j = i; j < i + n->fetch.n; j++) k->rounds.fetched.data[j].base = 0;
     }
 }
 
@@ -444,23 +447,23 @@ void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value b
                     const simt_value *indices) {
     uint32_t first = begin(k, n), each = indices ? lw_fetch_index_count(k, n) : 0;
     if (comes_again(k)) meet(k, b, n);
-    for (uint32_t i = each_round(n); i < n->nfetched; i++) {   // they come with the first round
+    for (uint32_t i = each_round(n); i < n->fetch.n; i++) {   // they come with the first round
         filling x = filling_of(k, b, n, &k->rounds.fetched.data[first + i], base, hi, i32(b, 0));
         copy_rows(k, b, &x, NULL);
     }
     // The copies are a group of their own, because there may be no round.
-    if ((n->buffers == 1 || has_parts(k, n)) && lw_fetches_own(n))
+    if ((n->fetch.buffers == 1 || has_parts(k, n)) && lw_fetches_own(n))
         simt_build_op(b, SIMT_COPY_END, NULL, 0, NULL, 0);
-    for (uint32_t i = 0; i + 1 < n->buffers || (!i && comes_late(k, n)); i++)
+    for (uint32_t i = 0; i + 1 < n->fetch.buffers || (!i && comes_late(k, n)); i++)
         fill_round(k, b, n, first, simt_build_with(b, SIMT_ADD, base, (int64_t)i * loop_fetch_rows(n)), hi,
                    i32(b, i), indices ? &indices[i * each] : NULL);
-    take_own_apart(k, b, n, first, n->buffers - 1);
+    take_own_apart(k, b, n, first, n->fetch.buffers - 1);
     k->rounds.fetched.len = first;
 }
 
 // The next buffer in the ring, or the one before.
 simt_value lw_buffer_beside(simt_builder *b, const loop_node *n, simt_value slot, bool after) {
-    uint32_t last = n->buffers - 1;
+    uint32_t last = n->fetch.buffers - 1;
     simt_value ends = simt_build_cmp(b, SIMT_EQ, slot, i32(b, after ? last : 0));
     return simt_build_select(b, ends, i32(b, after ? 0 : last),
                              simt_build_with(b, SIMT_ADD, slot, after ? 1 : -1));
@@ -468,7 +471,7 @@ simt_value lw_buffer_beside(simt_builder *b, const loop_node *n, simt_value slot
 
 void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value slot,
                     simt_value next, simt_value hi, const simt_value *indices) {
-    uint32_t first = begin(k, n), ahead = n->buffers - 1;
+    uint32_t first = begin(k, n), ahead = n->fetch.buffers - 1;
     bool late = comes_late(k, n);
     if (late) wait(k, b, n, 0);
     else if (!ahead) meet(k, b, n);
@@ -477,10 +480,11 @@ void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value b
     if (indices && ahead) take_indices(k, b, n, first, further, hi, next, indices);
     else if (!late) fill_round(k, b, n, first, further, hi, next, indices);
     if (!late && !ahead) wait(k, b, n, 0);
-    for (uint32_t i = 0; late && i < n->nfetched; i++)
+    for (uint32_t i = 0; late && i < n->fetch.n; i++)
         k->rounds.fetched.data[first + i].base = base, k->rounds.fetched.data[first + i].hi = hi;
-    for (uint32_t i = 0; i < n->nfetched; i++)
-        set_buffer(k, b, n, &k->rounds.fetched.data[first + i], n->fetched[i].own ? i32(b, 0) : slot);
+    for (uint32_t i = 0; i < n->fetch.n; i++)
+        set_buffer(k, b, n, &k->rounds.fetched.data[first + i],
+                   n->fetch.rows[i].own ? i32(b, 0) : slot);
     if (!has_parts(k, n)) return;
     take_apart(k, b, n, first, false);
     simt_build_op(b, SIMT_FENCE_MMA, NULL, 0, NULL, 0);

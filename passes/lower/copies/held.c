@@ -38,14 +38,15 @@ static uint32_t apart(const loop_node *n) {
 }
 
 static uint32_t registers_of(const loop_node *n) {
-    return (entries_below(n, n->ndigits) + n->held_by - 1) / n->held_by;
+    return (entries_below(n, n->ndigits) + n->holding.lanes - 1) / n->holding.lanes;
 }
 
 // The entries at a position of this thread.
 static void load_entries(kernel *k, simt_builder *b, const loop_node *n, simt_value at, simt_value *out,
                          uint32_t stride) {
     lw_rebinding outer = lw_rebind(k, n->var, at);
-    for (uint32_t i = 0; i < n->nheld; i++) out[i * stride] = lw_expr(k, b, n->held[i]);
+    for (uint32_t i = 0; i < n->holding.n; i++)
+        out[i * stride] = lw_expr(k, b, n->holding.loads[i]);
     lw_restore(k, &outer);
 }
 
@@ -78,22 +79,23 @@ static simt_value parts(kernel *k, simt_builder *b, simt_value x, uint32_t size)
 static simt_value entries_left(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r,
                                simt_value own) {
     simt_value left = parts(k, b, simt_build_binary(b, SIMT_SUB, r->round.hi, own), apart(n));
-    return differs_in_warp(k, n, r) ? most_left(b, left, n->held_by) : left;
+    return differs_in_warp(k, n, r) ? most_left(b, left, n->holding.lanes) : left;
 }
 
 void lw_hold(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
     uint32_t registers = registers_of(n), points = apart(n);
     simt_value own = lw_thread_position(k, b, n, r->round.base);
-    simt_value lane = lw_to_ix(k, b,
-                               simt_build_binary(b, SIMT_AND, k->thread.number, i32(b, n->held_by - 1)));
+    simt_value lane = lw_to_ix(
+        k, b, simt_build_binary(b, SIMT_AND, k->thread.number, i32(b, n->holding.lanes - 1)));
     if (points > 1) lane = simt_build_binary(b, SIMT_MUL, lane, lw_ix(k, b, points));
     simt_value first = simt_build_binary(b, SIMT_ADD, own, lane);
     simt_value last = simt_build_binary(b, SIMT_SUB, r->round.hi, lw_ix(k, b, 1));
     r->left = entries_left(k, b, n, r, own);
-    r->held = ARENA_ARRAY(k->l->arena, simt_value, n->nheld * registers + 1);
+    r->held = ARENA_ARRAY(k->l->arena, simt_value, n->holding.n * registers + 1);
     r->entry = 0;
     for (uint32_t i = 0; i < registers; i++) {
-        simt_value at = simt_build_binary(b, SIMT_ADD, first, lw_ix(k, b, (int64_t)i * n->held_by * points));
+        simt_value at = simt_build_binary(b, SIMT_ADD, first,
+                                          lw_ix(k, b, (int64_t)i * n->holding.lanes * points));
         at = simt_build_binary(b, SIMT_MIN, at, last);
         if (r->round.maybe_none) at = simt_build_binary(b, SIMT_MAX, at, lw_ix(k, b, 0));
         load_entries(k, b, n, at, r->held + i, registers);
@@ -110,12 +112,14 @@ simt_value lw_held_steps(kernel *k, simt_builder *b, const loop_node *n, uint32_
 
 // If a step is as long as a register, the registers turn: the next step's entries come first.
 uint32_t lw_held_turns(const loop_node *n, uint32_t digit) {
-    return n->nheld && entries_below(n, digit) % n->held_by == 0 ? n->nheld * registers_of(n) : 0;
+    return n->holding.n && entries_below(n, digit) % n->holding.lanes == 0
+               ? n->holding.n * registers_of(n)
+               : 0;
 }
 
 void lw_held_turn(const loop_node *n, uint32_t digit, const simt_value *held, simt_value *out) {
-    uint32_t registers = registers_of(n), by = entries_below(n, digit) / n->held_by;
-    for (uint32_t i = 0; i < n->nheld * registers; i++)
+    uint32_t registers = registers_of(n), by = entries_below(n, digit) / n->holding.lanes;
+    for (uint32_t i = 0; i < n->holding.n * registers; i++)
         out[i] = held[i / registers * registers + (i + by) % registers];
 }
 
@@ -124,7 +128,7 @@ void lw_held_step(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit
     uint32_t entries = entries_below(n, digit);
     simt_value done = simt_build_binary(b, SIMT_MUL, step, lw_ix(k, b, entries));
     r->left = simt_build_binary(b, SIMT_SUB, r->left, done);
-    if (entries % n->held_by == 0) return;
+    if (entries % n->holding.lanes == 0) return;
     simt_value entry = simt_build_cvt(b, SIMT_T(I32), done);
     r->entry = r->entry ? simt_build_binary(b, SIMT_ADD, r->entry, entry) : entry;
 }
@@ -150,13 +154,14 @@ void lw_take_held(kernel *k, simt_builder *b, const loop_node *n, const loop_rou
         uint32_t at = 0;
         for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
             if (copies & AXIS(i)) at += (uint32_t)k->digits.at[i] * k->digits.axis[i].weight / apart(n);
-        simt_value lane = i32(b, at % n->held_by);
+        simt_value lane = i32(b, at % n->holding.lanes);
         if (r->entry) lane = simt_build_binary(b, SIMT_ADD, r->entry, lane);
-        for (uint32_t i = 0; i < n->nheld; i++) {
-            const tensor_node *x = tensor_node_at(k->l->op, n->held[i]);
+        for (uint32_t i = 0; i < n->holding.n; i++) {
+            const tensor_node *x = tensor_node_at(k->l->op, n->holding.loads[i]);
             register_value v = {.val = (tensor_val)x->imm.i};
             for (uint32_t a = 0; a < x->nargs; a++) v.index[a] = lw_position(k, b, x->args[a]);
-            v.value = moved(b, r->held[i * registers + at / n->held_by], lane, n->held_by);
+            v.value = moved(b, r->held[i * registers + at / n->holding.lanes], lane,
+                            n->holding.lanes);
             k->access.held[v.val] = true;
             VEC_PUSH(k->l->arena, &k->known.registers, v);
         }

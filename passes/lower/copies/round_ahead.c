@@ -60,7 +60,8 @@ static void read(kernel *k, simt_builder *b, const read_ahead *a, simt_value bas
         for (instance_walk w = lw_walk_begin(&k->digits, a->axes[i]); lw_walk_next(&w);)
             out[at++] = simt_build_cvt(b, k->ix, lw_expr(k, b, a->loads.data[i]));
     lw_restore(k, &from);
-    lw_fetch_indices(k, b, a->node, rounds_on(b, a, base, a->node->buffers - 1), hi, &out[at]);
+    lw_fetch_indices(k, b, a->node, rounds_on(b, a, base, a->node->fetch.buffers - 1), hi,
+                     &out[at]);
     for (uint32_t i = 0; i < a->n; i++) lw_pin(k, out[i]);
 }
 
@@ -80,7 +81,7 @@ static void measure(kernel *k, read_ahead *a, simt_value base) {
 // the load of the next.
 static void read_first(kernel *k, simt_builder *b, const read_ahead *a, simt_value lo, simt_value hi) {
     simt_builder then, other;
-    uint32_t rounds = a->node->buffers - 1, n = rounds * a->indices + a->n;
+    uint32_t rounds = a->node->fetch.buffers - 1, n = rounds * a->indices + a->n;
     simt_type *types = ARENA_ARRAY(k->l->arena, simt_type, n);
     simt_value *all = ARENA_ARRAY(k->l->arena, simt_value, n),
                *none = ARENA_ARRAY(k->l->arena, simt_value, n);
@@ -103,7 +104,7 @@ static void read_first(kernel *k, simt_builder *b, const read_ahead *a, simt_val
 
 read_ahead *lw_read_ahead(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
                           slot_list *carried) {
-    uint32_t indices = n->nfetched ? lw_fetch_index_count(k, n) : 0;
+    uint32_t indices = n->fetch.n ? lw_fetch_index_count(k, n) : 0;
     if (!indices) return NULL;
     read_ahead *a = ARENA_NEW(k->l->arena, read_ahead);
     *a = (read_ahead){.node = n, .indices = indices};
@@ -113,7 +114,7 @@ read_ahead *lw_read_ahead(kernel *k, simt_builder *b, const loop_node *n, simt_v
     measure(k, a, lo);
     a->now = ARENA_ARRAY(k->l->arena, simt_value, a->n);
     a->next = ARENA_ARRAY(k->l->arena, simt_value, a->n);
-    a->begin = ARENA_ARRAY(k->l->arena, simt_value, a->indices * n->buffers);
+    a->begin = ARENA_ARRAY(k->l->arena, simt_value, a->indices * n->fetch.buffers);
     read_first(k, b, a, lo, hi);
     for (uint32_t i = 0; i < a->n; i++) VEC_PUSH(k->l->arena, carried, &a->now[i]);
     return a;
@@ -144,9 +145,10 @@ static bool is_bit_of(const kernel *k, tensor_expr condition, tensor_expr load) 
 static bool joins_groups(const loop_body *body) {
     bool joins = false;
     for (uint32_t i = 0; i < body->len; i++) {
-        const loop_node *n = body->data[i], *depth = n->kind == LOOP_REDUCE && n->matrix
-                                                         ? loop_over_var(&n->body, n->matrix->depth)
-                                                         : NULL;
+        const loop_node *n = body->data[i],
+                        *depth = n->kind == LOOP_REDUCE && n->reduce.matrix
+                                     ? loop_over_var(&n->body, n->reduce.matrix->depth)
+                                     : NULL;
         for (uint32_t d = 0; depth && d < depth->ndigits; d++)
             joins |= depth->digits[d].place == LOOP_GROUP_PLACE;
         joins |= joins_groups(&n->body);
@@ -158,8 +160,8 @@ simt_value lw_round_has_cells(kernel *k, simt_builder *b, const loop_node *n) {
     const read_ahead *a = k->rounds.ahead;
     const loop_node *last = n->body.len ? n->body.data[n->body.len - 1] : NULL;
     simt_value some = 0;
-    for (uint32_t i = 0; i < n->nfetched; i++)
-        if (n->fetched[i].panels) return 0;   // four warps multiply together
+    for (uint32_t i = 0; i < n->fetch.n; i++)
+        if (n->fetch.rows[i].panels) return 0;   // four warps multiply together
     if (joins_groups(&n->body)) return 0;
     if (!a || a->node != n || a->loads.len != 1 || last->kind != LOOP_IF ||
         !is_bit_of(k, last->value, a->loads.data[0]))

@@ -11,14 +11,14 @@ void lw_bind(kernel *k, simt_builder *b, const loop_node *n, axis_set own, round
         .kind = BOUND_LOOP, .axes = own | bounds, .own = copies, .along = along, .base = r.base, .end = r.hi};
     v->of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(&k->digits, copies));
     if (loop_has_padding(k->l->op, n) && !r.full) {
-        v->pad = n->pad;
+        v->pad = n->rounds.pad;
         v->whole = r.whole;
         v->last = simt_build_binary(
             b, SIMT_SUB, lw_to_ix(k, b, lw_size(k, b, k->l->op->vars.data[n->var].space)), lw_ix(k, b, 1));
     }
     loop_mask mask = {.node = n, .axes = copies};
     if (r.masked) mask.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(&k->digits, copies));
-    if (r.masked && n->masked && lw_threads(k) && !along) {
+    if (r.masked && n->rounds.masked && lw_threads(k) && !along) {
         v->step = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(&k->digits, copies));
         v->inside = mask.of;
     }

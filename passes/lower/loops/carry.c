@@ -55,8 +55,8 @@ static void store_run(kernel *k, simt_builder *b, const reduction *r, run_place 
         lw_store_targets(k, b, r->stage, false);
         return;
     }
-    if (!r->node->nstates) lw_combine_targets(k, b, r->stage);
-    else lw_store_slots(k, b, r, place == RUN_FIRST ? r->node->states : r->node->last);
+    if (!r->node->state.n) lw_combine_targets(k, b, r->stage);
+    else lw_store_slots(k, b, r, place == RUN_FIRST ? r->node->state.loads : r->node->state.last);
 }
 
 // Where c holds, every instance of the state goes to `place`. The variable of the key is that of the run.
@@ -153,7 +153,7 @@ static void start_runs(kernel *k, simt_builder *b, reduction *r, simt_value lo, 
     r->carry.run[CARRY_KEY] = key_beyond(k, b, r, r->carry.has_before,
                                    simt_build_binary(b, SIMT_SUB, lo, lw_ix(k, b, 1)));
     r->carry.run[CARRY_BEFORE] = r->carry.run[CARRY_OPEN] = simt_build_pred(b, false);
-    if (!r->node->nstates) return;
+    if (!r->node->state.n) return;
     place_run(k, b, r, 0, RUN_FIRST);   // the slot has the identity until a run goes there
     place_run(k, b, r, 0, RUN_LAST);
 }

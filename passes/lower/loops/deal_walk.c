@@ -117,7 +117,7 @@ static void share_steps(kernel *k, simt_builder *b, const loop_node *n) {
 void lw_deal_for(kernel *k, simt_builder *b, const loop_body *body, uint32_t i) {
     const loop_node *n = body->data[i];
     dealt_steps *d = k->dealt;
-    if (!d->apart) d->apart = lw_var_depends(k, d->node->deal_of);
+    if (!d->apart) d->apart = lw_var_depends(k, d->node->deal.of);
     bool there = n->kind == LOOP_STORE && !is_of_lanes(k, n);
     if (n->kind == LOOP_CONTRIBUTE && is_of_walk(k, n)) there = is_of_steps(k, n);
     if (n->kind == LOOP_LET || n->kind == LOOP_GIVEN) return;

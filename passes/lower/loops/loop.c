@@ -17,7 +17,7 @@ static bool spreads(const loop_body *body) {   // over threads, whose states are
 static bool lw_meets(const kernel *k, const loop_body *body) {
     for (uint32_t i = 0; lw_threads(k) && i < body->len; i++) {
         const loop_node *n = body->data[i];
-        if (n->kind == LOOP_PHASE || n->nheld || n->nfetched || n->deal_to.extent ||
+        if (n->kind == LOOP_PHASE || n->holding.n || n->fetch.n || n->deal.to.extent ||
             (n->kind == LOOP_REDUCE && spreads(&n->body)) || lw_meets(k, &n->body))
             return true;
     }
@@ -40,7 +40,7 @@ static void at_positions(kernel *k, simt_builder *b, const loop_node *n, void *u
 
 static uint32_t written_out_axis(kernel *k, const loop_node *n) {
     uint32_t first = lw_axes_of(k, n)->first, i = first;
-    if (n->rest == LOOP_SERIAL_PLACE && n->unroll > 1) return first;
+    if (n->rest == LOOP_SERIAL_PLACE && n->rounds.unroll > 1) return first;
     while (k->digits.axis[i].place != LOOP_UNROLL_PLACE) i++;
     return i;
 }
@@ -49,15 +49,15 @@ static uint32_t written_out_axis(kernel *k, const loop_node *n) {
 static void positions_body(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
     uint32_t masks = k->scope.masks.len, rows = k->scope.rows.len, columns = k->scope.columns.len;
     dealt_steps *outer = k->dealt, dealt = {.node = n, .round = r};
-    if (n->dealt) {
+    if (n->deal.steps) {
         dealt.axis = written_out_axis(k, n);
-        dealt.unit = n->deal_to.unit;
+        dealt.unit = n->deal.to.unit;
         k->dealt = &dealt;
     }
     lw_bind(k, b, n, r->own, r->round);
-    if (n->nheld) lw_take_held(k, b, n, r);
+    if (n->holding.n) lw_take_held(k, b, n, r);
     lw_walk_row(k, n);
-    bool through = n->nheld && r->round.maybe_none && !lw_meets(k, &n->body);
+    bool through = n->holding.n && r->round.maybe_none && !lw_meets(k, &n->body);
     if (through)
         lw_build_if(k, b, simt_build_cmp(b, SIMT_LT, r->round.base, r->round.hi), n, at_positions, r);
     else at_positions(k, b, n, r);
@@ -79,7 +79,7 @@ static simt_value *with_held(kernel *k, const slot_list *s, const simt_value *he
 // How often a serial digit goes round: not past the end, if all threads of the block agree on it.
 static simt_value serial_steps(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit,
                                uint32_t weight, const loop_round *r) {
-    if (n->nheld) return lw_held_steps(k, b, n, digit, r);
+    if (n->holding.n) return lw_held_steps(k, b, n, digit, r);
     simt_value steps = lw_ix(k, b, n->digits[digit].extent);
     if (!r->round.masked || lw_varies_in_block(&k->digits, lw_depends(k, n->lo) | lw_depends(k, n->hi)))
         return steps;
@@ -99,9 +99,10 @@ static simt_value end_of_rounds(simt_builder *b, const loop_node *n, const loop_
 // The buffer of the round with that number, and the buffer that is filled in it.
 static void fetch_numbered(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value number,
                            simt_value hi) {
-    simt_value slot = simt_build_with(b, SIMT_UREM, number, n->buffers),
-               next = simt_build_with(b, SIMT_UREM, simt_build_with(b, SIMT_ADD, number, n->buffers - 1),
-                                      n->buffers);
+    simt_value slot = simt_build_with(b, SIMT_UREM, number, n->fetch.buffers),
+               next = simt_build_with(b, SIMT_UREM,
+                                      simt_build_with(b, SIMT_ADD, number, n->fetch.buffers - 1),
+                                      n->fetch.buffers);
     lw_fetch_round(k, b, n, base, slot, next, hi, NULL);
 }
 
@@ -117,8 +118,8 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
     slot_list slots = lw_slots(k, &n->body);
     uint32_t turns = lw_held_turns(n, d - 1), count = slots.len + turns;
     simt_value steps = serial_steps(k, b, n, d - 1, weight, &r);
-    simt_value end = n->nfetched ? end_of_rounds(b, n, &r) : 0;
-    if (n->nfetched) lw_fetch_first(k, b, n, r.round.base, end, NULL);
+    simt_value end = n->fetch.n ? end_of_rounds(b, n, &r) : 0;
+    if (n->fetch.n) lw_fetch_first(k, b, n, r.round.base, end, NULL);
     simt_instr loop;
     simt_builder in = simt_build_for(b, lw_ix(k, b, 0), steps, lw_ix(k, b, 1),
                                      with_held(k, &slots, r.held, turns), count, &loop);
@@ -127,13 +128,13 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
     for (uint32_t i = 0; i < turns; i++) r.held[i] = simt_for_carried(k->f, loop, slots.len + i);
     region_mark m = lw_enter(&k->known);
     lw_meet_again(k, &in, &n->body);
-    if (n->nheld) lw_held_step(k, &in, n, d - 1, simt_for_index(k->f, loop), &r);
+    if (n->holding.n) lw_held_step(k, &in, n, d - 1, simt_for_index(k->f, loop), &r);
     r.round.base = simt_build_binary(&in, SIMT_ADD, r.round.base,
                                      lw_times(k, &in, simt_for_index(k->f, loop), weight));
     uint32_t fetched = k->rounds.fetched.len, rounds = k->rounds.counted.len;
     VEC_PUSH(k->l->arena, &k->rounds.counted,
              ((counted_round){n, simt_for_index(k->f, loop), lw_ix(k, &in, 0)}));
-    if (n->nfetched)
+    if (n->fetch.n)
         fetch_numbered(k, &in, n, r.round.base, simt_build_cvt(&in, SIMT_T(I32), simt_for_index(k->f, loop)),
                        end);
     serial_digits(k, &in, n, d - 1, r);
@@ -148,7 +149,7 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
 
 static void round_body(kernel *k, simt_builder *b, const loop_node *n, void *user) {
     loop_round r = *(const loop_round *)user;
-    if (n->nheld) lw_hold(k, b, n, &r);
+    if (n->holding.n) lw_hold(k, b, n, &r);
     serial_digits(k, b, n, n->ndigits, r);
 }
 
@@ -187,7 +188,8 @@ static void ask_bounds(kernel *k, simt_builder *b, const loop_node *around, cons
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         simt_value lo, hi;
-        if (n->kind == LOOP_FOR && n->nfetched && is_bound(k, around, n->lo) && is_bound(k, around, n->hi)) {
+        if (n->kind == LOOP_FOR && n->fetch.n && is_bound(k, around, n->lo) &&
+            is_bound(k, around, n->hi)) {
             bounds_of(k, b, n, &lo, &hi);
             lw_pin(k, lo);
             lw_pin(k, hi);
@@ -241,7 +243,7 @@ static void rounds_loop(kernel *k, simt_builder *b, const loop_node *n, simt_val
                         uint32_t step, loop_round *r) {
     slot_list slots = lw_slots(k, &n->body);
     read_ahead *ahead = lw_read_ahead(k, b, n, lo, hi, &slots);
-    if (n->nfetched) lw_fetch_first(k, b, n, lo, hi, ahead ? lw_read_begin(ahead) : NULL);
+    if (n->fetch.n) lw_fetch_first(k, b, n, lo, hi, ahead ? lw_read_begin(ahead) : NULL);
     // The buffer is carried if a round reads ahead. Elsewhere a register costs more than a division.
     simt_value slot = ahead ? simt_build_int(b, SIMT_T(I32), 0) : 0;
     if (ahead) VEC_PUSH(k->l->arena, &slots, &slot);
@@ -259,14 +261,14 @@ static void rounds_loop(kernel *k, simt_builder *b, const loop_node *n, simt_val
     const simt_value *indices = ahead ? lw_read_next(k, &in, ahead, r->round.base, hi) : NULL;
     if (ahead)
         lw_fetch_round(k, &in, n, r->round.base, slot, lw_buffer_beside(&in, n, slot, false), hi, indices);
-    else if (n->nfetched)
+    else if (n->fetch.n)
         fetch_numbered(k, &in, n, r->round.base, rounds_since(k, &in, lo, r->round.base, step), hi);
     if (ahead) slot = lw_buffer_beside(&in, n, slot, true);
     const read_ahead *outer = k->rounds.ahead;
     k->rounds.ahead = ahead;
     round_of_cells(k, &in, n, r);
     k->rounds.ahead = outer;
-    if (n->nfetched) lw_fetch_end(k, &in, n);
+    if (n->fetch.n) lw_fetch_end(k, &in, n);
     if (ahead) lw_read_done(ahead);
     k->rounds.fetched.len = fetched;
     k->rounds.counted.len = rounds;
@@ -307,7 +309,7 @@ static void loop_together(kernel *k, simt_builder *b, const loop_node *n, simt_v
     lw_meet_again(k, &body, &n->body);
     round_body(k, &body, n, r);
     lw_leave(&k->known, m);
-    uint32_t step = lw_step(n) * (n->masked ? n->unroll : 1);
+    uint32_t step = lw_step(n) * (n->rounds.masked ? n->rounds.unroll : 1);
     v[AT] = simt_build_binary(&body, SIMT_ADD, r->round.base, lw_ix(k, &body, step));
     v[MORE] = any_more(k, &body, v[AT], hi);
     for (uint32_t i = 0; i < slots.len; i++) v[SLOTS + i] = *slots.data[i];
@@ -318,7 +320,7 @@ static void loop_together(kernel *k, simt_builder *b, const loop_node *n, simt_v
 // unroll n: full rounds, n at a time and without masks. Returns where they end.
 static simt_value full_rounds(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
                               loop_round *r) {
-    uint32_t tile = lw_step(n) * n->unroll;
+    uint32_t tile = lw_step(n) * n->rounds.unroll;
     simt_value span = simt_build_binary(b, SIMT_MAX, simt_build_binary(b, SIMT_SUB, hi, lo), lw_ix(k, b, 0));
     simt_value rest = simt_build_binary(b, SIMT_UREM, span, lw_ix(k, b, tile));
     simt_value end = simt_build_binary(b, SIMT_SUB, simt_build_binary(b, SIMT_ADD, lo, span), rest);
@@ -329,7 +331,7 @@ static simt_value full_rounds(kernel *k, simt_builder *b, const loop_node *n, si
 
 // If lanes have a step each, a walk has at least two steps, so that no step belongs to every lane.
 static uint32_t steps_written_out(const loop_node *n, uint32_t steps) {
-    return n->deal_to.extent && steps < 2 ? 2 : steps;
+    return n->deal.to.extent && steps < 2 ? 2 : steps;
 }
 
 void lw_last_round(kernel *k, simt_builder *b, const loop_node *n, void *user) {
@@ -341,7 +343,7 @@ void lw_last_round(kernel *k, simt_builder *b, const loop_node *n, void *user) {
 // own, all rounds are masked: otherwise a masked round would wait for the full rounds of the longest range.
 static void lower_masked(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
                          bool apart, loop_round *r) {
-    uint32_t step = lw_step(n), tile = step * n->unroll;
+    uint32_t step = lw_step(n), tile = step * n->rounds.unroll;
     r->round.masked = !lw_ends_exactly(k->l->op, n, tile);
     if (apart || !r->round.masked) {
         lw_serial_loop(k, b, n, lo, hi, tile, r);
@@ -363,7 +365,7 @@ static void lower_whole(kernel *k, simt_builder *b, const loop_node *n, axis_set
     steps->extent = steps_written_out(n, (k->sizes.within + lw_step(n) - 1) / lw_step(n));
     round_body(k, b, n, &r);
     lw_leave(&k->known, m);
-    steps->extent = n->unroll;
+    steps->extent = n->rounds.unroll;
 }
 
 static void lower_serial(kernel *k, simt_builder *b, const loop_node *n, axis_set own, bool apart,
@@ -371,20 +373,23 @@ static void lower_serial(kernel *k, simt_builder *b, const loop_node *n, axis_se
     simt_value lo, hi;
     bounds_of(k, b, n, &lo, &hi);
     loop_round r = {.own = own, .round = {.hi = hi}};
-    bool one = lw_has_one_round(k->l->op, n) && !n->nfetched;   // rows are fetched before the first round
-    lower_axis *steps = n->unroll > 1 ? &k->digits.axis[lw_axes_of(k, n)->first] : NULL;
-    bool rest = steps && !n->masked && !together && !one;   // a loop over less than a full round follows
+    bool one = lw_has_one_round(k->l->op, n) &&
+               !n->fetch.n;   // rows are fetched before the first round
+    lower_axis *steps = n->rounds.unroll > 1 ? &k->digits.axis[lw_axes_of(k, n)->first] : NULL;
+    bool rest = steps && !n->rounds.masked && !together &&
+                !one;   // a loop over less than a full round follows
     if (rest) lo = full_rounds(k, b, n, lo, hi, &r);
-    if (steps && (!n->masked || one)) steps->extent = 1;   // the rest goes one step at a time
+    if (steps && (!n->rounds.masked || one))
+        steps->extent = 1;   // the rest goes one step at a time
     if (lw_pads_rounds(k, n)) lw_padded_rounds(k, b, n, &r);
     else if (one) lower_one_round(k, b, n, own, together);
     else if (together) loop_together(k, b, n, lo, hi, &r);
-    else if (n->masked) lower_masked(k, b, n, lo, hi, apart, &r);
+    else if (n->rounds.masked) lower_masked(k, b, n, lo, hi, apart, &r);
     else {
         r.round.masked = !lw_ends_exactly(k->l->op, n, lw_step(n));
         (rest ? rounds_loop : lw_serial_loop)(k, b, n, lo, hi, lw_step(n), &r);
     }
-    if (steps) steps->extent = n->unroll;
+    if (steps) steps->extent = n->rounds.unroll;
 }
 
 // All rounds are written out: they are instances.
@@ -413,13 +418,13 @@ void lw_for(kernel *k, simt_builder *b, const loop_node *n) {
     bool entered = lw_axes_of(k, n)->entered;
     axis_set own = lw_axes_enter(k, n), bounds = lw_depends(k, n->lo) | lw_depends(k, n->hi);
     bool apart = lw_threads(k) && lw_varies_in_warp(k, bounds),
-         together = apart && (n->nheld || n->deal_to.extent || lw_meets(k, &n->body));
+         together = apart && (n->holding.n || n->deal.to.extent || lw_meets(k, &n->body));
     axis_set copies = bounds | steps_in_order(k, n);
     for (instance_walk w = lw_walk_begin(&k->digits, copies); lw_walk_next(&w);) switch (n->rest) {
         case LOOP_BLOCK_PLACE:
         case LOOP_WHOLE_PLACE: lower_one_round(k, b, n, own, together); break;
         case LOOP_SERIAL_PLACE:
-            if (n->within && k->sizes.within) lower_whole(k, b, n, own);
+            if (n->rounds.within && k->sizes.within) lower_whole(k, b, n, own);
             else lower_serial(k, b, n, own, apart, together);
             break;
         case LOOP_UNROLL_PLACE: lower_written_out(k, b, n, own); break;

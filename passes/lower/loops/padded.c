@@ -13,7 +13,8 @@ static bool is_padding(const kernel *k) {   // some loop in scope may be at its 
 }
 
 bool lw_pads_rounds(const kernel *k, const loop_node *n) {
-    return !k->l->o->machine->aligned && n->pad && n->pad == lw_step(n) && n->unroll <= 1 && !is_padding(k);
+    return !k->l->o->machine->aligned && n->rounds.pad && n->rounds.pad == lw_step(n) &&
+           n->rounds.unroll <= 1 && !is_padding(k);
 }
 
 // The digit of copies of the loop; NULL: it has none, or a reduction around has a state for each.
@@ -36,7 +37,7 @@ static simt_value among(kernel *k, simt_builder *b, simt_value x, uint32_t above
 static void lower_rest(kernel *k, simt_builder *b, const loop_node *n, simt_value rest, loop_round *r) {
     enum { FEW = 4 };
     lower_axis *held = copies_of(k, n);
-    const uint32_t all = held ? held->extent : 1, each = n->pad / all;
+    const uint32_t all = held ? held->extent : 1, each = n->rounds.pad / all;
     for (uint32_t copies = 1, below = 0; below < all; below = copies, copies += all > FEW ? copies : 1) {
         if (!held || copies > all) copies = all;
         if (held) held->extent = copies;
@@ -47,10 +48,11 @@ static void lower_rest(kernel *k, simt_builder *b, const loop_node *n, simt_valu
 }
 
 static void rounds_of_any(kernel *k, simt_builder *b, const loop_node *n, simt_value size, loop_round *r) {
-    simt_value hi = r->round.hi, rest = simt_build_binary(b, SIMT_UREM, size, lw_ix(k, b, n->pad)),
+    simt_value hi = r->round.hi,
+               rest = simt_build_binary(b, SIMT_UREM, size, lw_ix(k, b, n->rounds.pad)),
                end = simt_build_binary(b, SIMT_SUB, size, rest);
     r->round = (round_of){.hi = end, .full = true};
-    lw_serial_loop(k, b, n, lw_ix(k, b, 0), end, n->pad, r);
+    lw_serial_loop(k, b, n, lw_ix(k, b, 0), end, n->rounds.pad, r);
     r->round = (round_of){.base = end, .hi = hi};
     lower_rest(k, b, n, rest, r);
 }
@@ -66,10 +68,10 @@ static void one_round(kernel *k, simt_builder *b, const loop_node *n, loop_round
 static void known_rest(kernel *k, simt_builder *b, const loop_node *n, int64_t from, uint32_t rest,
                        loop_round *r) {
     lower_axis *held = copies_of(k, n);
-    const uint32_t all = held ? held->extent : 1, each = n->pad / all;
+    const uint32_t all = held ? held->extent : 1, each = n->rounds.pad / all;
     if (held) held->extent = (rest + each - 1) / each;
     r->round = (round_of){.base = lw_ix(k, b, from),
-                          .hi = lw_ix(k, b, from + n->pad),
+                          .hi = lw_ix(k, b, from + n->rounds.pad),
                           .whole = rest / each,
                           .full = rest % each == 0};
     one_round(k, b, n, r);
@@ -77,10 +79,10 @@ static void known_rest(kernel *k, simt_builder *b, const loop_node *n, int64_t f
 }
 
 static void rounds_of_known(kernel *k, simt_builder *b, const loop_node *n, int64_t size, loop_round *r) {
-    const int64_t rest = size % n->pad, end = size - rest;
+    const int64_t rest = size % n->rounds.pad, end = size - rest;
     r->round = (round_of){.base = lw_ix(k, b, 0), .hi = lw_ix(k, b, end), .full = true};
-    if (end == n->pad) one_round(k, b, n, r);
-    else if (end) lw_serial_loop(k, b, n, lw_ix(k, b, 0), lw_ix(k, b, end), n->pad, r);
+    if (end == n->rounds.pad) one_round(k, b, n, r);
+    else if (end) lw_serial_loop(k, b, n, lw_ix(k, b, 0), lw_ix(k, b, end), n->rounds.pad, r);
     if (rest) known_rest(k, b, n, end, (uint32_t)rest, r);
 }
 
@@ -93,6 +95,6 @@ void lw_padded_rounds(kernel *k, simt_builder *b, const loop_node *n, loop_round
     }
     simt_value size = lw_to_ix(k, b, lw_size(k, b, s));
     r->round.full = k->sizes.even && k->sizes.even[s];
-    if (r->round.full) lw_serial_loop(k, b, n, lw_ix(k, b, 0), size, n->pad, r);
+    if (r->round.full) lw_serial_loop(k, b, n, lw_ix(k, b, 0), size, n->rounds.pad, r);
     else rounds_of_any(k, b, n, size, r);
 }

@@ -35,8 +35,9 @@ static void find_use(shared_use *u, const loop_node *n) {
     find_reads(u, n->hi);
     find_reads(u, n->value);
     find_reads(u, n->key);
-    for (uint32_t i = 0; n->kind == LOOP_CONTRIBUTE && i < n->nstates; i++) find_reads(u, n->states[i]);
-    for (uint32_t i = 0; i < n->nmaxima; i++) find_reads(u, n->maxima[i].slot);
+    for (uint32_t i = 0; n->kind == LOOP_CONTRIBUTE && i < n->state.n; i++)
+        find_reads(u, n->state.loads[i]);
+    for (uint32_t i = 0; i < n->reduce.nmaxima; i++) find_reads(u, n->reduce.maxima[i].slot);
     if (n->kind == LOOP_CONTRIBUTE || n->kind == LOOP_STORE)
         for (uint32_t i = 0; i < n->nstages; i++) find_stage_use(u, n, n->stages[i]);
     for (uint32_t i = 0; i < n->body.len; i++) find_use(u, n->body.data[i]);

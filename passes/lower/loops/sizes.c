@@ -43,7 +43,7 @@ static void find_padded(const kernel *k, const loop_body *body, likely_sizes *x)
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         bool pads = n->kind == LOOP_FOR && lw_pads_rounds(k, n) && loop_has_padding(k->l->op, n);
-        if (pads) note_space(x, k->l->op->vars.data[n->var].space, n->pad);
+        if (pads) note_space(x, k->l->op->vars.data[n->var].space, n->rounds.pad);
         find_padded(k, &n->body, x);
     }
 }

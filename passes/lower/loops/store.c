@@ -154,7 +154,7 @@ static bool in_eights(kernel *k, const tensor_stage *st, lower_eights *r) {
         return false;
     for (uint32_t i = 0; i < k->sums.all.len; i++) {
         const reduction *x = k->sums.all.data[i];
-        pieces |= x->product && x->node->matrix->columns == r->loop->var;
+        pieces |= x->product && x->node->reduce.matrix->columns == r->loop->var;
     }
     return pieces;
 }
@@ -228,12 +228,12 @@ void lw_store_slots(kernel *k, simt_builder *b, const reduction *r, const tensor
 
 static void store_states(kernel *k, simt_builder *b, const void *user) {
     const loop_node *n = user;
-    lw_store_slots(k, b, lw_reduction(k, n->stages[0]), n->states);
+    lw_store_slots(k, b, lw_reduction(k, n->stages[0]), n->state.loads);
 }
 
 void lw_store_state(kernel *k, simt_builder *b, const loop_node *n) {
     axis_set s = left_digits(k, &k->l->op->stages.data[n->stages[0]]);
-    for (uint32_t i = 0; i < n->nstates; i++) s |= lw_depends(k, n->states[i]);
+    for (uint32_t i = 0; i < n->state.n; i++) s |= lw_depends(k, n->state.loads[i]);
     if (k->access.waits_to_write) simt_build_op(b, SIMT_GRID_WAIT, NULL, 0, NULL, 0);
     write_guarded(k, b, s, store_states, n);
 }

@@ -28,15 +28,17 @@ static void lower_case(kernel *k, simt_builder *b, simt_value c, const loop_node
 static void lower_cases(kernel *k, simt_builder *b, const loop_node *n) {
     simt_value lo = lw_to_ix(k, b, lw_expr(k, b, n->lo)), hi = lw_to_ix(k, b, lw_expr(k, b, n->hi));
     simt_value more[LOOP_MAX_SIZES + 1], length = simt_build_binary(b, SIMT_SUB, hi, lo);
-    for (uint32_t i = n->alone; i <= n->nsizes - n->alone; i++)
-        more[i] = for_some_lane(k, b,
-                                simt_build_cmp(b, SIMT_LT, lw_ix(k, b, i ? n->sizes[i - 1] : 0), length));
-    for (uint32_t i = 0; i < n->nsizes; i++) {
-        simt_value least = n->alone && !i ? 0 : more[i],
-                   most = n->alone && i + 1 == n->nsizes ? 0 : is_not(b, more[i + 1]);
-        lower_case(k, b, lw_both(b, least, most), n, n->sizes[i]);
+    for (uint32_t i = n->ranges.alone; i <= n->ranges.n - n->ranges.alone; i++)
+        more[i] = for_some_lane(
+            k, b, simt_build_cmp(b, SIMT_LT, lw_ix(k, b, i ? n->ranges.most[i - 1] : 0), length));
+    for (uint32_t i = 0; i < n->ranges.n; i++) {
+        simt_value least = n->ranges.alone && !i ? 0 : more[i],
+                   most = n->ranges.alone && i + 1 == n->ranges.n ? 0 : is_not(b, more[i + 1]);
+        lower_case(k, b, lw_both(b, least, most), n, n->ranges.most[i]);
     }
-    if (!n->alone) lower_case(k, b, simt_build_binary(b, SIMT_OR, more[n->nsizes], is_not(b, more[0])), n, 0);
+    if (!n->ranges.alone)
+        lower_case(k, b, simt_build_binary(b, SIMT_OR, more[n->ranges.n], is_not(b, more[0])), n,
+                   0);
 }
 
 void lw_within(kernel *k, simt_builder *b, const loop_node *n) {

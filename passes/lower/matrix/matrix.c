@@ -14,8 +14,8 @@ static bool has_low(simt_mma kind) { return simt_mma_word(kind) > 1; }
 static bool has_high(simt_mma kind) { return simt_mma_table(kind)->k > 4 * simt_mma_word(kind); }
 
 axis_set lw_depth_axes(kernel *k, const loop_node *reduce) {
-    const loop_node *depth = loop_over_var(&reduce->body, reduce->matrix->depth);
-    simt_mma kind = reduce->matrix->kind;
+    const loop_node *depth = loop_over_var(&reduce->body, reduce->reduce.matrix->depth);
+    simt_mma kind = reduce->reduce.matrix->kind;
     bool run = has_vector(depth) || loop_matrix_run(depth, kind);
     uint32_t n = run ? 2 : 1u + has_low(kind) + has_high(kind);
     axis_set s = 0;
@@ -33,7 +33,7 @@ static const loop_node *loop_around(const kernel *k, tensor_var v) {
 static uint32_t column_digit(const loop_node *columns) { return loop_matrix_alternate(columns) ? 2 : 0; }
 
 static pieces pieces_of(kernel *k, const loop_node *reduce) {
-    const loop_matrix *m = reduce->matrix;
+    const loop_matrix *m = reduce->reduce.matrix;
     const loop_node *depth = loop_around(k, m->depth), *columns = loop_around(k, m->columns);
     pieces p = {.m = m,
                 .info = simt_mma_table(m->kind),
@@ -64,7 +64,8 @@ static pieces pieces_of(kernel *k, const loop_node *reduce) {
 static bool has_columns(const loop_body *body, tensor_var v) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        if ((n->kind == LOOP_REDUCE && n->matrix && n->matrix->columns == v) || has_columns(&n->body, v))
+        if ((n->kind == LOOP_REDUCE && n->reduce.matrix && n->reduce.matrix->columns == v) ||
+            has_columns(&n->body, v))
             return true;
     }
     return false;

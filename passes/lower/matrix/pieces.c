@@ -75,7 +75,8 @@ static bool are_parts_even(const kernel *k, const fetched_rows *f, const tensor_
 }
 
 static bool is_plain(const loop_node *n) {
-    return !n->pad && !n->dealt && !n->nheld && !n->within && n->step <= 1;
+    return !n->rounds.pad && !n->deal.steps && !n->holding.n && !n->rounds.within &&
+           n->rounds.step <= 1;
 }
 
 static bool find_sides(const kernel *k, const tensor_node *load, lm_pieces *x) {

@@ -29,10 +29,10 @@ void lw_find_written(kernel *k, const loop_body *body) {
             const tensor_stage *st = &op->stages.data[n->stages[s]];
             for (uint32_t t = 0; t < st->ntargets; t++) writes_val(k, st->targets[t].val);
         }
-        for (uint32_t s = 0; n->kind != LOOP_CONTRIBUTE && s < n->nstates; s++)
-            writes_val(k, (tensor_val)tensor_node_at(op, n->states[s])->imm.i);
-        for (uint32_t s = 0; n->last && s < n->nstates; s++)
-            writes_val(k, (tensor_val)tensor_node_at(op, n->last[s])->imm.i);
+        for (uint32_t s = 0; n->kind != LOOP_CONTRIBUTE && s < n->state.n; s++)
+            writes_val(k, (tensor_val)tensor_node_at(op, n->state.loads[s])->imm.i);
+        for (uint32_t s = 0; n->state.last && s < n->state.n; s++)
+            writes_val(k, (tensor_val)tensor_node_at(op, n->state.last[s])->imm.i);
     }
 }
 

@@ -8,7 +8,7 @@
 
 // ---- Numbers ---------------------------------------------------------------------------------------------
 static bool rest_written_out(const loop_node *n) {
-    return n->rest == LOOP_UNROLL_PLACE || (n->rest == LOOP_SERIAL_PLACE && n->unroll > 1);
+    return n->rest == LOOP_UNROLL_PLACE || (n->rest == LOOP_SERIAL_PLACE && n->rounds.unroll > 1);
 }
 
 static uint32_t number_loop(kernel *k, const loop_node *n, uint32_t next) {
@@ -73,7 +73,7 @@ axis_set lw_axes_enter(kernel *k, const loop_node *n) {
         weight *= n->digits[i].extent;
     }
     if (rest) {
-        uint32_t extent = n->unroll;
+        uint32_t extent = n->rounds.unroll;
         int64_t lo, hi;
         if (n->rest == LOOP_UNROLL_PLACE) {
             if (!lw_constant(k->l->op, n->lo, &lo) || !lw_constant(k->l->op, n->hi, &hi))

@@ -40,7 +40,8 @@ simt_value lw_times(kernel *k, simt_builder *b, simt_value x, uint32_t by) {
 // base, and what this thread's digits add.
 simt_value lw_thread_position(kernel *k, simt_builder *b, const loop_node *n, simt_value base) {
     const loop_axes *a = lw_axes_of(k, n);
-    for (uint32_t i = 0; i < n->ndigits + (n->rest == LOOP_UNROLL_PLACE || n->unroll > 1); i++) {
+    for (uint32_t i = 0; i < n->ndigits + (n->rest == LOOP_UNROLL_PLACE || n->rounds.unroll > 1);
+         i++) {
         const lower_axis *x = &k->digits.axis[a->first + i];
         if (!of_threads(x)) continue;
         base = simt_build_binary(b, SIMT_ADD, base, lw_times(k, b, lw_digit(k, b, x), x->weight));

@@ -26,7 +26,7 @@ bool lw_multiple_of(const tensor_op *op, tensor_expr e, int64_t by) {
 
 // ---- Rounds ----------------------------------------------------------------------------------------------
 uint32_t lw_step(const loop_node *n) {
-    uint32_t step = n->step ? n->step : 1;
+    uint32_t step = n->rounds.step ? n->rounds.step : 1;
     for (uint32_t i = 0; i < n->ndigits; i++) step *= n->digits[i].extent;
     return step;
 }
@@ -50,13 +50,13 @@ bool lw_spans(const tensor_op *op, const loop_node *n, uint32_t points) {
 // No round of the loop can pass the end. A loop along the vector ends at a multiple of it.
 bool lw_ends_exactly(const tensor_op *op, const loop_node *n, uint32_t step) {
     int64_t lo, hi;
-    if (n->step > 1) return true;   // a block is at one position in so many
+    if (n->rounds.step > 1) return true;   // a block is at one position in so many
     bool rest = n->rest != LOOP_WHOLE_PLACE;
     bool vector = n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE;
     if (lw_constant(op, n->lo, &lo) && lw_constant(op, n->hi, &hi))
         return hi > lo && (rest ? (hi - lo) % step == 0 : hi - lo == step);
     if (!rest && lw_spans(op, n, step)) return true;
-    if (rest && n->pad && n->pad % step == 0) return true;
+    if (rest && n->rounds.pad && n->rounds.pad % step == 0) return true;
     if (rest && lw_multiple_of(op, n->lo, step) && lw_multiple_of(op, n->hi, step)) return true;
     return rest && (step == 1 || (vector && step == n->digits[0].extent));
 }
@@ -72,8 +72,8 @@ static bool is_index_of(const tensor_op *op, tensor_expr e, const loop_node *n) 
 // round have one quotient.
 bool lw_divides_loop(const tensor_op *op, const tensor_node *quotient, const loop_node *n) {
     int64_t c, round = loop_digits_product(n);
-    bool plain = n->rest == LOOP_SERIAL_PLACE && n->unroll <= 1 && !n->dealt && n->step <= 1 && !n->pad &&
-                 round == loop_fetch_rows(n);
+    bool plain = n->rest == LOOP_SERIAL_PLACE && n->rounds.unroll <= 1 && !n->deal.steps &&
+                 n->rounds.step <= 1 && !n->rounds.pad && round == loop_fetch_rows(n);
     return plain && is_index_of(op, quotient->args[0], n) && lw_constant(op, quotient->args[1], &c) &&
            c > 0 && c % round == 0 && lw_multiple_of(op, n->lo, round);
 }

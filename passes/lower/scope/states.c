@@ -23,7 +23,7 @@ static const loop_node *innermost(const lower_sums *sums) {
 
 const loop_node *lw_products(const lower_sums *sums) {
     const loop_node *n = innermost(sums);
-    return n && n->matrix ? n : NULL;
+    return n && n->reduce.matrix ? n : NULL;
 }
 
 void lw_add_cell(kernel *k, tensor_expr condition) {
@@ -44,8 +44,8 @@ tensor_val lw_target_of(const tensor_op *op, uint32_t stage) {
 }
 
 bool lw_is_online(const loop_node *n, uint32_t stage) {
-    for (uint32_t i = 0; i < n->nmaxima; i++)
-        if (n->maxima[i].stage == stage) return true;
+    for (uint32_t i = 0; i < n->reduce.nmaxima; i++)
+        if (n->reduce.maxima[i].stage == stage) return true;
     return false;
 }
 

@@ -5,12 +5,12 @@
 #include <math.h>
 
 static void lift(kernel *k, simt_builder *b, const reduction *r, const loop_node *n, simt_value *out) {
-    if (n->nstates) {
-        for (uint32_t i = 0; i < n->nstates; i++) {
-            simt_value x = lw_expr(k, b, n->states[i]);   // the load widened it
+    if (n->state.n) {
+        for (uint32_t i = 0; i < n->state.n; i++) {
+            simt_value x = lw_expr(k, b, n->state.loads[i]);   // the load widened it
             out[i] = simt_build_cvt(b, (simt_type){r->types[i].element, simt_typeof(k->f, x).lanes}, x);
         }
-        if (n->nmaxima) out[0] = lw_relative(k, b, r, n, out[0]);
+        if (n->reduce.nmaxima) out[0] = lw_relative(k, b, r, n, out[0]);
         return;
     }
     simt_value *arg = ARENA_ARRAY(k->l->arena, simt_value, r->r->nargs + 1);
@@ -88,7 +88,7 @@ static void contribute_one(kernel *k, simt_builder *b, const reduction *r, const
     for (uint32_t c = 0; c < r->n; c++) state[c] = laned ? simt_pick(b, slot[c], lane) : slot[c];
     simt_value when = lw_both(b, lw_masks(k, b, r->masks), only_once(k, b, r)), cell = lw_enter_cell(k, b, r);
     when = lw_both(b, when, cell);
-    if (n->valid) when = lw_both(b, when, lw_expr(k, b, n->valid));
+    if (n->state.valid) when = lw_both(b, when, lw_expr(k, b, n->state.valid));
     when = both_lanes(b, when, not_padding(k, b, r));
     lift(k, b, r, n, lifted);
     k->product.cell = 0;
@@ -108,7 +108,7 @@ static void contribute_all(kernel *k, simt_builder *b, reduction *r, const loop_
     axis_set walked = lw_written_out(&k->digits, r->left);
     for (uint32_t i = r->masks; i < k->scope.masks.len; i++)
         walked |= lw_written_out(&k->digits, lw_axes_enter(k, k->scope.masks.data[i].node));
-    if (n->valid) walked |= lw_vector_of(&k->digits, lw_depends(k, n->valid));
+    if (n->state.valid) walked |= lw_vector_of(&k->digits, lw_depends(k, n->state.valid));
     for (instance_walk w = lw_walk_begin(&k->digits, walked); lw_walk_next(&w);)
         contribute_one(k, b, r, n, &r->slot[lw_instance(&k->digits, r->copies) * r->n]);
 }
@@ -128,8 +128,8 @@ static void contribute_steps(kernel *k, simt_builder *b, reduction *r, const loo
     if (r->round && !r->behind.most) fold_round(k, b, r);
     if (!lw_deals_walk(k) || !k->dealt->there) return;
     r->steps = (loop_digit){LOOP_LANE_PLACE, lw_dealt_parts(k), k->dealt->unit};
-    for (uint32_t i = 0; i < r->node->nmaxima; i++) {
-        if (r->node->maxima[i].stage != r->stage) continue;
+    for (uint32_t i = 0; i < r->node->reduce.nmaxima; i++) {
+        if (r->node->reduce.maxima[i].stage != r->stage) continue;
         for (instance_walk w = lw_walk_begin(&k->digits, lw_written_out(&k->digits, r->copies));
              lw_walk_next(&w);) {
             simt_value *slot = &r->slot[lw_instance(&k->digits, r->copies) * r->n],

@@ -49,7 +49,7 @@ simt_value *lw_fold_dealt(kernel *k, simt_builder *b, const reduction *r, simt_v
 }
 
 uint32_t lw_dealt_parts(const kernel *k) { return power_from(k->digits.axis[k->dealt->axis].extent); }
-bool lw_deals_walk(const kernel *k) { return k->dealt && k->dealt->node->deal_to.extent; }
+bool lw_deals_walk(const kernel *k) { return k->dealt && k->dealt->node->deal.to.extent; }
 
 simt_value *lw_fold_steps(kernel *k, simt_builder *b, const reduction *r, simt_value *x,
                           const loop_digit *lanes) {

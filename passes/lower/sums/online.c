@@ -14,8 +14,8 @@ static tensor_expr load_of(const kernel *k, uint32_t sum, uint32_t maximum) {
 }
 
 static bool is_behind_by_plan(const loop_node *n, uint32_t stage) {
-    for (uint32_t i = 0; i < n->nmaxima; i++)
-        if (n->maxima[i].stage == stage) return n->maxima[i].behind;
+    for (uint32_t i = 0; i < n->reduce.nmaxima; i++)
+        if (n->reduce.maxima[i].stage == stage) return n->reduce.maxima[i].behind;
     return false;
 }
 
@@ -122,7 +122,8 @@ static void leave_out_scale(kernel *k, simt_builder *b, reduction *r) {
 
 void lw_follow(kernel *k, simt_builder *b, reduction *r) {
     bool one = r->n == 1 && r->types[0].element == SIMT_F32,
-         walk = one && !r->node->matrix && lw_is_approximate(k) && is_behind_by_plan(r->node, r->stage);
+         walk = one && !r->node->reduce.matrix && lw_is_approximate(k) &&
+                is_behind_by_plan(r->node, r->stage);
     if (!walk && (!r->round || !one || r->types[0].lanes > 1)) return;
     r->behind.most = copied(k, r->slot, lw_instances(&k->digits, r->copies));
     if (!walk) leave_out_scale(k, b, r);
@@ -181,8 +182,8 @@ void lw_grow_end(kernel *k, simt_builder *b, reduction *r, lw_growth *c) {
 }
 
 void lw_close_maxima(kernel *k, simt_builder *b, const loop_node *n) {
-    for (uint32_t i = 0; i < n->nmaxima; i++) {
-        reduction *r = lw_reduction(k, n->maxima[i].stage);
+    for (uint32_t i = 0; i < n->reduce.nmaxima; i++) {
+        reduction *r = lw_reduction(k, n->reduce.maxima[i].stage);
         lw_growth c = growth_of(k, r);
         if (r->behind.most) catch_up(k, b, r);
         lw_close(k, b, r);
@@ -192,10 +193,12 @@ void lw_close_maxima(kernel *k, simt_builder *b, const loop_node *n) {
 
 // ---- States of parts -------------------------------------------------------------------------------------
 simt_value lw_relative(kernel *k, simt_builder *b, const reduction *r, const loop_node *n, simt_value state) {
-    for (uint32_t i = 0; i < n->nmaxima; i++) {
-        simt_value was = lw_expr(k, b, n->maxima[i].slot),
-                   is = lw_expr(k, b, load_of(k, r->stage, n->maxima[i].stage)), by = factor(k, b, was, is);
-        state = times(k, b, r, state, may_leave_out(k, r, n->maxima[i].stage) ? but_nan(b, by, is) : by);
+    for (uint32_t i = 0; i < n->reduce.nmaxima; i++) {
+        simt_value was = lw_expr(k, b, n->reduce.maxima[i].slot),
+                   is = lw_expr(k, b, load_of(k, r->stage, n->reduce.maxima[i].stage)),
+                   by = factor(k, b, was, is);
+        state = times(k, b, r, state,
+                      may_leave_out(k, r, n->reduce.maxima[i].stage) ? but_nan(b, by, is) : by);
     }
     return state;
 }

@@ -19,7 +19,8 @@ static bool tests_inside(kernel *k, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         if (n->kind == LOOP_IF || tests_inside(k, &n->body)) return true;
-        if (n->kind == LOOP_FOR && n->pad && n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE)
+        if (n->kind == LOOP_FOR && n->rounds.pad && n->ndigits &&
+            n->digits[0].place == LOOP_VECTOR_PLACE)
             return true;
         if (n->kind == LOOP_FOR && (varies(k, n->lo) || varies(k, n->hi))) return true;
         if (n->kind == LOOP_LET && varies(k, n->value)) return true;
@@ -36,7 +37,8 @@ static bool parts_differ(kernel *k, const tensor_stage *st, const loop_body *bod
     if (!differ) return false;
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        if (parts_differ(k, st, &n->body) || (n->kind == LOOP_CONTRIBUTE && n->valid && varies(k, n->valid)))
+        if (parts_differ(k, st, &n->body) ||
+            (n->kind == LOOP_CONTRIBUTE && n->state.valid && varies(k, n->state.valid)))
             return true;
     }
     return false;
@@ -71,7 +73,7 @@ static bool rounds_inside(const kernel *k, const loop_body *body) {
 // contributions. There, lanes contribute one after the other.
 //     s8 = fma(x8, y8, 0), s = s8[0] + … + s8[7]  →  s = fma(x8[7], y8[7], … fma(x8[0], y8[0], 0))
 static bool is_chained(const kernel *k, const loop_node *n, const reduction *r) {
-    return lw_vector_of(&k->digits, r->bound) && !n->matrix && !rounds_inside(k, &n->body);
+    return lw_vector_of(&k->digits, r->bound) && !n->reduce.matrix && !rounds_inside(k, &n->body);
 }
 
 // ---- Opening ---------------------------------------------------------------------------------------------
@@ -87,7 +89,7 @@ static reduction *reduction_new(kernel *k, const loop_node *n, uint32_t stage) {
     r->product = loop_multiplies(k->l->op, n, stage);
     if (r->product)
         r->bound &= ~lw_depth_axes(k, n);   // the operation adds those up, and pieces follow one another
-    else if (!n->matrix) r->copies |= lw_placed(&k->digits, r->bound, LOOP_REGISTER_PLACE);
+    else if (!n->reduce.matrix) r->copies |= lw_placed(&k->digits, r->bound, LOOP_REGISTER_PLACE);
     else if (lw_is_online(n, stage)) r->round = r->bound, r->bound = 0;
     // A sum that is computed again has the components of the first one.
     r->some = st->nelse || lw_may_be_empty(k, r) || (n->kind == LOOP_AGAIN && lw_reduction(k, stage)->some);

@@ -23,7 +23,7 @@ static axis_set open_steps(kernel *k) {
     axis_set s = 0;
     for (uint32_t i = 0; i < k->scope.masks.len; i++) {
         const loop_mask *m = &k->scope.masks.data[i];
-        if (m->node->masked) s |= AXIS(lw_axes_of(k, m->node)->first);
+        if (m->node->rounds.masked) s |= AXIS(lw_axes_of(k, m->node)->first);
         for (uint32_t x = 0; x < LOWER_MAX_AXES && m->of; x++)
             if (m->axes & AXIS(x) && k->digits.axis[x].place == LOOP_UNROLL_PLACE) s |= AXIS(x);
     }
@@ -83,8 +83,9 @@ static void load_by_depth(ahead *a) {
 
 static void find_contributed(ahead *a, const loop_node *n) {
     const reduction *r = lw_reduction(a->k, n->stages[0]);
-    for (uint32_t i = 0; i < n->nstates && !n->valid; i++) find_loads(a, n->states[i]);
-    for (uint32_t i = 0; i < r->r->nargs && !n->nstates; i++) find_loads(a, lw_lifted(a->k->l->op, r, i));
+    for (uint32_t i = 0; i < n->state.n && !n->state.valid; i++) find_loads(a, n->state.loads[i]);
+    for (uint32_t i = 0; i < r->r->nargs && !n->state.n; i++)
+        find_loads(a, lw_lifted(a->k->l->op, r, i));
 }
 
 static void find_stored(ahead *a, const loop_node *n) {
@@ -106,14 +107,16 @@ void lw_load_ahead(kernel *k, simt_builder *b, const loop_body *body, uint32_t f
     if (a.inputs) from = contributions_behind(body, from);
     loop_node_kind kind = from < body->len ? body->data[from]->kind : LOOP_LET;
     if (kind != LOOP_CONTRIBUTE && kind != LOOP_STORE) return;
-    if (kind == LOOP_CONTRIBUTE && lw_reduction(k, body->data[from]->stages[0])->node->matrix)
+    if (kind == LOOP_CONTRIBUTE &&
+        lw_reduction(k, body->data[from]->stages[0])->node->reduce.matrix)
         return;   // a matrix operation loads all at once
     a.steps = open_steps(k);
     if (!a.steps) return;
     a.depth = ARENA_ARRAY(k->l->arena, uint32_t, k->l->op->exprs.len + 1);
     if (kind == LOOP_STORE) find_stored(&a, body->data[from]);
     for (uint32_t i = from; i < body->len && body->data[i]->kind == LOOP_CONTRIBUTE; i++)
-        if (!body->data[i]->nstates) lw_take_elsewhere(k, lw_reduction(k, body->data[i]->stages[0]));
+        if (!body->data[i]->state.n)
+            lw_take_elsewhere(k, lw_reduction(k, body->data[i]->stages[0]));
     for (uint32_t i = from; i < body->len && body->data[i]->kind == LOOP_CONTRIBUTE; i++)
         find_contributed(&a, body->data[i]);
     load_by_depth(&a);

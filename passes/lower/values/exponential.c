@@ -32,7 +32,8 @@ simt_value lw_chosen_below(kernel *k, simt_builder *b, tensor_expr choice) {
 // ---- What is made of it ----------------------------------------------------------------------------------
 bool lw_is_narrow(const kernel *k) {
     const loop_node *products = lw_products(&k->sums);
-    bool cells = products ? !simt_mma_splits(products->matrix->kind) : k->product.cell && k->l->plan->narrow;
+    bool cells = products ? !simt_mma_splits(products->reduce.matrix->kind)
+                          : k->product.cell && k->l->plan->narrow;
     return cells || lw_is_approximate(k);
 }
 

@@ -170,8 +170,8 @@ static simt_type memory_type(const kernel *k, tensor_val val, uint32_t lanes) {
 // Every round of some loop around reads it again.
 static bool is_reread(const kernel *k, tensor_val val) {
     for (uint32_t i = 0; i < k->scope.masks.len; i++)
-        for (uint32_t n = 0; n < k->scope.masks.data[i].node->nreread; n++)
-            if (k->scope.masks.data[i].node->reread[n] == val) return true;
+        for (uint32_t n = 0; n < k->scope.masks.data[i].node->fetch.nreread; n++)
+            if (k->scope.masks.data[i].node->fetch.reread[n] == val) return true;
     return false;
 }
 
