@@ -2,6 +2,7 @@
 // contractions of which it says no more than `mma`, and blocks for the outermost index of those it does. Of spmm, an empty schedule gets all that the default says of y, and
 // `groups v 4;` gets `y: block v 4`.
 #include "default/default.h"
+#include "default/contraction.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
 #include "axes/axes.h"

@@ -12,9 +12,9 @@
 #include <string.h>
 
 static void flush(planner *p, stage_group *g) {
-    p->at_hand = g;
+    p->hand.stages = g;
     if (g->len && !p->failed && !plan_refused_for_tests(p)) plan_kernel(p, g);
-    p->at_hand = NULL;
+    p->hand.stages = NULL;
     *g = (stage_group){0};
 }
 
@@ -31,11 +31,11 @@ static uint32_t fused(planner *p, const schedule_cell *c, uint32_t first) {
         VEC_PUSH(p->arena, &g, i);
         last = i;
     }
-    p->at_hand = &g;
-    p->fused_at_hand = true;
+    p->hand.stages = &g;
+    p->hand.fused = true;
     if (!plan_refused_for_tests(p)) plan_fusion(p, &g, c);
-    p->at_hand = NULL;
-    p->fused_at_hand = false;
+    p->hand.stages = NULL;
+    p->hand.fused = false;
     return last + (p->inserted - before);
 }
 

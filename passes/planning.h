@@ -2,7 +2,7 @@
 #ifndef GNNC_PLAN_PLAN_H
 #define GNNC_PLAN_PLAN_H
 
-#include "base/planner.h"
+#include "base/making.h"
 
 // ---- retreat.c ------------------------------------------------------------------------------------------
 bool plan_refused_for_tests(planner *p);   // the kernel at hand: see pass_options.refused

@@ -25,8 +25,8 @@ void plan_refused_kernel(arena *a, const loop_plan *plan, const loop_kernel *k, 
 bool plan_refused_for_tests(planner *p) {
     const char *of = p->machine->refused;
     size_t n = of ? strcspn(of, ":") : 0;
-    for (uint32_t i = 0; of && p->s->automatic && i < p->at_hand->len; i++) {
-        const tensor_stage *st = &p->op->stages.data[p->at_hand->data[i]];
+    for (uint32_t i = 0; of && p->s->automatic && i < p->hand.stages->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[p->hand.stages->data[i]];
         if (strncmp(st->name, of, n) || st->name[n] ||
             (!of[n] && p->facts->retreat && plan_has_id(&p->facts->retreat->simple, st->id)))
             continue;

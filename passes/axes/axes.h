@@ -3,7 +3,7 @@
 #ifndef GNNC_PLAN_AXES_H
 #define GNNC_PLAN_AXES_H
 
-#include "base/planner.h"
+#include "base/making.h"
 
 // For all rows of a kernel, or for each class of them by a schedule of its own.
 typedef void plan_emit(planner *p, const row_class *rows, uint32_t number, void *user);

@@ -52,21 +52,22 @@ void plan_part_row(planner *p, plan_part *part, tensor_var row, const plan_map *
                ends = plan_row_parts(p, PREPARED_PART_ENDS, m, rows->order, n);
     part->kind = PART_ROW;
     part->map = *m;
-    part->row_of = plan_row_parts(p, PREPARED_PART_ROWS, m, rows->order, n);
-    part->heads = plan_row_parts(p, PREPARED_PART_HEADS, m, rows->order, n);
-    tensor_space parts = p->op->vals.data[part->row_of].axes[0],
-                 heads = p->op->vals.data[part->heads].axes[0];
+    part->cutting.row_of = plan_row_parts(p, PREPARED_PART_ROWS, m, rows->order, n);
+    part->cutting.heads = plan_row_parts(p, PREPARED_PART_HEADS, m, rows->order, n);
+    tensor_space parts = p->op->vals.data[part->cutting.row_of].axes[0],
+                 heads = p->op->vals.data[part->cutting.heads].axes[0];
     part->part = tensor_add_var(
         p->op, arena_printf(p->arena, "%s.part'%u", p->op->vars.data[part->var].name, p->op->vars.len),
         parts);
-    part->head = tensor_add_var(p->op, arena_printf(p->arena, "%s.cut'%u", name, p->op->vars.len), heads);
+    part->cutting.head = tensor_add_var(
+        p->op, arena_printf(p->arena, "%s.cut'%u", name, p->op->vars.len), heads);
     part->lo = plan_wide(p, at(p, begins, part->part));
     part->hi = plan_wide(p, at(p, ends, part->part));
-    part->cut = loop_cut_parts(p->op, m->map, n);
-    tensor_expr head = tensor_var_expr(p->op, part->head, NO_SPAN);
-    part->first = plan_offset_at(p, part->heads, head, 0);
-    part->end = plan_offset_at(p, part->heads, head, 1);
-    rows->order = part->row_of;
+    part->cutting.parts = loop_cut_parts(p->op, m->map, n);
+    tensor_expr head = tensor_var_expr(p->op, part->cutting.head, NO_SPAN);
+    part->first = plan_offset_at(p, part->cutting.heads, head, 0);
+    part->end = plan_offset_at(p, part->cutting.heads, head, 1);
+    rows->order = part->cutting.row_of;
     rows->hi = rows->hi ? loop_class_parts(p->op, m->map, n, rows->hi) : tensor_size(p->op, parts, NO_SPAN);
     rows->lo = 0;
     rows->counted = TENSOR_NO_VAL;
@@ -74,7 +75,7 @@ void plan_part_row(planner *p, plan_part *part, tensor_var row, const plan_map *
 
 void plan_cut_slot(planner *p, const plan_part *part, tensor_space *axis, tensor_expr *index) {
     const char *parts = p->op->spaces.data[*axis].name;
-    *axis = plan_space(p, arena_printf(p->arena, "%s.cut", parts), part->cut);
+    *axis = plan_space(p, arena_printf(p->arena, "%s.cut", parts), part->cutting.parts);
     *index = tensor_index(p->op, *axis, plan_wide(p, *index), NO_SPAN);
     plan_narrow_product(p, axis, 1);
 }
@@ -82,7 +83,7 @@ void plan_cut_slot(planner *p, const plan_part *part, tensor_space *axis, tensor
 // ---- The kernel that walks parts -------------------------------------------------------------------------
 static loop_body *test(planner *p, const plan_part *part, tensor_opcode op, loop_body *to) {
     tensor_expr at = plan_wide(p, tensor_var_expr(p->op, part->part, NO_SPAN));
-    return plan_test_part(p, to, part, tensor_binary(p->op, op, at, part->cut, NO_SPAN));
+    return plan_test_part(p, to, part, tensor_binary(p->op, op, at, part->cutting.parts, NO_SPAN));
 }
 
 loop_body *plan_leave_or_store(planner *p, const plan_part *part, const uint32_t *stages, uint32_t n,
@@ -132,13 +133,13 @@ row_class plan_taken_rows(planner *p, plan_part *part, const row_class *rows) {
     row_class taken = *rows;
     tensor_val *heads = ARENA_NEW(p->arena, tensor_val);
     tensor_var *head = ARENA_NEW(p->arena, tensor_var);
-    *heads = part->heads;
-    *head = part->head;
-    taken.order = part->row_of;
+    *heads = part->cutting.heads;
+    *head = part->cutting.head;
+    taken.order = part->cutting.row_of;
     taken.by = heads;
     taken.at = head;
-    const tensor_node *more = tensor_node_at(p->op,
-                                             p->op->spaces.data[p->op->vars.data[part->head].space].expr);
+    const tensor_node *more = tensor_node_at(
+        p->op, p->op->spaces.data[p->op->vars.data[part->cutting.head].space].expr);
     taken.lo = 0;
     taken.hi = more->args[0];   // of as many rows and one
     taken.counted = TENSOR_NO_VAL;
@@ -150,7 +151,8 @@ enum { MANY_PARTS = 64, MANY_THREADS = 512 };   // of a row, one after the other
 
 static int64_t part_edges(const planner *p, const plan_part *part) {
     for (uint32_t i = 0; i < p->plan->prepared.len; i++)
-        if (p->plan->prepared.data[i].val == part->heads) return p->plan->prepared.data[i].extent;
+        if (p->plan->prepared.data[i].val == part->cutting.heads)
+            return p->plan->prepared.data[i].extent;
     return 0;
 }
 
@@ -190,7 +192,7 @@ static int64_t more_groups(const planner *p, const loop_kernel *k) {
 int64_t plan_many_parts(planner *p, const stage_group *g, const plan_part *part, const row_class *rows, loop_kernel *k,
                         row_class *many) {
     const int64_t times = more_groups(p, k);
-    loop_node *over = k->body.len ? loop_over_var(&k->body, part->head) : NULL;
+    loop_node *over = k->body.len ? loop_over_var(&k->body, part->cutting.head) : NULL;
     bool first = plan_begins_at_0(p, rows) && rows->order != TENSOR_NO_VAL && loop_by_degree(p->plan, rows->order, part->map.map, part_edges(p, part));
     if (times < 2 || !over || !first || !is_walk_in_any_order(p, g)) return 1;
     many->hi = over->lo = loop_cut_rows(p->op, part->map.map, MANY_PARTS * part_edges(p, part));
@@ -214,5 +216,5 @@ void plan_taken_parts(planner *p, const tensor_stage *st, index_cut *parts) {
     }
     int64_t groups = plan_cut(p, st, left[0], false).groups;
     if (groups > 1) parts->groups = parts->groups > 1 ? parts->groups * groups : groups;
-    if (p->more_groups) parts->groups = plan_or_one(parts->groups) * p->more_groups;
+    if (p->cut.more_groups) parts->groups = plan_or_one(parts->groups) * p->cut.more_groups;
 }

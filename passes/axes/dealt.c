@@ -20,12 +20,12 @@ void plan_deal_steps(planner *p, const index_cut *c, loop_node *n) {
         n, schedule_find(p->s, c->stage->id, SCHEDULE_UNROLL, plan_var_id(p, c->var)), c->stage->id,
         c->var, NULL};
     n->deal.steps = true;
-    VEC_PUSH(p->arena, &p->dealt, d);
+    VEC_PUSH(p->arena, &p->loops.dealt, d);
 }
 
 void plan_deal_walk(planner *p, const loop_node *walk, const loop_node *apart) {
-    for (uint32_t i = 0; i < p->dealt.len; i++)
-        if (p->dealt.data[i]->loop == walk) p->dealt.data[i]->apart = apart;
+    for (uint32_t i = 0; i < p->loops.dealt.len; i++)
+        if (p->loops.dealt.data[i]->loop == walk) p->loops.dealt.data[i]->apart = apart;
 }
 
 // Its lanes have their numbers now.
@@ -118,6 +118,7 @@ static void check(planner *p, const struct dealt_loop *d) {
 }
 
 void plan_dealt_steps(planner *p) {
-    for (uint32_t i = 0; i < p->dealt.len && !p->failed; i++) check(p, p->dealt.data[i]);
-    p->dealt.len = 0;
+    for (uint32_t i = 0; i < p->loops.dealt.len && !p->failed; i++)
+        check(p, p->loops.dealt.data[i]);
+    p->loops.dealt.len = 0;
 }

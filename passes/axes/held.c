@@ -46,7 +46,7 @@ static bool among(tensor_var v, const tensor_var *vars, uint32_t n) {
 static bool outside(const holding *h, tensor_var v) {
     const held_reader *r = h->reader;
     if (among(v, r->stage->bound + r->within, r->stage->nbound - r->within)) return false;
-    return !r->points && !(h->p->carried && *h->p->carried == v);
+    return !r->points && !(h->p->cut.carried && *h->p->cut.carried == v);
 }
 
 static tensor_expr entry_of(holding *h, tensor_expr e);
@@ -167,7 +167,7 @@ void plan_hold(planner *p, const held_readers *by, const index_cut *c, tensor_ex
     n->holding.loads = h.entries.data;
     held_loop *l = ARENA_NEW(p->arena, held_loop);
     *l = (held_loop){n, *c, h.cell};
-    if (can_hold(p, l)) VEC_PUSH(p->arena, &p->held, l);
+    if (can_hold(p, l)) VEC_PUSH(p->arena, &p->loops.held, l);
     else n->holding.n = 0;
 }
 
@@ -299,8 +299,8 @@ static void choose_lanes(settling *s, const held_loop *h, dependence rows) {
 }
 
 static const held_loop *held_at(const settling *s, const loop_node *n) {
-    for (uint32_t i = 0; i < s->p->held.len; i++)
-        if (s->p->held.data[i]->loop == n) return s->p->held.data[i];
+    for (uint32_t i = 0; i < s->p->loops.held.len; i++)
+        if (s->p->loops.held.data[i]->loop == n) return s->p->loops.held.data[i];
     ICE("a loop that lanes hold entries for was not planned");
 }
 
@@ -325,9 +325,9 @@ void plan_held_lanes(planner *p, const loop_kernel *k) {
                   .kernel = k,
                   .strides = ARENA_ARRAY(p->arena, uint32_t, vars),
                   .copied = ARENA_ARRAY(p->arena, tensor_var, vars)};
-    if (!p->held.len) return;
+    if (!p->loops.held.len) return;
     s.seen = ARENA_ARRAY(p->arena, bool, p->op->exprs.len + 1);
     for (tensor_var v = 0; v < vars; v++) s.copied[v] = NO_COPIES;
     settle_in(&s, &k->body);
-    p->held.len = 0;
+    p->loops.held.len = 0;
 }

@@ -134,7 +134,9 @@ static void store_order(const nesting *n, tensor_stage *st) {
             continue;
         }
         left[nleft++] = n->after[i];
-        if (nbound) VEC_PUSH(n->p->arena, &n->p->inside, ((loop_inside){n->after[i], around, n->cell}));
+        if (nbound)
+            VEC_PUSH(n->p->arena, &n->p->loops.inside,
+                     ((loop_inside){n->after[i], around, n->cell}));
     }
     st->left = left;
     st->bound = bound;
@@ -155,8 +157,8 @@ void plan_loops(planner *p) {
 
 // ---- Left indices inside reduced ones --------------------------------------------------------------------
 static const loop_inside *inside_of(const planner *p, tensor_var v) {
-    for (uint32_t i = 0; i < p->inside.len; i++)
-        if (p->inside.data[i].var == v) return &p->inside.data[i];
+    for (uint32_t i = 0; i < p->loops.inside.len; i++)
+        if (p->loops.inside.data[i].var == v) return &p->loops.inside.data[i];
     return NULL;
 }
 

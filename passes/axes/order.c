@@ -236,9 +236,9 @@ void plan_each_class(planner *p, const tensor_stage *deepest, plan_emit *emit, v
     for (uint32_t i = 0; i < n && !p->failed; i++) {
         p->s = classes[i].schedule;
         const uint32_t made = p->plan->steps.len;
-        p->taken_up = UINT32_MAX;
+        p->cut.taken_up = UINT32_MAX;
         emit(p, &classes[i], n > 1 ? i + 1 : 0, user);
-        end = p->taken_up < p->plan->steps.len ? p->taken_up : p->plan->steps.len;
+        end = p->cut.taken_up < p->plan->steps.len ? p->cut.taken_up : p->plan->steps.len;
         launch_first(p, first, made, end);
     }
     p->s = whole;

@@ -27,8 +27,8 @@ static bool check_rows(planner *p, const tensor_stage *st, const schedule_cell *
 }
 
 static tensor_var row_bound(planner *p, const plan_part *part, const char *which) {
-    const char *name = arena_printf(p->arena, "%s.%s'%u", p->op->vars.data[part->row].name, which,
-                                    p->op->vars.len);
+    const char *name = arena_printf(p->arena, "%s.%s'%u", p->op->vars.data[part->run.row].name,
+                                    which, p->op->vars.len);
     return tensor_add_var(p->op, name, part->map.domain);
 }
 
@@ -42,16 +42,16 @@ bool plan_runs(planner *p, const tensor_stage *st, plan_part *part, const row_cl
     if (p->failed || !check_rows(p, st, block, rows)) return false;
     plan_run_key(p, st, part->var, part);
     part->kind = PART_RUNS;
-    part->groups = c.groups ? c.groups : 1;
-    part->points = c.block / part->groups;
+    part->run.groups = c.groups ? c.groups : 1;
+    part->run.points = c.block / part->run.groups;
     const plan_map *m = &part->map;
     tensor_expr rows_end = tensor_size(p->op, m->into, NO_SPAN);   // points of no row come last in the order
     tensor_expr end = m->sorted ? tensor_size(p->op, m->domain, NO_SPAN)
                                 : tensor_cvt(p->op, TENSOR_TYPE(I64),
                                              plan_offset_at(p, plan_offsets(p, m), rows_end, 0), NO_SPAN);
-    plan_add_part(p, part, m->domain, part->points, end);
-    part->row_begin = row_bound(p, part, "begin");
-    part->row_end = row_bound(p, part, "end");
+    plan_add_part(p, part, m->domain, part->run.points, end);
+    part->run.begin = row_bound(p, part, "begin");
+    part->run.end = row_bound(p, part, "end");
     return true;
 }
 
@@ -59,14 +59,14 @@ loop_node *plan_carry(planner *p, const plan_part *part) {
     loop_node *n = plan_states(p, LOOP_CARRY, part);
     tensor_expr at = tensor_var_expr(p->op, part->var, NO_SPAN);
     n->key = tensor_load(p->op, part->map.map, &at, 1, NO_SPAN);
-    n->state.last = part->last;
+    n->state.last = part->run.last;
     return n;
 }
 
 // ---- The kernel that takes them up -----------------------------------------------------------------------
 // Without a statement about rows, the groups that walked positions take up rows.
 void plan_count_rows(planner *p, const plan_nest *n) {
-    plan_part *part = &p->parts.data[p->parts.len - 1];
+    plan_part *part = &p->cut.parts.data[p->cut.parts.len - 1];
     const plan_dealing *d = &n->dealings.data[0];
     uint32_t others = 1, groups = n->kernel->threads / n->kernel->lanes;
     const loop_list *lists[] = {&d->outer, &d->inner};
@@ -75,14 +75,14 @@ void plan_count_rows(planner *p, const plan_nest *n) {
             for (uint32_t g = 0; lists[l]->data[i] != n->rows->around && g < lists[l]->data[i]->ndigits; g++)
                 if (lists[l]->data[i]->digits[g].place == LOOP_GROUP_PLACE)
                     others *= lists[l]->data[i]->digits[g].extent;
-    part->rows = groups / others;
+    part->run.rows = groups / others;
 }
 
 index_cut plan_deal_rows(planner *p, const plan_part *part, index_cut c, bool blocks) {
     for (uint32_t k = 0; k < SCHEDULE_VERB_COUNT; k++)
         if (c.cell[k]) return c;
-    c.groups = part->rows;
-    c.block = blocks ? part->rows * p->machine->block_points : 0;
+    c.groups = part->run.rows;
+    c.block = blocks ? part->run.rows * p->machine->block_points : 0;
     c.cell[SCHEDULE_BLOCK] = plan_block_of(p, c.stage, part->var);
     return c;
 }
@@ -92,20 +92,21 @@ static tensor_expr position_of(planner *p, tensor_var v) {
 }
 
 static tensor_expr some(planner *p, const plan_part *part) {   // positions of the row
-    return tensor_binary(p->op, TENSOR_LT_OP, position_of(p, part->row_begin), position_of(p, part->row_end),
-                         NO_SPAN);
+    return tensor_binary(p->op, TENSOR_LT_OP, position_of(p, part->run.begin),
+                         position_of(p, part->run.end), NO_SPAN);
 }
 
 static tensor_expr participant(planner *p, const plan_part *part, tensor_expr position) {
-    return tensor_binary(p->op, TENSOR_QUOT_OP, position, tensor_int(p->op, part->points), NO_SPAN);
+    return tensor_binary(p->op, TENSOR_QUOT_OP, position, tensor_int(p->op, part->run.points),
+                         NO_SPAN);
 }
 
 static tensor_expr first_participant(planner *p, const plan_part *part) {
-    return participant(p, part, position_of(p, part->row_begin));
+    return participant(p, part, position_of(p, part->run.begin));
 }
 
 static tensor_expr last_participant(planner *p, const plan_part *part) {
-    tensor_expr end = position_of(p, part->row_end);
+    tensor_expr end = position_of(p, part->run.end);
     return participant(p, part, tensor_binary(p->op, TENSOR_SUB_OP, end, tensor_int(p->op, 1), NO_SPAN));
 }
 
@@ -117,12 +118,12 @@ loop_body *plan_test_part(planner *p, loop_body *at, const plan_part *part, tens
 }
 
 loop_body *plan_cut_rows(planner *p, const plan_part *part, loop_body *at) {
-    tensor_expr row = tensor_var_expr(p->op, part->row, NO_SPAN);
+    tensor_expr row = tensor_var_expr(p->op, part->run.row, NO_SPAN);
     tensor_val offsets = plan_offsets(p, &part->map);
-    plan_let(p, at, part->row_begin, plan_offset_at(p, offsets, row, 0), NO_SPAN);
-    plan_let(p, at, part->row_end, plan_offset_at(p, offsets, row, 1), NO_SPAN);
-    tensor_expr empty = tensor_binary(p->op, TENSOR_EQ_OP, position_of(p, part->row_begin),
-                                      position_of(p, part->row_end), NO_SPAN);
+    plan_let(p, at, part->run.begin, plan_offset_at(p, offsets, row, 0), NO_SPAN);
+    plan_let(p, at, part->run.end, plan_offset_at(p, offsets, row, 1), NO_SPAN);
+    tensor_expr empty = tensor_binary(p->op, TENSOR_EQ_OP, position_of(p, part->run.begin),
+                                      position_of(p, part->run.end), NO_SPAN);
     tensor_expr cut = tensor_binary(p->op, TENSOR_LT_OP, first_participant(p, part),
                                     last_participant(p, part), NO_SPAN);
     return plan_test_part(p, at, part, tensor_binary(p->op, TENSOR_OR_OP, empty, cut, NO_SPAN));
@@ -141,7 +142,7 @@ void plan_take_runs(planner *p, const plan_part *part, loop_node *reduce) {
     vars[part->part] = tensor_index(p->op, p->op->vars.data[part->part].space, first_participant(p, part),
                                     NO_SPAN);
     take(p, part, plan_test_part(p, &reduce->body, part, some(p, part)),
-         plan_substitute(p, part->last, part->nstates, vars));
+         plan_substitute(p, part->run.last, part->nstates, vars));
     loop_node *walk = loop_node_new(p->plan, LOOP_FOR, reduce->at);
     walk->var = part->part;
     walk->lo = tensor_binary(p->op, TENSOR_ADD_OP, first_participant(p, part), one, NO_SPAN);

@@ -6,14 +6,14 @@
 #include "tensor/tensor.h"
 
 bool plan_takes_up(const planner *p, const tensor_stage *st) {
-    return !p->leaving && plan_part_of(p, (uint32_t)(st - p->op->stages.data));
+    return !p->cut.leaving && plan_part_of(p, (uint32_t)(st - p->op->stages.data));
 }
 
 // Parts of all points leave as many states as a block has results: by the default few of those are a block's, so that
 // all of the machine reads them.
 bool plan_spreads(const planner *p) {
-    if (p->leaving || !p->parts.len || !p->s->automatic || !p->machine->gpu) return false;
-    const plan_part *part = &p->parts.data[0];
+    if (p->cut.leaving || !p->cut.parts.len || !p->s->automatic || !p->machine->gpu) return false;
+    const plan_part *part = &p->cut.parts.data[0];
     plan_matrix m;
     return part->kind == PART_RANGE && !part->atomic && !plan_matrix_of(p, &p->op->stages.data[part->stage], &m);
 }

@@ -254,7 +254,7 @@ static void walk_preimage(walking *w, tensor_var v, const plan_map *m, tensor_ex
                 hi = runs || of_row ? w->part->hi : plan_offset_at(p, offsets, key, 1);
     if (m->sorted) {
         walk_range(w, v, v, tensor_var_expr(p->op, v, NO_SPAN), lo, hi);
-        if (runs) plan_let(p, w->at, w->part->row, value_at(p, m->map, v), w->st->at);
+        if (runs) plan_let(p, w->at, w->part->run.row, value_at(p, m->map, v), w->st->at);
         return;
     }
     tensor_val order = plan_order(p, m);
@@ -263,7 +263,7 @@ static void walk_preimage(walking *w, tensor_var v, const plan_map *m, tensor_ex
     tensor_expr at = value_at(p, order, position);
     walk_range(w, v, position, at, lo, hi);
     plan_let(p, w->at, v, at, w->st->at);
-    if (runs) plan_let(p, w->at, w->part->row, value_at(p, m->map, v), w->st->at);
+    if (runs) plan_let(p, w->at, w->part->run.row, value_at(p, m->map, v), w->st->at);
 }
 
 // ---- Choosing --------------------------------------------------------------------------------------------
@@ -275,7 +275,8 @@ static bool later(const walking *w, tensor_expr rhs) {   // it needs what is not
 
 static bool walk_by(walking *w, tensor_var v, uint32_t k) {
     const tensor_key key = w->st->keys[k];
-    if (w->part && w->part->kind == PART_RUNS && w->part->var == v && w->part->key != k) return false;
+    if (w->part && w->part->kind == PART_RUNS && w->part->var == v && w->part->run.key != k)
+        return false;
     const tensor_node *lhs = tensor_node_at(w->p->op, key.lhs);
     plan_map m;
     if (w->used[k] || later(w, key.rhs)) return false;
@@ -345,7 +346,7 @@ static void name_points(walking *w) {
 void plan_walk(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce, loop_list *made,
                const plan_inside *inside) {
     const plan_part *part = plan_part_of(p, stages[0]);
-    if (part && !p->leaving) {
+    if (part && !p->cut.leaving) {
         plan_take_parts(p, stages, n, reduce, made);
         return;
     }

@@ -69,7 +69,7 @@ static bool any_reads_entry(const planner *p, const cells *c, const uint32_t *st
 }
 
 static cells prepare(planner *p, const plan_matrix *m, const uint32_t *stages, uint32_t n, const plan_inside *inside) {
-    const plan_window *w = p->window;
+    const plan_window *w = p->windows.of;
     cells c = {.m = m, .rows = plan_window_rows_map(p, m->stage, m->rows), .source = plan_window_source(p, m->window)};
     tensor_space windows = p->op->vars.data[w->number].space;
     tensor_val places = w->places == TENSOR_NO_VAL ? c.rows : w->places,
@@ -94,12 +94,14 @@ typedef struct {
 } cell;
 
 static cell cell_of(planner *p, const cells *c, const block *at_hand) {
-    int64_t rows = p->window->rows, slots = prepared_slots(rows, p->window->slots);
+    int64_t rows = p->windows.of->rows, slots = prepared_slots(rows, p->windows.of->slots);
     tensor_op *op = p->op;
     tensor_space axis = op->vals.data[c->entries].axes[0], space = op->vars.data[c->m->depth].space;
     tensor_expr number = at_hand->number,
-                in_window = tensor_binary(op, TENSOR_SUB_OP, plan_wide(p, plan_at(p, c->m->rows)), p->window->first, NO_SPAN),
-                row = plan_plus(p, plan_times(p, number, rows), in_window), in_block = at_hand->slot;
+                in_window = tensor_binary(op, TENSOR_SUB_OP, plan_wide(p, plan_at(p, c->m->rows)),
+                                          p->windows.of->first, NO_SPAN),
+                row = plan_plus(p, plan_times(p, number, rows), in_window),
+                in_block = at_hand->slot;
     number = plan_plus(p, plan_times(p, row, slots), in_block);
     if (c->masks) {
         tensor_expr mask = plan_wide(p, load(p, c->entries, tensor_index(op, axis, row, NO_SPAN)));
@@ -154,9 +156,10 @@ static bool fetches(const planner *p, const plan_matrix *m) {
 
 // Blocks of slots, several of which are written out where the schedule takes more slots at a time.
 static loop_node *open_blocks(planner *p, const cells *c, span from, loop_body *to) {
-    int64_t at_once = schedule_number(c->m->window, "count") / prepared_slots(p->window->rows, p->window->slots);
+    int64_t at_once = schedule_number(c->m->window, "count") /
+                      prepared_slots(p->windows.of->rows, p->windows.of->slots);
     loop_node *n = node(p, LOOP_FOR, from, to);
-    tensor_expr window = plan_at(p, p->window->number);
+    tensor_expr window = plan_at(p, p->windows.of->number);
     n->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.block", plan_var_name(p, c->m->depth)),
                             p->op->vals.data[c->begins].into);
     n->lo = plan_offset_at(p, c->begins, window, 0);
@@ -176,13 +179,14 @@ static loop_node *slots_loop(planner *p, cells *c, bool columns, loop_body *to) 
     loop_node *walk = node(p, LOOP_FOR, c->m->stage->at, to);
     walk->var = c->slot = tensor_add_var(p->op, arena_printf(p->arena, "%s.slot", plan_var_name(p, c->m->depth)),
                                          p->op->vals.data[c->columns].axes[0]);
-    slot_digits(c->m, schedule_number(c->m->window, "count"), prepared_slots(p->window->rows, p->window->slots), columns, walk);
+    slot_digits(c->m, schedule_number(c->m->window, "count"),
+                prepared_slots(p->windows.of->rows, p->windows.of->slots), columns, walk);
     return walk;
 }
 
 static loop_node *open_slots(planner *p, cells *c, bool columns, loop_body *to, block *at_hand) {
     loop_node *blocks = open_blocks(p, c, c->m->stage->at, to), *walk = slots_loop(p, c, columns, &blocks->body);
-    int64_t slots = prepared_slots(p->window->rows, p->window->slots);
+    int64_t slots = prepared_slots(p->windows.of->rows, p->windows.of->slots);
     tensor_expr number = plan_wide(p, plan_at(p, blocks->var));
     walk->lo = plan_times(p, number, slots);
     walk->hi = plan_times(p, plan_plus(p, number, tensor_int(p->op, 1)), slots);
@@ -193,8 +197,9 @@ static loop_node *open_slots(planner *p, cells *c, bool columns, loop_body *to, 
 // One loop over the slots of all blocks, a block each round: rounds are what rows are copied for.
 static loop_node *open_rounds(planner *p, cells *c, bool columns, loop_body *to, block *at_hand) {
     loop_node *walk = slots_loop(p, c, columns, to);
-    int64_t slots = prepared_slots(p->window->rows, p->window->slots);
-    tensor_expr window = plan_at(p, p->window->number), by = tensor_int(p->op, slots), slot = plan_wide(p, plan_at(p, c->slot));
+    int64_t slots = prepared_slots(p->windows.of->rows, p->windows.of->slots);
+    tensor_expr window = plan_at(p, p->windows.of->number), by = tensor_int(p->op, slots),
+                slot = plan_wide(p, plan_at(p, c->slot));
     walk->lo = plan_times(p, plan_wide(p, plan_offset_at(p, c->begins, window, 0)), slots);
     walk->hi = plan_times(p, plan_wide(p, plan_offset_at(p, c->begins, window, 1)), slots);
     walk->rest = LOOP_SERIAL_PLACE;
@@ -211,7 +216,7 @@ static void name_entries(planner *p, const uint32_t *stages, uint32_t n, tensor_
 }
 
 void plan_window_column(planner *p, tensor_var entry, loop_body *to) {
-    const cells *c = p->cells;
+    const cells *c = p->windows.cells;
     if (!c || c->again) return;
     loop_node *given = node(p, LOOP_GIVEN, c->m->window->at, to);
     given->key = load(p, c->source, plan_at(p, entry));
@@ -228,17 +233,18 @@ static void refuse_product(planner *p, const tensor_stage *st, const char *why) 
     plan_matrix m;
     bool matrix = plan_matrix_of(p, st, &m);
     diagnostic *d = plan_refuse(p, E0572, matrix ? m.cell->at : st->at, "'%s' %s", st->name, why);
-    if (d) diag_note(d, p->cells->m->window->at, "the walk is of windows by this statement");
+    if (d)
+        diag_note(d, p->windows.cells->m->window->at, "the walk is of windows by this statement");
     if (d)
         diag_help(d, matrix ? "leave 'window' and 'mma' out: any walk can be taken edge by edge"
                             : "multiply it by matrix operations too: `%s: mma %s %s`",
                   st->name, st->nbound ? plan_index_text(p, st->bound[0]) : "k",
-                  simt_mma_table(p->cells->m->kind)->operand);
+                  simt_mma_table(p->windows.cells->m->kind)->operand);
 }
 
 // The first factor stands in rows, the second in slots.
 static bool order_factors(planner *p, tensor_stage *st) {
-    const cells *c = p->cells;
+    const cells *c = p->windows.cells;
     const tensor_node product = *tensor_node_at(p->op, st->body[0]);
     tensor_expr *body = ARENA_NEW(p->arena, tensor_expr);
     for (uint32_t swap = 0; swap < 2 && product.op == TENSOR_MUL_OP; swap++) {
@@ -266,7 +272,7 @@ static void sum_again(planner *p, const uint32_t *stage, loop_node *reduce) {
 
 // By operations of four warps if the sums of the walk are, whose rounds bring what those read.
 static bool check_warps(planner *p, const plan_matrix *m) {
-    const plan_matrix *of = p->cells->m;
+    const plan_matrix *of = p->windows.cells->m;
     const simt_mma_info *info = simt_mma_table(m->kind);
     bool one = info->warps == 1;
     if (one ? simt_mma_table(of->kind)->warps == 1 : m->kind == of->kind) return true;
@@ -278,7 +284,7 @@ static bool check_warps(planner *p, const plan_matrix *m) {
 }
 
 bool plan_window_product(planner *p, const uint32_t *stage, loop_body *to, loop_list *own) {
-    const cells *c = p->cells;
+    const cells *c = p->windows.cells;
     if (!c) return false;
     const tensor_stage *st = plan_stage(p, *stage);
     plan_matrix m;
@@ -308,7 +314,7 @@ bool plan_window_product(planner *p, const uint32_t *stage, loop_body *to, loop_
     const loop_node *depth = loop_over_var(&reduce->body, m.depth);
     if (!p->failed && simt_mma_table(m.kind)->warps > 1 && depth && !plan_group_along(p, &m, m.depth, depth)) return true;
     loop_matrix *made = ARENA_NEW(p->arena, loop_matrix);
-    *made = (loop_matrix){m.kind, p->window_row, c->slot, m.depth, 1};
+    *made = (loop_matrix){m.kind, p->windows.row, c->slot, m.depth, 1};
     reduce->reduce.matrix = made;
     plan_accumulators(p, &m, reduce, made);
     return true;
@@ -417,7 +423,7 @@ static void tell_near(planner *p, const uint32_t *stages, uint32_t n, simt_mma k
 
 void plan_window_walk(planner *p, const uint32_t *stages, uint32_t n, const plan_matrix *m, loop_node *reduce,
                       loop_list *made, const plan_inside *inside) {
-    if (!p->window) {
+    if (!p->windows.of) {
         plan_matrix_alone(p, m->stage, "in a class of a bucket");
         return;
     }
@@ -434,12 +440,12 @@ void plan_window_walk(planner *p, const uint32_t *stages, uint32_t n, const plan
     cell here = cell_of(p, &c, &at_hand);
     plan_let(p, &walk->body, m->depth, here.entry, from);
     name_entries(p, stages, n, m->depth, &walk->body);
-    p->cells = &c;
+    p->windows.cells = &c;
     for (uint32_t i = 0; i < n; i++) plan_window_column(p, plan_stage(p, stages[i])->bound[0], &walk->body);
     if (inside) inside->emit(inside->user, &walk->body);
     loop_node *is = node(p, LOOP_IF, from, &walk->body);
     is->value = here.some;
     for (uint32_t i = 0; i < n; i++) contribute(p, &stages[i], &is->body);
     if (!p->failed && m->columns != PLAN_OF_CELLS) walk_again(p, stages, n, &c, inside, &reduce->body);
-    p->cells = NULL;
+    p->windows.cells = NULL;
 }

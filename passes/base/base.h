@@ -2,7 +2,7 @@
 #ifndef GNNC_PLAN_BASE_H
 #define GNNC_PLAN_BASE_H
 
-#include "base/planner.h"
+#include "base/making.h"
 
 typedef bool plan_visit(void *user, const tensor_node *load);
 

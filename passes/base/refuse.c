@@ -13,10 +13,11 @@ static void plan_note_refused(planner *p, const char *text) {
     version_facts *f = p->facts;
     if (f->refused) return;
     f->refused = text;
-    f->refused_fused = p->fused_at_hand;
-    for (uint32_t i = 0; p->at_hand && i < p->at_hand->len; i++)
-        VEC_PUSH(p->arena, &f->refused_group, p->op->stages.data[p->at_hand->data[i]].id);
-    f->refused_at = plan_id_place(&f->refused_group, p->blamed ? p->blamed->id : TENSOR_ALL);
+    f->refused_fused = p->hand.fused;
+    for (uint32_t i = 0; p->hand.stages && i < p->hand.stages->len; i++)
+        VEC_PUSH(p->arena, &f->refused_group, p->op->stages.data[p->hand.stages->data[i]].id);
+    f->refused_at = plan_id_place(&f->refused_group,
+                                  p->hand.blamed ? p->hand.blamed->id : TENSOR_ALL);
 }
 
 diagnostic *plan_refuse(planner *p, diag_code code, span at, const char *format, ...) {
@@ -66,5 +67,6 @@ planner plan_new(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const
     return p;
 }
 
-void plan_blame(planner *p, const tensor_stage *one, const tensor_stage *other) { p->blamed = one > other ? one : other; }
-
+void plan_blame(planner *p, const tensor_stage *one, const tensor_stage *other) {
+    p->hand.blamed = one > other ? one : other;
+}

@@ -27,8 +27,8 @@ tensor_var plan_part_variable(const planner *p, const tensor_stage *st) {
 }
 
 const plan_part *plan_part_of(const planner *p, uint32_t stage) {
-    for (uint32_t i = 0; i < p->parts.len; i++)
-        if (p->parts.data[i].stage == stage) return &p->parts.data[i];
+    for (uint32_t i = 0; i < p->cut.parts.len; i++)
+        if (p->cut.parts.data[i].stage == stage) return &p->cut.parts.data[i];
     return NULL;
 }
 
@@ -155,9 +155,9 @@ bool plan_run_key(planner *p, const tensor_stage *st, tensor_var v, plan_part *p
         if (tensor_node_at(p->op, st->keys[k].lhs)->op == TENSOR_VAR_OP) continue;
         if (!is_left(p, st, st->keys[k].rhs, &row) || !plan_map_of_key(p, st->keys[k].lhs, v, &m)) continue;
         if (found && !m.sorted) continue;
-        part->key = k;
+        part->run.key = k;
         part->map = m;
-        part->row = row;
+        part->run.row = row;
         found = true;
     }
     return found;

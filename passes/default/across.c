@@ -4,6 +4,7 @@
 //     dt[h] = sum {e, d} g[dst[e], h, d] * x[src[e], h, d]
 //  →  block e 256  groups e 8  vector d 4  lanes d 4  lanes h 4  lanes e 2
 #include "default/default.h"
+#include "default/contraction.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
 

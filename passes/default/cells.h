@@ -3,7 +3,7 @@
 #ifndef GNNC_DEFAULT_CELLS_H
 #define GNNC_DEFAULT_CELLS_H
 
-#include "base/planner.h"
+#include "base/making.h"
 
 typedef struct making making;
 

@@ -2,6 +2,8 @@
 // a few facts: which stages share a kernel, and whether rows are long, few or many. Extents not known when
 // compiling are met by a version a class of extents.
 #include "default/default.h"
+#include "default/contraction.h"
+#include "default/row_classes.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
 #include "tensor/tensor.h"
@@ -25,7 +27,8 @@ int64_t default_heavy_groups(const planner *p) {
 // Rows of warps leave room for others. Entries of 32 to 64 bytes that stream are loaded before the first is
 // used only where the assembler is told how many registers it may take for them.
 static void fill_row_room(making *m, const stage_group *g) {
-    bool warps = m->rows == ROWS_FEWER, stream = m->rows == ROWS_SKEWED && m->streams && !m->narrow;
+    bool warps = m->rows == ROWS_FEWER,
+         stream = m->rows == ROWS_SKEWED && m->hand.streams && !m->hand.narrow;
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
         int64_t bytes = default_row_bytes(m, st);
@@ -55,26 +58,28 @@ void default_kernel(making *m, const stage_group *g) {
         default_long_rows(m, g, map);
         return;
     }
-    m->sums = default_cuts(m->p, g);
-    m->kernels++;
-    m->walks += m->sums && map != TENSOR_NO_VAL && plan_run_end(m->p, g, 0) <= LIGHT_WALK;
-    m->streams = cut && default_streams(m, g);
-    m->narrow = m->streams && default_narrow(m, g);
-    m->sorted = skewed && !(m->narrow && m->rows == ROWS_FEW);
-    m->unfit |= (thin && (!m->sums || m->streams)) || (fewer && (!m->sums || !m->streams || m->narrow)) ||
-                (brief && (!m->sums || !m->narrow));
+    m->hand.sums = default_cuts(m->p, g);
+    m->count.kernels++;
+    m->count.walks += m->hand.sums && map != TENSOR_NO_VAL &&
+                      plan_run_end(m->p, g, 0) <= LIGHT_WALK;
+    m->hand.streams = cut && default_streams(m, g);
+    m->hand.narrow = m->hand.streams && default_narrow(m, g);
+    m->hand.sorted = skewed && !(m->hand.narrow && m->rows == ROWS_FEW);
+    m->unfit |= (thin && (!m->hand.sums || m->hand.streams)) ||
+                (fewer && (!m->hand.sums || !m->hand.streams || m->hand.narrow)) ||
+                (brief && (!m->hand.sums || !m->hand.narrow));
     if (m->unfit) return;
     if (m->rows == ROWS_ALL_AT_ONCE) m->owner = ROW_OF_BLOCK, m->owners = ROW_GROUPS;
     if (fewer || m->rows == ROWS_GROUP_AT_ONCE) m->owner = ROW_OF_WARP;
     default_stages(m, g);
-    m->unfit |= m->entries && !default_short(m, g);
+    m->unfit |= m->limit.entries && !default_short(m, g);
     m->unfit |= m->rows == ROWS_GROUP_AT_ONCE && !default_at_once(m, g, map);
     fill_row_room(m, g);
     m->owner = ROW_OF_LANES;
     m->owners = 0;
-    m->sorted = false;
+    m->hand.sorted = false;
     if (cut) default_cut(m, g, map);
-    m->sums = m->streams = m->narrow = false;
+    m->hand.sums = m->hand.streams = m->hand.narrow = false;
 }
 
 const plan_class *plan_class_at(const machine *m, uint32_t i) {
@@ -224,8 +229,10 @@ static void guard_rows(making *m, plan_rows rows, bool spares) {
     if (rows == ROWS_WALKED_AT_ONCE) default_guard_blocks(m);
     if (rows == ROWS_WALKED_EVEN) default_guard_even(m);
     if (rows == ROWS_WALKED_SHORT) default_guard_short(m);
-    if (is_walked_few(rows)) default_guard_parts(m, m->part);
-    if (rows == ROWS_WALKED_FEW || rows == ROWS_WALKED_SOME) default_guard_uneven(m, m->part);   // so they are where they have few entries on average
+    if (is_walked_few(rows)) default_guard_parts(m, m->limit.part);
+    if (rows == ROWS_WALKED_FEW || rows == ROWS_WALKED_SOME)
+        default_guard_uneven(m,
+                             m->limit.part);   // so they are where they have few entries on average
     if (rows == ROWS_WALKED_THIN) default_guard_thin(m);
     if (default_is_windows(rows)) default_guard_windows(m);
     if (spares) default_guard_kept(m);
@@ -265,28 +272,29 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
                 .class = class,
                 .rows = rows,
                 .groups = default_groups(&p),
-                .kept = kept,
-                .spares = spares,
+                .stored.kept = kept,
+                .stored.spares = spares,
                 .tiled = TENSOR_NO_VAL,
                 .points = TENSOR_NO_SPACE,
-                .most = rows == ROWS_WALKED_FEWER           ? DEFAULT_WALKED_FEWER
+                .limit.most = rows == ROWS_WALKED_FEWER           ? DEFAULT_WALKED_FEWER
                         : rows == ROWS_WALKED_FEW && !keeps ? DEFAULT_WALKED_FEW
                         : rows == ROWS_FEWER                ? DEFAULT_FEWER
                                                             : DEFAULT_FEW};
     default_order(&m);
-    if (rows == ROWS_SHORTEST) m.entries = DEFAULT_SHORTEST;
-    if (rows == ROWS_SHORT) m.entries = DEFAULT_SHORT;
+    if (rows == ROWS_SHORTEST) m.limit.entries = DEFAULT_SHORTEST;
+    if (rows == ROWS_SHORT) m.limit.entries = DEFAULT_SHORT;
     if (rows == ROWS_FUSED && !default_fuse(&m)) return NULL;
     if (is_walked(rows) && !default_walk(&m)) return NULL;
     if (is_walked(rows)) m.rows = rest_of_walked(rows);
     const bool follows = (rows == ROWS_SKEWED || rows == ROWS_FEW) && mach->gpu && !(facts->retreat && facts->retreat->unfused);
     if (follows) default_follow(&m);
     bool fused = rows == ROWS_FUSED_AT_ONCE;
-    if ((m.entries || fused) && default_follow_rows(&m)) m.kernels++, m.walks++;
+    if ((m.limit.entries || fused) && default_follow_rows(&m)) m.count.kernels++, m.count.walks++;
     else if (fused) return NULL;
     fill_kernels(&m);
     bool points = rows >= ROWS_FEW_POINTS && rows <= ROWS_MANY_POINTS;
-    if (rows >= ROWS_ALL_AT_ONCE && rows < ROWS_FEW_POINTS && (m.kernels != 1 || m.walks != 1 || m.unfit))
+    if (rows >= ROWS_ALL_AT_ONCE && rows < ROWS_FEW_POINTS &&
+        (m.count.kernels != 1 || m.count.walks != 1 || m.unfit))
         return NULL;
     if (default_is_outer(rows) && (!m.outer.len || m.walked.len)) return NULL;
     if (points && (m.points == TENSOR_NO_SPACE || m.walked.len || m.unfit)) return NULL;
@@ -297,6 +305,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     fill_approximate(&m);
     fill_overlaps(&m);
     guard_rows(&m, rows, spares);
-    *supposed = (plan_supposed){.extents = m.supposed.len != 0, .rows = m.walked.len != 0, .cut = m.cut};
+    *supposed = (plan_supposed){
+        .extents = m.supposed.len != 0, .rows = m.walked.len != 0, .cut = m.limit.cut};
     return s;
 }

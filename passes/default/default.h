@@ -9,56 +9,9 @@
 #ifndef GNNC_PLAN_DEFAULT_H
 #define GNNC_PLAN_DEFAULT_H
 
-#include "base/planner.h"
+#include "base/making.h"
 #include "default/cells.h"
-
-// Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
-enum {
-    DEFAULT_HEAVY = 256,      // entries from which on a row is long
-    DEFAULT_HEAVIEST = 2048,  // and longer than most that are
-    DEFAULT_PART = 256,       // of a row that is cut
-    DEFAULT_NARROW_PART = 64, // of one whose entries stream and are narrow: nothing else waits as long
-    DEFAULT_NARROW_ROUND = 16,   // bytes of such an entry from which on more lanes share a row, instead of more steps
-    DEFAULT_STANDS = 32,      // of a row that is short: such rows stay side by side
-    DEFAULT_SHORTEST = 4,     // entries of a row that has no rounds
-    DEFAULT_SHORT = 32,       // of a row that a thread goes through alone, or two together where it is walked three times
-    DEFAULT_BLOCKS = 4096,    // of a few warps, that a machine has in two rounds
-    DEFAULT_THIN = 8,         // entries of a row on average that warps would idle over
-    DEFAULT_BRIEF = 48,       // that lanes of several narrow rows would wait for
-    DEFAULT_THIN_PART = 16,   // of a row that is cut, then
-    DEFAULT_FEW = 1 << 22,    // entries that a machine's threads have at once, a few dozen each
-    DEFAULT_FEWER = 1 << 20,  // or of which a warp has those of a row side by side
-    DEFAULT_WALKED_THIN = 16,         // entries a row on average: of more, groups of half as many lanes are too few
-    DEFAULT_WALKED_SHORT = 1 << 19,   // entries of rows that are walked whole, since none is long
-    DEFAULT_WALKED_FEWER = 1 << 18,   // or where some are, of which a group goes through few
-    DEFAULT_WALKED_FEW = 1 << 19,     // of which parts of few suffice
-    DEFAULT_FEWER_EACH = 32,          // entries of a row that a group walks alone, then
-    DEFAULT_FEW_EACH = 64,            // of up to DEFAULT_FEW entries in all
-    DEFAULT_THIN_EACH = 128,          // where most rows have few
-    DEFAULT_MANY_EACH = 256,          // or of more in all
-    DEFAULT_EVEN_SHARE = 1 << 13,   // entries for each of the longest row, of which whole rows are as quick as parts of them
-    DEFAULT_EVEN_SPARE = 1 << 18,   // or are where no row has more than a few dozen
-    DEFAULT_PARTS = 8192,     // of a row, that a block of 512 threads adds up in the end
-    DEFAULT_FEW_PART = 128,   // of a row that is cut, then, where a warp has one; 32 or more where it has several
-    DEFAULT_SHARED_PART = 64, // where lanes that gather share a row
-    DEFAULT_AT_ONCE_HEAVY = 33,   // entries from which on a row has a block, where all begin at once
-    DEFAULT_AT_ONCE_FEW = 512,    // blocks that a machine has at once
-    DEFAULT_AT_ONCE = 16,     // entries for each lane that shares a row, of one that a group goes through in a few rounds
-    DEFAULT_POINTS = 1 << 15, // that each find a thread of their own
-    DEFAULT_MANY_POINTS = 1 << 22,   // from which on threads take turns
-    DEFAULT_EACH = 8,                // of them a value of each map has on average, then
-    DEFAULT_TURNS = 4,               // of a block, then
-    DEFAULT_SOME_POINTS = 1 << 18,   // that blocks of operations of four warps share in halves
-    DEFAULT_WIDEST = 256,            // rows and columns of a matrix that blocks hold
-    DEFAULT_OUTER = 16,              // outer products of a sum on average, of those that tensor cores add up: what an operation has
-    DEFAULT_OUTER_FEW = 1 << 17,     // in all, of which parts are small
-    DEFAULT_OUTER_MANY = 1 << 21,    // or large
-    DEFAULT_ROOM = 1536,      // threads that points of 16 bits, and the rows of warps, leave room for: 40 registers each
-    DEFAULT_STREAM_ROOM = 1024,  // that rows of small entries do
-    DEFAULT_LONGEST = 1536,   // instructions of a step: what it computes for all numbers that a thread holds of a row fits its registers
-    DEFAULT_LONG = 740,       // of several steps side by side; of numbers of 16 bits, two of which a register has, twice as many
-    DEFAULT_HELD = 32            // points of several axes a thread holds
-};
+#include "default/limits.h"
 
 typedef struct {   // of a map's values, by what another one says, of which so many cells in a thousand are in use
     tensor_val map, source;
@@ -70,38 +23,52 @@ enum { DEFAULT_WINDOW = 16 };   // rows of the windows whose density is asked fo
 
 typedef enum { ROW_OF_LANES, ROW_OF_WARP, ROW_OF_BLOCK } row_owner;   // some lanes of a group; a group; a block's groups
 
+typedef struct {   // of the kernel at hand
+    bool along;    // all its stages have lanes along the features, as its walks of rows have
+    bool sorted;             // rows in the order of their lengths
+    bool sums;               // one walk of rows
+    bool streams, narrow;    // what entries read lies where they do; rows are narrow, too
+    bool dots;               // what reduces a dense axis has lanes along that, not along features
+    uint32_t widest;         // bytes of an element along the last index of its stages
+    int64_t length;          // instructions for one number along that index
+} default_kernel_facts;
+
+typedef struct {   // how long rows are, and where they are cut
+    bool cut;          // some are
+    int64_t part;      // entries of their parts, where rows are walked; 0: as each kernel has them
+    int most;          // entries of a version for few of them
+    int64_t longest;   // entries of a row of a version of rows that are not long; 0: DEFAULT_HEAVY
+    int64_t entries;   // that a row has at most, of versions for short ones; 0: of others
+} default_limits;
+
 struct making {
     planner *p;
     schedule *s;
     const plan_class *class;
     plan_rows rows;
-    row_owner owner;              // of the rows at hand
-    int64_t owners;               // groups of a block that owns a row; lanes that share one, 0: as its shape says
+    row_owner owner;   // of the rows at hand
+    int64_t
+        owners;   // groups of a block that owns a row; lanes that share one, 0: as its shape says
     VEC(tensor_space) supposed;   // spaces the class was asked about
     VEC(tensor_val) walked;       // maps whose preimages are rows
-    bool cut;                     // some rows are cut
-    int64_t part;                 // entries of their parts, where rows are walked; 0: as each kernel has them
-    int most;                     // entries of a version for few of them
-    int64_t longest;              // entries of a row of a version of rows that are not long; 0: DEFAULT_HEAVY
-    bool along;                   // at hand: all stages of a kernel have lanes along the features, as its walks of rows have
-    int64_t entries;              // that a row has at most, of versions for short ones; 0: of others
-    bool unfit;                   // the version is not worth it
-    tensor_space points;          // of a version for few points, or for many; TENSOR_NO_SPACE: there are none yet
-    uint32_t kernels, walks;      // so far; of one or two sums of rows alone
-    bool sorted;                  // at hand: rows in the order of their lengths
-    bool sums;                    // at hand: one walk of rows
-    bool streams, narrow;         // at hand: what entries read lies where they do; rows are narrow, too
-    bool dots;                    // at hand: what reduces a dense axis has lanes along that, not along features
-    uint32_t widest;              // at hand: bytes of an element along the last index of a kernel's stages
-    int64_t length;               // at hand: instructions for one number along that index
-    int64_t groups;               // of a block, a row each; 0: groups own none
-    bool *fused;                  // per stage: of the fused kernel
-    VEC(default_dense_windows) windows;   // that walks go through
-    bool longer;                          // of long rows they are others
-    stage_ids kept;             // scores that walks store
-    bool spares;                  // some of them so that another walk need not find them
-    VEC(tensor_val) outer;        // maps whose preimages have sums of outer products
-    tensor_val tiled;             // the map whose values tiles are of; TENSOR_NO_VAL: there are no tiles
+    default_limits limit;
+    default_kernel_facts hand;
+    struct { uint32_t kernels, walks; } count;   // so far; of one or two sums of rows alone
+    bool unfit;             // the version is not worth it
+    tensor_space
+        points;   // of a version for few points, or for many; TENSOR_NO_SPACE: there are none yet
+    int64_t groups;         // of a block, a row each; 0: groups own none
+    bool *fused;            // per stage: of the fused kernel
+    struct {
+        VEC(default_dense_windows) windows;   // that walks go through
+        bool longer;                          // of long rows they are others
+    } dense;
+    struct {
+        stage_ids kept;   // scores that walks store
+        bool spares;      // some of them so that another walk need not find them
+    } stored;
+    VEC(tensor_val) outer;   // maps whose preimages have sums of outer products
+    tensor_val tiled;        // the map whose values tiles are of; TENSOR_NO_VAL: there are no tiles
 };
 
 const char *default_rows_text(plan_rows rows);   // " few points", behind the name of a class or schedule
@@ -129,43 +96,6 @@ void default_kernel(making *m, const stage_group *g);   // all cells of a kernel
 bool default_contracts(const making *m, const stage_group *g);   // default_matrix would take it
 // A kernel of a contraction on tensor cores, as `mma` says or of numbers of 16 bits; false: it is none, and nothing is filled.
 bool default_matrix(making *m, const stage_group *g);
-
-// Contractions (default/matrix.c).
-typedef struct {
-    const tensor_stage *sum;
-    tensor_var rows, columns, depth;
-    tensor_expr first, second;   // the factor of rows, of columns
-    tensor_val by;               // the map by whose value the second is chosen; TENSOR_NO_VAL: none
-    const char *operand;         // "f16"
-    const char *shape;           // "m64k16"; NULL: the first of those of the operand
-    uint32_t bytes;              // of an element that is multiplied
-    uint32_t held;               // likewise, of what a lane holds of it
-    const schedule_cell *said;   // the schedule's own `mma`; NULL: it has none
-} contraction;
-typedef struct {                        // of rows, columns and depth: 1: nothing
-    int64_t block, groups, registers;   // rows
-    int64_t column_block, column_groups, column_vector, column_registers;
-    int64_t depth_groups, depth_vector, depth_registers;
-} matrix_shape;
-bool default_operand(const planner *p, contraction *c);   // false: it is not for tensor cores
-void default_matrix_cells(making *m, const stage_group *g, const contraction *c, const matrix_shape *s);
-void default_multiply(making *m, const contraction *c);   // `mma`, where more is to be said of it than is
-void default_share(making *m, const contraction *c,
-                   tensor_val input);                // it comes to shared memory
-int64_t default_power_in(int64_t n, int64_t most);   // the largest power of two that divides n
-// The input whose rows, at an index or what a map says of it, are a factor; `along` is its last index. NULL: it is no such.
-const tensor_val_info *default_rows(const planner *p, const tensor_stage *sum, tensor_expr factor, tensor_var along);
-// The schedule itself says what of x (NULL: nothing) comes ahead, or of which rounds.
-bool default_says_ahead(const planner *p, const contraction *c, const tensor_val_info *x);
-const simt_mma_info *default_group_operation(const planner *p, const char *operand);   // of four warps; NULL: there is none
-// By operations of four warps; false: there are none, or they are no faster.
-bool default_group(making *m, const stage_group *g, contraction *c, int64_t depth, int64_t columns);
-static inline bool default_is_outer(plan_rows r) { return r >= ROWS_OUTER_FEW && r <= ROWS_OUTER; }
-// A sum of outer products over what a map takes to a row, on tensor cores; false: it is none, and nothing is filled.
-bool default_outer(making *m, const stage_group *g);
-bool default_outer_all(making *m, const stage_group *g);   // over all points, where there is no map
-// A sum of matrices over the points of a graph, such as the gradient of a layer's weights.
-bool default_sums_matrices(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n);
 
 // One axis, dealt out (default/stage.c).
 typedef struct {
@@ -199,33 +129,6 @@ bool default_reads_all_left(const planner *p, const tensor_stage *st, const tens
 // The map whose preimages the kernel's rows walk, TENSOR_NO_VAL: none the runtime counts.
 tensor_val default_row_map(const planner *p, const stage_group *g);
 tensor_val default_rows_map(const planner *p, const stage_group *g);   // likewise, whatever else is reduced at each of them
-typedef struct {
-    const char *name;
-    row_owner owner;
-    int64_t owners, limit;   // groups of a row's block, or lanes of a row (0: as elsewhere); rows from there on are of the next class, the last has none
-} default_class;
-typedef struct {
-    const default_class *of;
-    uint32_t n;
-    bool stands;   // rows of the first class are left as they stand
-} default_classes;
-typedef struct {
-    const schedule *use;
-    int64_t limit;   // as above
-} default_bucket_class;
-void default_fill_bucket(making *m, const tensor_stage *st, tensor_var row, tensor_val map,
-                         const default_bucket_class *all, uint32_t n, const char *option);   // "to", "together"; NULL: neither
-// Rows by length, each class with a schedule of its own, to whose cells `more` adds.
-void default_bucket(making *m, const stage_group *g, tensor_val map, const default_classes *all,
-                    void (*more)(void *user, uint32_t number), void *user);
-void default_long_rows(making *m, const stage_group *g, tensor_val map);   // two classes
-// A kernel of sums of rows alone, and of what is computed from them, may cut long ones.
-bool default_cuts(const planner *p, const stage_group *g);
-void default_cut(making *m, const stage_group *g, tensor_val map);   // when its stages are dealt out
-int64_t default_held(making *m, const tensor_stage *st);   // elements of an entry that a thread has at a time
-bool default_short(making *m, const stage_group *g);   // rows of a few entries; those of the fewest go without rounds; false: it is no such kernel
-bool default_at_once(making *m, const stage_group *g, tensor_val map);   // rows that a group goes through in a few rounds; false: too few of its lanes share one
-void default_suppose_longest(making *m, tensor_val map, int64_t entries);   // a condition of the schedule
 bool default_streams(making *m, const stage_group *g);   // its entries read where they lie alone
 bool default_approximates(const making *m);   // exponentials are weights of results of 16 bits: the machine's own do
 bool default_narrow(making *m, const stage_group *g);    // rows of less than a sector
@@ -238,15 +141,6 @@ void default_follow(making *m);   // rows of any length and what entries take fr
 bool default_fuse(making *m);   // false: there is nothing to fuse
 bool default_walk(making *m);   // false: no sums of rows need each other, or extents are not known
 void default_order_by_degree(making *m, const tensor_stage *st, tensor_var row, tensor_val map);
-bool default_is_windows(plan_rows rows);   // of rows of any length, or of long ones
-void default_guard_windows(making *m);   // behind other guards: they are dense
-void default_guard_blocks(making *m);   // each row that is walked has a block
-void default_guard_short(making *m);    // or few entries are
-void default_guard_even(making *m);     // or no row that is walked is most of what there is to do
-void default_guard_parts(making *m, int64_t part);   // or none has very many parts of so many entries
-void default_guard_thin(making *m);                  // rows have few entries on average
-void default_guard_uneven(making *m, int64_t part);  // or not all of them have a little more than that
-void default_guard_kept(making *m);                  // it takes little room
 // What it reduces, by so many lanes; all: by no fewer.
 void default_dot_share(making *m, const tensor_stage *st, int64_t lanes, bool all);
 // Of a stage whose points reduce a dense axis: its cells but those of the points.

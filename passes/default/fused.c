@@ -5,6 +5,7 @@
 // What entries take from the reductions of their rows follows in the same kernel, where no row is long:
 //     a[e, h] = softmax(s[e, h] by dst)   →  fuse a.max, a.sum, a at v
 #include "default/default.h"
+#include "default/row_classes.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
 
@@ -232,7 +233,7 @@ static int64_t fill_whole(chain *c, const tensor_stage *st, tensor_var v, int64_
     uint32_t n = 0;
     while (n < LOOP_MAX_SIZES && steps[n] && steps[n] * held <= HELD_WHOLE)
         sizes[n] = steps[n] * threads, n++;
-    c->m->unfit |= c->m->entries && !n;
+    c->m->unfit |= c->m->limit.entries && !n;
     default_whole(c->m, st, v, sizes, n);
     return n ? sizes[n - 1] : 0;
 }
@@ -283,7 +284,7 @@ bool default_follow_rows(making *m) {
     if (m->rows == ROWS_FUSED_AT_ONCE) m->owner = ROW_OF_WARP;
     bool follows = follow_first(&c);
     m->owner = ROW_OF_LANES;
-    if (follows && m->entries) default_suppose_longest(m, c.map, m->entries);
+    if (follows && m->limit.entries) default_suppose_longest(m, c.map, m->limit.entries);
     return follows;
 }
 
@@ -338,7 +339,7 @@ void default_follow(making *m) {
     const default_classes classes = {all.classes, all.n, !two_classes(m)};
     default_bucket(m, &f.rows, c.map, &classes, class_followed, &all);
     fuse_followed(&f);
-    m->cut = true;
+    m->limit.cut = true;
 }
 
 bool default_fuse(making *m) {

@@ -4,6 +4,7 @@
 //     y[e, q] = sum{k} x[e, k] * w[type[e], k, q]   →  block e 1024 by type;  groups e 8;  …  mma k f16 m64k16;
 //                                                      keep x shared;  pipeline e 1;
 #include "default/default.h"
+#include "default/contraction.h"
 
 #include <string.h>
 

@@ -118,7 +118,8 @@ int64_t default_length(const planner *p, const stage_group *g, uint32_t depth) {
 
 // More lanes have half as many numbers each, or the axis takes twice the rounds.
 void default_shorten(const making *m, axis_share *s, int64_t lanes) {
-    while (m->length * s->vector * s->registers > DEFAULT_LONGEST && (s->registers > 1 || s->vector > 1)) {
+    while (m->hand.length * s->vector * s->registers > DEFAULT_LONGEST &&
+           (s->registers > 1 || s->vector > 1)) {
         bool spread = s->vector > 1 && 2 * s->lanes <= lanes;
         if (spread) s->lanes *= 2;
         if (spread || s->registers < 2) s->vector /= 2;

@@ -6,6 +6,7 @@
 //     y[e, q] = sum{k} x[e, k] * w[type[e], k, q]   →  block e 256 by type;  groups q 2;  …  mma k f16;
 //                                                      keep x shared;  pipeline e 4;
 #include "default/default.h"
+#include "default/contraction.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
 

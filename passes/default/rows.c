@@ -1,6 +1,7 @@
 // The default schedule's classes of rows: a row of many entries gets a block of its own, others share one;
 // one of a few has some lanes alone. And what a version supposes of extents and rows.
 #include "default/default.h"
+#include "default/row_classes.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
 
@@ -166,14 +167,18 @@ static int64_t part_entries(making *m, const tensor_stage *st, tensor_var row) {
     if (m->rows == ROWS_THIN) return DEFAULT_THIN_PART;
     if (m->rows == ROWS_FEWER) return DEFAULT_FEW_PART;
     int64_t rows = lanes_along(m, st, row, false), shared = lanes_along(m, st, st->bound[0], true);
-    if (m->rows == ROWS_FEW && shared >= LEAST_SHARING && (!m->streams || shared > LEAST_SHARING))
+    if (m->rows == ROWS_FEW && shared >= LEAST_SHARING &&
+        (!m->hand.streams || shared > LEAST_SHARING))
         return DEFAULT_SHARED_PART;
     bool half = default_entry_bytes(m, st) < 4;
-    int64_t few = (m->streams && !m->narrow ? 2 : 1) * DEFAULT_FEW_PART / rows,
-            least = (m->streams || half) ? 64 / shared : 32;
+    int64_t few = (m->hand.streams && !m->hand.narrow ? 2 : 1) * DEFAULT_FEW_PART / rows,
+            least = (m->hand.streams || half) ? 64 / shared : 32;
     if (few > DEFAULT_FEW_PART) few = DEFAULT_FEW_PART;
     if (few < least) few = least;
-    return (m->rows == ROWS_FEW ? few : m->narrow ? DEFAULT_NARROW_PART : DEFAULT_PART) * shared;
+    return (m->rows == ROWS_FEW ? few
+            : m->hand.narrow    ? DEFAULT_NARROW_PART
+                                : DEFAULT_PART) *
+           shared;
 }
 
 // What entries read where they lie is read once by rows that stand side by side, and twice at each end of one
@@ -185,7 +190,7 @@ void default_order_by_degree(making *m, const tensor_stage *st, tensor_var row, 
     by[1] = (schedule_value){.keyword = "desc", .var = UINT32_MAX};
     by[2] = (schedule_value){.keyword = "to", .number = DEFAULT_STANDS, .var = UINT32_MAX};
     default_say(m, default_index_cell(p, SCHEDULE_ORDER, st, row), by,
-                2u + (m->streams && m->rows != ROWS_FEW));
+                2u + (m->hand.streams && m->rows != ROWS_FEW));
 }
 
 static bool read_in_place(void *user, const tensor_node *load) {
@@ -223,7 +228,7 @@ void default_cut(making *m, const stage_group *g, tensor_val map) {
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);
     plan_left(p, deepest, left);
     if (m->rows == ROWS_SKEWED || m->rows == ROWS_BRIEF ||
-        (m->rows == ROWS_FEW && !m->narrow && !lanes_share_all(m, g, left[0])))
+        (m->rows == ROWS_FEW && !m->hand.narrow && !lanes_share_all(m, g, left[0])))
         default_order_by_degree(m, deepest, left[0], map);
     for (uint32_t i = 0, end = plan_run_end(p, g, 0); i < end; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
@@ -231,7 +236,7 @@ void default_cut(making *m, const stage_group *g, tensor_val map) {
         plan_left(p, st, own);
         default_fill(m, st, SCHEDULE_SPLIT, st->bound[0], part_entries(m, st, own[0]), NULL);
     }
-    m->cut = true;
+    m->limit.cut = true;
 }
 
 // ---- Short rows ------------------------------------------------------------------------------------------
@@ -248,12 +253,12 @@ int64_t default_held(making *m, const tensor_stage *st) {
 
 bool default_short(making *m, const stage_group *g) {
     tensor_val map = default_row_map(m->p, g);
-    if (!m->sums || map == TENSOR_NO_VAL) return false;
+    if (!m->hand.sums || map == TENSOR_NO_VAL) return false;
     for (uint32_t i = 0, end = plan_run_end(m->p, g, 0); i < end && m->rows == ROWS_SHORTEST; i++) {
         const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
-        default_whole(m, st, st->bound[0], &m->entries, 1);
+        default_whole(m, st, st->bound[0], &m->limit.entries, 1);
     }
-    default_suppose_longest(m, map, m->entries);
+    default_suppose_longest(m, map, m->limit.entries);
     return true;
 }
 
@@ -329,7 +334,7 @@ void default_suppose_long(making *m) {
 
 // No row is long.
 static void guard_rows(making *m, tensor_val map) {
-    int64_t longest = m->longest ? m->longest : DEFAULT_HEAVY;
+    int64_t longest = m->limit.longest ? m->limit.longest : DEFAULT_HEAVY;
     const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, longest, 0}, {SZ_LE, 0, 0}};
     add_guard(m, false, t, COUNT_OF(t), arena_printf(m->p->arena, "max(%s) <= %lld", m->p->op->vals.data[map].name, (long long)longest));
 }
@@ -449,8 +454,8 @@ void default_guard_uneven(making *m, int64_t part) {
 // Counting slots costs more than other statistics: it comes when those hold.
 void default_guard_windows(making *m) {
     const planner *p = m->p;
-    for (uint32_t i = 0; i < m->windows.len; i++) {
-        const default_dense_windows *d = &m->windows.data[i];
+    for (uint32_t i = 0; i < m->dense.windows.len; i++) {
+        const default_dense_windows *d = &m->dense.windows.data[i];
         const char *map = p->op->vals.data[d->map].name, *source = p->op->vals.data[d->source].name;
         const size_token length[] = {{SZ_AVG_PREIMAGE, d->map, 0}, {SZ_CONST, d->entries, 0}, {SZ_GE, 0, 0}},
                          dense[] = {{SZ_DENSITY, d->map, ((int64_t)DEFAULT_WINDOW << 32) + d->source}, {SZ_CONST, d->density, 0}, {SZ_GE, 0, 0}};
@@ -496,7 +501,7 @@ void default_guard_kept(making *m) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_val_info *v = &p->op->vals.data[p->op->stages.data[i].targets[0].val];
         int64_t bytes = OF * ir_dtype_bytes(v->type);
-        if (!plan_has_id(&m->kept, plan_stage(p, i)->id)) continue;
+        if (!plan_has_id(&m->stored.kept, plan_stage(p, i)->id)) continue;
         for (uint32_t a = 1; a < v->rank; a++)
             if (p->op->spaces.data[v->axes[a]].kind == SPACE_CONST) bytes *= p->op->spaces.data[v->axes[a]].size;
         g.text = arena_printf(p->arena, "%s%s%lld * %s", g.text, between, (long long)bytes, p->op->spaces.data[v->axes[0]].name);
@@ -526,13 +531,13 @@ void default_guards(making *m) {
     for (uint32_t i = 0; i < m->walked.len; i++) {
         tensor_val map = m->walked.data[i];
         if (at_once || thin || m->rows == ROWS_SHORT) guard_blocks(m, map, at_once);
-        if (few || fewer) guard_entries(m, map, true, m->most);
+        if (few || fewer) guard_entries(m, map, true, m->limit.most);
         if (thin || brief) guard_average(m, map, true, thin ? DEFAULT_THIN : DEFAULT_BRIEF);
     }
     for (uint32_t i = 0; i < m->outer.len; i++) guard_outer(m, m->outer.data[i]);
     for (uint32_t i = 0; i < m->supposed.len; i++) guard_class(m, m->supposed.data[i]);
     bool any = m->rows == ROWS_SKEWED || few || fewer || brief || group ||
-               m->entries;   // as long as they are
+               m->limit.entries;   // as long as they are
     if (m->points != TENSOR_NO_SPACE) guard_points(m);
     for (uint32_t i = 0; i < m->walked.len && !any; i++) guard_rows(m, m->walked.data[i]);
 }

@@ -2,6 +2,7 @@
 // heads) goes to lanes and vectors, what is reduced to the lanes left over, rows to groups and blocks. Stages
 // that share the loops of the kernel are dealt out alike.
 #include "default/default.h"
+#include "default/contraction.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
 #include "axes/axes.h"
@@ -149,7 +150,7 @@ static axis_share padded_share(making *m, tensor_var v, int64_t widest_vector, u
 // alike.
 axis_share default_share_axis(making *m, const tensor_stage *st, tensor_var v, int64_t lanes) {
     widest w = widest_access(m->p, st, v);
-    if (w.last && w.bytes < m->widest && is_last(m->p, st, v)) w.bytes = m->widest;
+    if (w.last && w.bytes < m->hand.widest && is_last(m->p, st, v)) w.bytes = m->hand.widest;
     int64_t extent = default_extent(m->p, v),
             widest_vector = w.last ? m->p->machine->vector_bytes / w.bytes : 1;
     axis_share s = {1, 1, 1};
@@ -232,8 +233,8 @@ bool default_has_features(const planner *p, const tensor_stage *st, const tensor
 
 bool default_lanes_along(const making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
                                bool deepest) {
-    bool along = m->along && n > 1 && deepest && default_few(m->p, left[n - 1], left[0]);
-    if (m->dots && deepest && default_reduces_dense(m->p, st)) return false;
+    bool along = m->hand.along && n > 1 && deepest && default_few(m->p, left[n - 1], left[0]);
+    if (m->hand.dots && deepest && default_reduces_dense(m->p, st)) return false;
     return along || default_has_features(m->p, st, left, n, deepest);
 }
 
@@ -291,7 +292,7 @@ static int64_t fill_heads(making *m, const tensor_stage *st, const tensor_var *l
 static int64_t row_lanes(const making *m, const tensor_stage *st, int64_t lanes) {
     bool few = m->rows == ROWS_FEW;
     if (m->owner == ROW_OF_LANES && m->owners) return m->owners;
-    if (!m->narrow) return few && m->sums && !m->streams ? GATHER_LANES : ROW_LANES;
+    if (!m->hand.narrow) return few && m->hand.sums && !m->hand.streams ? GATHER_LANES : ROW_LANES;
     if (few) return lanes < WARP ? ROW_LANES : STREAM_LANES;
     int64_t most = m->rows == ROWS_BRIEF ? ROW_LANES : LONG_STREAM_LANES;
     return default_row_bytes(m, st) < DEFAULT_NARROW_ROUND ? most / 2 : most;
@@ -310,7 +311,7 @@ static int64_t fill_bound(making *m, const tensor_stage *st, int64_t lanes, bool
 
 // A lane has all entries of its row; what walks a row several times, and holds them, has half.
 static int64_t fill_short(making *m, const tensor_stage *st, int64_t lanes) {
-    if (m->sums || m->rows == ROWS_SHORTEST || lanes < 2) return lanes;
+    if (m->hand.sums || m->rows == ROWS_SHORTEST || lanes < 2) return lanes;
     default_fill(m, st, SCHEDULE_LANES, st->bound[0], 2, NULL);
     return lanes / 2;
 }
@@ -361,9 +362,11 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     // Rows side by side are of like length: none waits for the others. Of narrow ones lanes would read apart.
     // Of many entries, lanes of two rows, or of four of 16 bits, would wait for each other's.
     bool pairs = lanes <= 2 || default_entry_bytes(m, st) < 4;
-    bool alike = m->sorted && vectors && lanes <= WARP / WIDE_ROW && (!pairs || m->rows == ROWS_FEW);
-    if ((m->entries || m->rows == ROWS_THIN) && rows && reduces) return fill_short(m, st, lanes);
-    if (m->sums && rows && vectors && lanes == PAIRED &&
+    bool alike = m->hand.sorted && vectors && lanes <= WARP / WIDE_ROW &&
+                 (!pairs || m->rows == ROWS_FEW);
+    if ((m->limit.entries || m->rows == ROWS_THIN) && rows && reduces)
+        return fill_short(m, st, lanes);
+    if (m->hand.sums && rows && vectors && lanes == PAIRED &&
         m->owner == ROW_OF_LANES) {   // requests are what is short
         default_fill(m, st, SCHEDULE_LANES, st->bound[0], 2, NULL);
         return lanes / 2;
@@ -574,15 +577,17 @@ void default_stages(making *m, const stage_group *g) {
     }
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
     uint32_t depth = plan_left(p, &p->op->stages.data[g->data[g->len - 1]], left);
-    m->along = walks_features(p, g, depth);
-    m->dots = dot_of(m, g, depth) != UINT32_MAX;   // of which one has no features: all of them are dealt out like that
-    m->widest = widest_of(p, g, depth);
-    m->length = default_length(p, g, depth);
+    m->hand.along = walks_features(p, g, depth);
+    m->hand.dots =
+        dot_of(m, g, depth) !=
+        UINT32_MAX;   // of which one has no features: all of them are dealt out like that
+    m->hand.widest = widest_of(p, g, depth);
+    m->hand.length = default_length(p, g, depth);
     if (!p->machine->gpu) fill_host_stages(m, g, depth);
     else if (!default_across(m, g)) fill_gpu_stages(m, g, depth);
-    m->along = m->dots = false;
-    m->widest = 0;
-    m->length = 0;
+    m->hand.along = m->hand.dots = false;
+    m->hand.widest = 0;
+    m->hand.length = 0;
     schedule *whole = p->s;
     default_nones(m);
     p->s = m->s;

@@ -44,13 +44,13 @@ int64_t default_unroll(making *m, const tensor_stage *st, int64_t most, int64_t 
 // Rounds of a row's loop under way: more where each has one row, or comes from memory; where entries are few,
 // most rows are short, and a step beyond their end costs as much as one of them.
 static int64_t rounds_of(const making *m, const tensor_stage *st, int64_t lanes) {
-    if (m->entries || m->rows == ROWS_THIN || m->rows == ROWS_FEWER) return 4;
-    if (m->sums && m->narrow) {
+    if (m->limit.entries || m->rows == ROWS_THIN || m->rows == ROWS_FEWER) return 4;
+    if (m->hand.sums && m->hand.narrow) {
         int64_t least = m->rows == ROWS_FEW && lanes == m->p->machine->lanes ? 2 : 4;
         return default_row_bytes(m, st) < DEFAULT_NARROW_ROUND ? 2 * least : least;
     }
-    if (!m->sums || m->rows != ROWS_FEW) return lanes > 1 ? 4 : 8;
-    if (m->streams) return 8;
+    if (!m->hand.sums || m->rows != ROWS_FEW) return lanes > 1 ? 4 : 8;
+    if (m->hand.streams) return 8;
     return default_entry_bytes(m, st) < 4 && lanes < SHARED ? 2 : 4;
 }
 

@@ -4,6 +4,7 @@
 //     s[e, h] = sum{d} …   a[e, h] = softmax(s[e, h] by dst)   y[v, h, d] = sum{e : dst[e] == v} a[e, h] * …
 //     →  inline s.sum, …;  fuse a.max, a.sum, y at e;  online a.max, a.sum
 #include "default/walks.h"
+#include "default/row_classes.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
 #include "tensor/tensor.h"
@@ -223,7 +224,8 @@ static gathering arrays_of(const walks *w, const walk *of, const row_shares *s) 
     gathering g = {w, of, s, ARENA_ARRAY(w->p->arena, bool, w->p->op->vals.len + 1), false, 0, 0};
     for (uint32_t i = 0; i < of->sums.len; i++) plan_loads(w->p, plan_stage(w->p, of->sums.data[i]), see_array, &g);
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (w->scores[i] && (!w->m->spares || default_finds(w, of, i))) plan_loads(w->p, plan_stage(w->p, i), see_array, &g);
+        if (w->scores[i] && (!w->m->stored.spares || default_finds(w, of, i)))
+            plan_loads(w->p, plan_stage(w->p, i), see_array, &g);
     g.again = true;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
         if (is_again(w, i) && !is_early(of, i)) plan_loads(w->p, plan_stage(w->p, i), see_array, &g);
@@ -246,7 +248,8 @@ static bool has_classes(const walks *w) { return default_whole_classes(w->m->row
 // Steps that are loaded at once: so many words of what the walk's scores and deepest sums read, as long as they are short.
 static int64_t steps_of(const walks *w, const walk *of, const row_shares *s) {
     int64_t words = 0, steps = 1;
-    int64_t most = reduces_scores(w) || w->m->spares || has_classes(w) ? MOST_STEPS / 2 : MOST_STEPS;
+    int64_t most = reduces_scores(w) || w->m->stored.spares || has_classes(w) ? MOST_STEPS / 2
+                                                                              : MOST_STEPS;
     words = arrays_of(w, of, s).gathered * s->held * bytes_along(w, of, s->depth - 1) / 4 + default_inside_words(w, of, s->deepest, s->held);
     while (steps < most && 2 * steps * (words ? words : 1) <= WORDS_AHEAD) steps *= 2;
     const int64_t registers = bytes_along(w, of, s->depth - 1) < 4 ? 2 : 1;
@@ -299,7 +302,8 @@ static void share_many(const walks *w, row_shares *s) {
 static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, tensor_var walked,
                        const row_shares *s, int64_t steps) {
     int64_t lanes = s->level[s->depth - 1].lanes;
-    bool has_shares = !w->m->spares || default_reduces_at_edges(w, of), deep = false;   // else those lanes have parts of scores alone
+    bool has_shares = !w->m->stored.spares || default_reduces_at_edges(w, of),
+         deep = false;   // else those lanes have parts of scores alone
     for (uint32_t i = 0; i < of->sums.len && s->depth > 1; i++)
         deep |= plan_stage(w->p, of->sums.data[i])->nleft == s->depth;
     schedule_value *v = ARENA_ARRAY(w->p->arena, schedule_value, 3);
@@ -331,9 +335,9 @@ static void fill_score_share(walks *w, const tensor_stage *st, const row_shares 
     for (uint32_t i = st->nleft; i < s->depth; i++) lanes *= s->level[i].lanes;
     bool all = lanes > 1;   // steps are dealt to those that reduce
     if (lanes == 1) lanes = s->lanes == 1 ? LEAST_LANES : 1;
-    w->m->length = default_score_length(w, st) * (st->nleft == s->depth ? s->held * steps : 1);
+    w->m->hand.length = default_score_length(w, st) * (st->nleft == s->depth ? s->held * steps : 1);
     default_dot_share(w->m, st, lanes, all);
-    w->m->length = 0;
+    w->m->hand.length = 0;
 }
 
 // How a walk's rows are dealt out.
@@ -428,7 +432,7 @@ static void fill_classes(walks *w, const walk *of, const row_shares *s, int64_t 
     for (uint32_t i = 0; i < n; i++) {
         const row_dealing d = {groups / size[i].sharers, size[i].sharers, spare, size[i].part};
         classes[i] = (default_bucket_class){class_of(w, of, s, size[i].name, &d), size[i].limit};
-        if (size[i].part) m->part = size[i].part;
+        if (size[i].part) m->limit.part = size[i].part;
     }
     default_fill_bucket(m, deepest, deepest->left[0], of->map, classes, n, "together");
 }
@@ -449,7 +453,7 @@ static void fill_rows(walks *w, const walk *of, const row_shares *s) {
     const row_dealing d = {groups, 1, spare, part};
     const tensor_stage *deepest = plan_deepest(m->p, &all);   // whose loops the others share
     if (part) default_order_by_degree(m, deepest, deepest->left[0], of->map);
-    if (part) m->part = part;
+    if (part) m->limit.part = part;
     fill_dealt(w, of, s, &d);
     fill_even_room(w, of, s, deepest);
 }
@@ -566,7 +570,7 @@ bool default_walk(making *m) {
     w.heavy = filled > 1 && !light;
     w.single = filled == 1;
     w.light = light;
-    if (m->rows == ROWS_WALKED_SHORT && filled == 1) m->longest = WALKED_LONGEST;
+    if (m->rows == ROWS_WALKED_SHORT && filled == 1) m->limit.longest = WALKED_LONGEST;
     if (light && !default_whole_classes(m->rows) && !short_walk) halve_lanes(&w, &deepest, MOST_STEPS / 2);
     if (w.single && !light) share_many(&w, &deepest);
     for (uint32_t i = 0; i < w.walks.len; i++) {
@@ -578,7 +582,7 @@ bool default_walk(making *m) {
         if ((w.scores[i] || w.stored[i]) && !fill_score(&w, i, &deepest)) return false;
         m->fused[i] |= w.scores[i];
     }
-    if (default_is_windows(m->rows) && !m->windows.len) return false;
-    if (m->rows == ROWS_WALKED_WINDOWS_LONG && !m->longer) return false;
+    if (default_is_windows(m->rows) && !m->dense.windows.len) return false;
+    if (m->rows == ROWS_WALKED_WINDOWS_LONG && !m->dense.longer) return false;
     return filled && order_kernels(m);
 }

@@ -2,6 +2,7 @@
 // edge. Scores are stages of edges that only walks read, other scores, and results of edges, which a walk
 // stores that finds no sum they need; late is what rows make of the sums: results, and what edges read.
 #include "default/walks.h"
+#include "default/row_classes.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
 #include "tensor/tensor.h"
@@ -75,7 +76,7 @@ static bool is_edge_result(const walks *w, uint32_t i) {
 }
 
 static bool is_kept(const walks *w, uint32_t stage) {
-    return plan_has_id(&w->m->kept, plan_stage(w->p, stage)->id);
+    return plan_has_id(&w->m->stored.kept, plan_stage(w->p, stage)->id);
 }
 
 // A score is read by sums of walks, by other scores, and by results of edges.
@@ -362,7 +363,7 @@ static bool give(walks *w, uint32_t stage) {
     for (uint32_t k = 0; k < w->walks.len; k++) {
         walk *of = &w->walks.data[k];
         bool read = w->stored[stage] && default_finds(w, of, stage), sorted = w->p->op->vals.data[of->map].facts & FACT_SORTED;
-        int good = 2 * read + sorted + 4 * (w->m->spares && default_reduces_at_edges(w, of));
+        int good = 2 * read + sorted + 4 * (w->m->stored.spares && default_reduces_at_edges(w, of));
         if ((!of->scores && !read) || !may_store(w, of, stage) || good <= most) continue;
         best = of;
         most = good;

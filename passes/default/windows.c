@@ -4,6 +4,8 @@
 // rows and of that.
 //     y: { window v 16 by src 16;  groups v 2;  vector d 8;  registers d 4;  mma e f16; }  s.sum: mma d f16
 #include "default/windows.h"
+#include "default/contraction.h"
+#include "default/row_classes.h"
 #include "kernels/kernels.h"
 #include "tensor/tensor.h"
 
@@ -108,7 +110,7 @@ static bool multiply_by_four(const windows *x) {
 // Windows of graphs of few nodes have few slots of each, which both cost more.
 static bool differ(const windows *x) {
     making *m = x->w->m;
-    m->longer |= m->rows == ROWS_WALKED_WINDOWS_LONG;
+    m->dense.longer |= m->rows == ROWS_WALKED_WINDOWS_LONG;
     return m->rows == ROWS_WALKED_WINDOWS_LONG;
 }
 
@@ -478,7 +480,9 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
     w->joined |= joins(&x);
     if (x.products && (!w->accumulators || accumulators_of(&x) < w->accumulators)) w->accumulators = accumulators_of(&x);
     w->natural |= (are_shared(&x) && x.heads > 1) || are_matrices(&x) || is_odd(&x);
-    VEC_PUSH(w->p->arena, &w->m->windows, ((default_dense_windows){of->map, x.source, density_of(&x), entries_of(&x), entries_least(&x)}));
+    VEC_PUSH(w->p->arena, &w->m->dense.windows,
+             ((default_dense_windows){of->map, x.source, density_of(&x), entries_of(&x),
+                                      entries_least(&x)}));
     return true;
 }
 

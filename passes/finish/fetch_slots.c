@@ -317,7 +317,7 @@ static bool fetch_own(slot_rows *x, tensor_val v, const schedule_cell *keep, con
     tensor_expr *index = ARENA_ARRAY(p->arena, tensor_expr, load->nargs), row;
     const loop_node *loop = plan_loop_behind(p, x->kernel, rows, &row);
     if (!plan_fetch_shape(p, v, keep)) return false;
-    if (!loop || loop_fetch_rows(loop) != p->window->warps * simt_mma_table(m->kind)->m)
+    if (!loop || loop_fetch_rows(loop) != p->windows.of->warps * simt_mma_table(m->kind)->m)
         return REFUSE(p, E0530, keep, help, "'%s' multiplies %d rows, and four warps have others at once, of which none are copied in this version",
                       simt_mma_table(m->kind)->shape, (int)SIMT_GROUP_ROWS);
     if (!find_index(x, load, x->to, row, index))

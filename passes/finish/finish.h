@@ -3,7 +3,7 @@
 #ifndef GNNC_PLAN_FINISH_H
 #define GNNC_PLAN_FINISH_H
 
-#include "base/planner.h"
+#include "base/making.h"
 
 // ---- fetch.c --------------------------------------------------------------------------------------------
 bool plan_fetches(const planner *p, const stage_group *g);   // a stage has `pipeline`

@@ -9,7 +9,8 @@
 uint32_t plan_left(const planner *p, const tensor_stage *st, tensor_var *vars) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < st->nleft; i++)
-        if (!plan_is_step(p, st, st->left[i]) && !(p->carried && *p->carried == st->left[i]))
+        if (!plan_is_step(p, st, st->left[i]) &&
+            !(p->cut.carried && *p->cut.carried == st->left[i]))
             vars[n++] = st->left[i];
     return n;
 }

@@ -2,7 +2,7 @@
 #ifndef GNNC_PLAN_KERNELS_H
 #define GNNC_PLAN_KERNELS_H
 
-#include "base/planner.h"
+#include "base/making.h"
 
 typedef void plan_digit(loop_node *n, loop_place place, int64_t extent);   // adds one, unless of 1
 

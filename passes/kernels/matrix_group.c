@@ -71,9 +71,12 @@ static bool check_window_group(planner *p, const plan_matrix *m, const loop_node
         return REFUSE(p, m->cell, arena_printf(p->arena, "take windows of 64 rows: `window %s 64 …`", plan_index_text(p, m->rows)),
                       "'%s' is an operation of %u rows, and a window has %lld", info->shape, info->m * info->warps,
                       (long long)schedule_number(m->window, NULL));
-    if (p->window && p->window->warps % info->warps)
-        return REFUSE(p, m->cell, arena_printf(p->arena, "`groups %s %u`", plan_index_text(p, m->rows), info->warps),
-                      "'%s' is an operation of %u warps, and a window has the rows of %lld", info->shape, info->warps, (long long)p->window->warps);
+    if (p->windows.of && p->windows.of->warps % info->warps)
+        return REFUSE(
+            p, m->cell,
+            arena_printf(p->arena, "`groups %s %u`", plan_index_text(p, m->rows), info->warps),
+            "'%s' is an operation of %u warps, and a window has the rows of %lld", info->shape,
+            info->warps, (long long)p->windows.of->warps);
     if (!plan_group_along(p, m, m->columns, columns)) return false;
     if (loop_digits_product(columns) <= MOST_COLUMNS) return true;
     return REFUSE(p, m->cell, "take another shape", "'%s' has up to %d columns, and '%s' has %lld points", info->shape, MOST_COLUMNS, name,
@@ -131,7 +134,9 @@ static int64_t groups_bytes(const loop_body *all, const loop_body *body) {
 }
 
 void plan_matrix_fit(planner *p, const stage_group *g, const loop_kernel *k) {
-    int64_t bytes = p->window ? 0 : groups_bytes(&k->body, &k->body);   // of windows they are what is fetched
+    int64_t bytes = p->windows.of
+                        ? 0
+                        : groups_bytes(&k->body, &k->body);   // of windows they are what is fetched
     plan_matrix m;
     for (uint32_t i = 0; i < g->len && !p->failed && bytes > p->machine->group_shared_bytes; i++)
         if (plan_matrix_of(p, &p->op->stages.data[g->data[i]], &m))
@@ -142,5 +147,6 @@ void plan_matrix_fit(planner *p, const stage_group *g, const loop_kernel *k) {
 }
 
 int64_t plan_matrix_room(const planner *p, const loop_kernel *k) {
-    return (int64_t)p->machine->group_shared_bytes - (p->window ? 0 : groups_bytes(&k->body, &k->body));
+    return (int64_t)p->machine->group_shared_bytes -
+           (p->windows.of ? 0 : groups_bytes(&k->body, &k->body));
 }

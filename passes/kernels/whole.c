@@ -52,11 +52,12 @@ loop_body *plan_whole_open(plan_nest *n, loop_body *at) {
         if (d) diag_help(d, "leave some out: rows between two sizes take the greater one");
     }
     loop_append(p->plan, at, w);
-    p->within = w;
-    p->within_cell = c;
-    p->within_counted = n->rows->counted;
-    p->within_most = n->rows->most;
-    p->within_apart = dealt_to_threads(n->rows->around) || (n->depth && dealt_to_threads(n->levels.data[0]));
+    p->taken.loop = w;
+    p->taken.cell = c;
+    p->taken.counted = n->rows->counted;
+    p->taken.most = n->rows->most;
+    p->taken.apart = dealt_to_threads(n->rows->around) ||
+                     (n->depth && dealt_to_threads(n->levels.data[0]));
     return &w->body;
 }
 
@@ -86,13 +87,13 @@ static bool same_end(const planner *p, const tensor_stage *a, tensor_expr x, con
 
 // The rows are those of a class that has none of more points, or a condition says so of all.
 static bool no_row_is_longer(const planner *p, uint32_t most) {
-    const tensor_node *lo = tensor_node_at(p->op, p->within->lo);
+    const tensor_node *lo = tensor_node_at(p->op, p->taken.loop->lo);
     while (lo->op == TENSOR_CVT_OP || lo->op == TENSOR_INDEX_OP) lo = tensor_node_at(p->op, lo->args[0]);
     const loop_prepared *of = NULL;
     for (uint32_t i = 0; i < p->plan->prepared.len && lo->op == TENSOR_LOAD_OP; i++)
         if (p->plan->prepared.data[i].val == (tensor_val)lo->imm.i) of = &p->plan->prepared.data[i];
     if (!of || of->builder != PREPARED_OFFSETS) return false;
-    int64_t longest = p->within_most && of->args[0] == p->within_counted ? p->within_most
+    int64_t longest = p->taken.most && of->args[0] == p->taken.counted ? p->taken.most
                                                                          : plan_largest_row(p, of->args[0]);
     return longest && longest <= most;
 }
@@ -103,23 +104,23 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
     const char *index = plan_index_text(p, v);
     if (!c || p->failed) return;
     c->consumed = true;
-    if (part || !p->within) {
+    if (part || !p->taken.loop) {
         refuse_place(p, c, index,
                      part ? "where it is walked in parts"
                           : "where further loops of the kernel lie inside its own",
                      "leave it out");
         return;
     }
-    if (!same_sizes(c, p->within_cell)) {
+    if (!same_sizes(c, p->taken.cell)) {
         diagnostic *d = plan_refuse(
             p, E0541, c->at, "'whole %s' has other sizes for '%s' than for the others that walk the row",
             index, st->name);
         if (d)
-            diag_note(d, p->within_cell->at, "here they are others"),
+            diag_note(d, p->taken.cell->at, "here they are others"),
                 diag_help(d, "say it once for all of them");
         return;
     }
-    if (p->within_apart && has_digit(n, LOOP_GROUP_PLACE)) {
+    if (p->taken.apart && has_digit(n, LOOP_GROUP_PLACE)) {
         refuse_place(p, c, index,
                      "where groups share some of a block's rows: warps would take different ways",
                      "take lanes along it, and groups for rows, or one row a block");
@@ -132,7 +133,7 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
         if (d) diag_help(d, "say how longer rows are walked: `unroll %s 4 masked`, without 'tile'", index);
         return;
     }
-    uint32_t most = p->within->ranges.most[p->within->ranges.n - 1], threads = 1;
+    uint32_t most = p->taken.loop->ranges.most[p->taken.loop->ranges.n - 1], threads = 1;
     for (uint32_t i = 0; i < n->ndigits; i++)
         if (n->digits[i].place == LOOP_LANE_PLACE || n->digits[i].place == LOOP_GROUP_PLACE)
             threads *= n->digits[i].extent;
@@ -143,15 +144,15 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
         if (d) diag_help(d, "take more lanes along it, or leave out the greatest size");
         return;
     }
-    if (!p->within->lo) {
-        p->within_stage = *st;
-        p->within->lo = n->lo;
-        p->within->hi = n->hi;
-        p->within->ranges.alone = no_row_is_longer(p, most);
+    if (!p->taken.loop->lo) {
+        p->taken.stage = *st;
+        p->taken.loop->lo = n->lo;
+        p->taken.loop->hi = n->hi;
+        p->taken.loop->ranges.alone = no_row_is_longer(p, most);
     }
-    const tensor_stage *first = &p->within_stage;
-    n->rounds.within = same_end(p, first, p->within->lo, st, n->lo) &&
-                       same_end(p, first, p->within->hi, st, n->hi);
+    const tensor_stage *first = &p->taken.stage;
+    n->rounds.within = same_end(p, first, p->taken.loop->lo, st, n->lo) &&
+                       same_end(p, first, p->taken.loop->hi, st, n->hi);
     if (n->rounds.within) return;
     refuse_place(p, c, index,
                  arena_printf(p->arena, "where '%s' walks other points than '%s'", st->name, first->name),
@@ -161,11 +162,11 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
 // Which way a warp goes it asks all its lanes, who must be there: those of another tile may have no point.
 void plan_whole_lanes(const plan_nest *n, uint32_t lanes) {
     planner *p = n->p;
-    if (p->failed || !p->within || !n->tiles || !has_digit(n->tiles, LOOP_GROUP_PLACE) ||
+    if (p->failed || !p->taken.loop || !n->tiles || !has_digit(n->tiles, LOOP_GROUP_PLACE) ||
         lanes >= p->machine->lanes)
         return;
     diagnostic *d = plan_refuse(
-        p, E0530, p->within_cell->at,
+        p, E0530, p->taken.cell->at,
         "'whole' has no pass in this version where a warp has several tiles, some of which may have no point");
     if (d) diag_help(d, "leave it out, or take one tile a block, or %u lanes for each", p->machine->lanes);
 }

@@ -314,6 +314,6 @@ loop_node *plan_open_windows(planner *p, const plan_window *w, const index_cut *
     n->rest = LOOP_BLOCK_PLACE;
     if (groups > w->warps) n->digits[n->ndigits++] = (loop_digit){LOOP_GROUP_PLACE, (uint32_t)(groups / w->warps), 1};
     loop_append(p->plan, to, n);
-    p->window = w;
+    p->windows.of = w;
     return n;
 }

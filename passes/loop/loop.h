@@ -2,7 +2,7 @@
 #ifndef GNNC_PLAN_LOOP_H
 #define GNNC_PLAN_LOOP_H
 
-#include "base/planner.h"
+#include "base/making.h"
 
 typedef enum { PLAN_NOT_SEEN, PLAN_HAS, PLAN_HAS_NOT } plan_having;
 

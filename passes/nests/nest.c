@@ -207,7 +207,8 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     if (!rows || !n->rows->tile) plan_check_tiles(p, &c, n->rows);
     else plan_check_groups(p, n->rows->tile, &c);
     const plan_part *part = plan_part_of(p, (uint32_t)(deepest - p->op->stages.data));
-    if (part && part->kind == PART_RUNS && part->row == v) c = plan_deal_rows(p, part, c, in_blocks(n));
+    if (part && part->kind == PART_RUNS && part->run.row == v)
+        c = plan_deal_rows(p, part, c, in_blocks(n));
     if (c.vector > 1 &&
         (ordered || within || !plan_vector_guards(p, deepest, v, (uint32_t)c.vector, c.pad > 0)))
         refuse_vector(p, &c, v, ordered, within);
@@ -221,7 +222,7 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     else if (rows && n->rows->tile) plan_tile_digits(p, n->rows->tile, c, node);
     else if (within && !n->rows->window) digits_within(n, c, node);
     else plan_digits(p, &c, node);
-    if (rows && n->rows->window) node->rest = LOOP_WHOLE_PLACE, p->window_row = node->var;
+    if (rows && n->rows->window) node->rest = LOOP_WHOLE_PLACE, p->windows.row = node->var;
     write_out(n, level, node);
     if (rows && n->rows->at && node->rest == LOOP_WHOLE_PLACE)
         node->rest = LOOP_SERIAL_PLACE;   // of tiles, not of rows
@@ -267,29 +268,29 @@ loop_body *plan_nest_run(plan_nest *n, uint32_t from, uint32_t to, loop_body *at
     const tensor_stage *st = &p->op->stages.data[stages[0]];
     const plan_part *part = plan_part_of(p, stages[0]);
     bool runs = part && part->kind == PART_RUNS;
-    if (runs && !p->leaving) at = plan_cut_rows(p, part, at);
-    if (part && part->atomic && !p->leaving) {
+    if (runs && !p->cut.leaving) at = plan_cut_rows(p, part, at);
+    if (part && part->atomic && !p->cut.leaving) {
         loop_append(p->plan, at, plan_states(p, LOOP_CLEAR, part));
         return at;
     }
     if (st->reducer != TENSOR_NO_REDUCER) {
         for (uint32_t i = from; i < to; i++) plan_bound_vectors(p, stage_at(n, i));
         for (uint32_t i = from + 1; i < to; i++) check_walk(n, st, stage_at(n, i));
-        loop_node *reduce = runs && p->leaving ? plan_carry(p, part)
+        loop_node *reduce = runs && p->cut.leaving ? plan_carry(p, part)
                                                : loop_node_new(p->plan, LOOP_REDUCE, st->at);
         reduce->nstages = to - from;
         reduce->stages = stages;
         loop_append(p->plan, at, reduce);
         plan_walk(p, stages, to - from, reduce, walk, NULL);
-        if (!part || p->leaving) plan_matrix_reduce(p, st, &n->levels, reduce);
+        if (!part || p->cut.leaving) plan_matrix_reduce(p, st, &n->levels, reduce);
     }
-    if (part && part->kind == PART_ROW && p->leaving) {
+    if (part && part->kind == PART_ROW && p->cut.leaving) {
         at = plan_leave_or_store(p, part, stages, to - from, at);
         for (uint32_t i = to; i < n->group->len; i++) plan_know_degree(p, part, stage_at(n, i), at);
         return at;
     }
     for (uint32_t i = 0; i < to - from; i++)
-        if (p->leaving && part) plan_leave_state(p, at, stages[i]);
+        if (p->cut.leaving && part) plan_leave_state(p, at, stages[i]);
         else plan_store(p, at, &stages[i]);
     return at;
 }
@@ -331,7 +332,7 @@ void plan_nest_begin(plan_nest *n, const stage_group *g, const row_class *rows) 
     n->levels = (loop_list){0};
     n->tiles = NULL;
     n->dealt = n->dealings.len;
-    n->p->within = NULL;
+    n->p->taken.loop = NULL;
     n->vars = ARENA_ARRAY(n->p->arena, tensor_var, deepest->nleft + 1);
     n->depth = plan_left(n->p, deepest, n->vars);
 }
@@ -384,7 +385,9 @@ static void before_last(planner *p) {
 static loop_kernel *take_up(planner *p, const stage_group *g, const plan_part *part, const row_class *of, uint32_t number) {
     nest n = plan_nest_start(p, plan_deepest(p, g), number);
     if (part && part->atomic) n.kernel->name = arena_printf(p->arena, "%s_clear", n.kernel->name);
-    if (of->by) n.kernel->name = arena_printf(p->arena, p->more_groups ? "%s_cut_many" : "%s_cut", n.kernel->name);
+    if (of->by)
+        n.kernel->name = arena_printf(p->arena, p->cut.more_groups ? "%s_cut_many" : "%s_cut",
+                                      n.kernel->name);
     plan_nest_group(&n, g, of, &n.kernel->body);
     plan_nest_end(&n);
     plan_matrix_fit(p, g, n.kernel);
@@ -394,16 +397,16 @@ static loop_kernel *take_up(planner *p, const stage_group *g, const plan_part *p
 }
 
 void plan_take_up(planner *p, const stage_group *g, const row_class *rows, uint32_t number) {
-    plan_part *part = p->parts.len ? &p->parts.data[0] : NULL;
+    plan_part *part = p->cut.parts.len ? &p->cut.parts.data[0] : NULL;
     const bool cut = part && part->kind == PART_ROW;
     row_class of = cut ? plan_taken_rows(p, part, rows) : *rows;
-    if (cut) p->taken_up = p->plan->steps.len;
+    if (cut) p->cut.taken_up = p->plan->steps.len;
     loop_kernel *k = take_up(p, g, part, &of, number);
     int64_t more = cut && !p->failed ? plan_many_parts(p, g, part, rows, k, &of) : 1;
     if (more < 2) return;
-    p->more_groups = more;
+    p->cut.more_groups = more;
     take_up(p, g, part, &of, number)->seldom = true;
-    p->more_groups = 0;
+    p->cut.more_groups = 0;
 }
 
 static void build(planner *p, const row_class *rows, uint32_t number, void *user) {
@@ -421,6 +424,6 @@ void plan_kernel(planner *p, stage_group *g) {
     plan_check_kept(p, g);
     for (uint32_t i = 0; i < g->len; i++) plan_choose_home(p, g, &p->op->stages.data[g->data[i]]);
     plan_each_class(p, plan_deepest(p, g), build, g);
-    p->parts.len = 0;
-    p->window = NULL;
+    p->cut.parts.len = 0;
+    p->windows.of = NULL;
 }

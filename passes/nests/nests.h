@@ -3,7 +3,7 @@
 #ifndef GNNC_PLAN_NESTS_H
 #define GNNC_PLAN_NESTS_H
 
-#include "base/planner.h"
+#include "base/making.h"
 
 // ---- nest.c ---------------------------------------------------------------------------------------------
 void plan_kernel(planner *p, stage_group *g);

@@ -288,16 +288,16 @@ static bool add_states(planner *p, const stage_group *run, plan_part part) {
         cell->consumed = true;
         part.stage = run->data[i];
         if (part.atomic) {
-            VEC_PUSH(p->arena, &p->parts, part);
+            VEC_PUSH(p->arena, &p->cut.parts, part);
             continue;
         }
         bool some = tell_some(p, st);
         part.nstates = p->op->reducers.data[st->reducer].nstate;
         bool runs = part.kind == PART_RUNS;
         part.states = state_slots(p, st, &part, runs ? ".first" : "");
-        if (runs) part.last = state_slots(p, st, &part, ".last");
+        if (runs) part.run.last = state_slots(p, st, &part, ".last");
         part.valid = some ? part.states[part.nstates - 1] : 0;
-        VEC_PUSH(p->arena, &p->parts, part);
+        VEC_PUSH(p->arena, &p->cut.parts, part);
     }
     return true;
 }
@@ -310,8 +310,9 @@ static loop_body *open_parts(planner *p, plan_nest *n, const plan_part *part) {
     over->lo = part->first;
     over->hi = part->end;
     over->rest = LOOP_BLOCK_PLACE;
-    if (part->kind == PART_RUNS && part->groups > 1)
-        over->digits[over->ndigits++] = (loop_digit){LOOP_GROUP_PLACE, (uint32_t)part->groups, 1};
+    if (part->kind == PART_RUNS && part->run.groups > 1)
+        over->digits[over->ndigits++] = (loop_digit){LOOP_GROUP_PLACE, (uint32_t)part->run.groups,
+                                                     1};
     loop_append(p->plan, &n->kernel->body, over);
     return &over->body;
 }
@@ -322,28 +323,28 @@ static void leave(planner *p, const stage_group *g, const stage_group *run, row_
     if (!part_new(p, g, run->data[0], plan_run_end(p, g, 0), &part, &rows)) return;
     part.atomic = plan_atomic(p, st);
     if (part.atomic && !may_be_atomic(p, st, &part, &rows)) return;
-    if (part.kind == PART_RUNS) p->carried = &part.row;
+    if (part.kind == PART_RUNS) p->cut.carried = &part.run.row;
     if (part.kind == PART_TILE || part.kind == PART_ROW) rows.at = &part.part;
     const stage_group *walks = part.kind == PART_ROW ? g : run;
     if (add_states(p, run, part)) {
         plan_nest n = plan_nest_start(p, plan_deepest(p, walks), number);
         if (!part.atomic && part.kind != PART_ROW)
             n.kernel->name = arena_printf(p->arena, "%s_parts", n.kernel->name);
-        p->leaving = true;
+        p->cut.leaving = true;
         loop_body *at = open_parts(p, &n, &part);
         if (part.kind == PART_RUNS) rows.around = n.kernel->body.data[0];
         plan_nest_group(&n, walks, &rows, at);
-        p->leaving = false;
+        p->cut.leaving = false;
         plan_nest_end(&n);
         plan_matrix_fit(p, walks, n.kernel);
         plan_fetch(p, walks, n.kernel);
         if (part.kind == PART_RUNS) plan_count_rows(p, &n);
     }
-    p->carried = NULL;
+    p->cut.carried = NULL;
 }
 
 void plan_parts(planner *p, const stage_group *g, const row_class *rows, uint32_t number) {
-    p->parts.len = 0;
+    p->cut.parts.len = 0;
     for (uint32_t i = 0, end; i < g->len && !p->failed; i = end) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         stage_group run = {0};
@@ -387,7 +388,7 @@ bool plan_cut_walk(planner *p, const stage_group *g, uint32_t sums, row_class *r
     plan_part *part = ARENA_NEW(p->arena, plan_part);
     const tensor_stage *st = &p->op->stages.data[g->data[0]];
     for (uint32_t i = 0; i < sums; i++) VEC_PUSH(p->arena, &run, g->data[i]);
-    p->parts.len = 0;
+    p->cut.parts.len = 0;
     if (!part_new(p, g, g->data[0], sums, part, rows)) return false;
     rows->at = &part->part;
     if (part->kind == PART_ROW && cut_alike(p, &run)) return add_states(p, &run, *part);

@@ -485,10 +485,10 @@ static loop_body *emit_walk(sweep *s, loop_body *at) {
     if (p->failed) return at;
     if (s->depth > 1) plan_deal_walk(p, s->made.data[0], s->n->levels.data[s->depth - 1]);
     for (uint32_t i = 0; i < n; i++) {
-        if (!p->leaving) plan_store(p, at, &stages[i]);
+        if (!p->cut.leaving) plan_store(p, at, &stages[i]);
         deal(s, stages[i], s->depth, true, &s->made);
     }
-    if (!p->leaving) return at;
+    if (!p->cut.leaving) return at;
     const plan_part *part = plan_part_of(p, stages[0]);
     at = plan_leave_or_store(p, part, stages, n, at);
     for (uint32_t i = s->end; i < s->rows.len; i++) plan_know_degree(p, part, row_at(s, i), at);
@@ -509,10 +509,10 @@ static bool stands_at(const sweep *s, uint32_t i, uint32_t level) {
 }
 
 static loop_body *emit_level(sweep *s, uint32_t level, loop_body *at) {
-    if (level == s->depth && s->p->leaving) at = emit_walk(s, at);
+    if (level == s->depth && s->p->cut.leaving) at = emit_walk(s, at);
     for (uint32_t i = 0; i < s->first; i++)
         if (row_at(s, i)->nleft == level) emit_alone(s, i, level, at);
-    if (level == s->depth && !s->p->leaving) at = emit_walk(s, at);
+    if (level == s->depth && !s->p->cut.leaving) at = emit_walk(s, at);
     for (uint32_t i = s->end; i < s->rows.len && !s->p->failed; i++)
         if (stands_at(s, i, level)) emit_alone(s, i, level, at);
     return at;
@@ -559,12 +559,12 @@ static void emit(planner *p, const row_class *rows, uint32_t number, void *user)
     s->windowed = plan_windowed(p, s->rows.data[s->first], &s->windows);
     if (s->windowed && !s->base) s->base = 1;   // lanes of rows are outside of those of slots
     if (cut && !cut_rows(s, &parts)) return;
-    p->leaving = cut;
+    p->cut.leaving = cut;
     emit_kernel(s, &parts, number);
-    p->leaving = false;
+    p->cut.leaving = false;
     if (cut && !p->failed) plan_take_up(p, &s->rows, rows, number);
-    p->parts.len = 0;
-    p->window = NULL;
+    p->cut.parts.len = 0;
+    p->windows.of = NULL;
 }
 
 void plan_sweep(fusion *f) {

@@ -146,9 +146,9 @@ void plan_run_maxima(planner *p, const uint32_t *stages, uint32_t n, loop_node *
 }
 
 void plan_part_maxima(planner *p, uint32_t stage, loop_node *contribute) {
-    loop_maximum *all = ARENA_ARRAY(p->arena, loop_maximum, p->parts.len + 1);
-    for (uint32_t i = 0; i < p->parts.len; i++) {
-        const plan_part *part = &p->parts.data[i];
+    loop_maximum *all = ARENA_ARRAY(p->arena, loop_maximum, p->cut.parts.len + 1);
+    for (uint32_t i = 0; i < p->cut.parts.len; i++) {
+        const plan_part *part = &p->cut.parts.data[i];
         if (follows(p, stage, part->stage))
             all[contribute->reduce.nmaxima++] = (loop_maximum){.stage = part->stage,
                                                                .slot = part->states[0]};

@@ -2,7 +2,7 @@
 #ifndef GNNC_PLAN_TENSOR_H
 #define GNNC_PLAN_TENSOR_H
 
-#include "base/planner.h"
+#include "base/making.h"
 
 typedef tensor_expr plan_replacement(void *user,
                                      tensor_expr load);   // for a load, whose indices are replaced already
