@@ -1,5 +1,7 @@
 // libFuzzer's mutator for command lines: half the mutants gain a word of driver/options.def, with an argument
 // or without, before a word they have or at the end.
+#include "driver/graph_words.h"
+
 #include <ctype.h>
 #include <stddef.h>
 #include <stdint.h>
