@@ -123,8 +123,8 @@ static void set_word(resolving *x, schedule_kind k, const ast_subject *s, schedu
         v->text = schedule_name_of(s);
         v->ids = ids_of_names(x, k, &v->text, 1);
         return;
-    case SCHEDULE_SHAPE: v->text = schedule_name_of(s); return;
     case SCHEDULE_OPERAND:
+    case SCHEDULE_SHAPE: v->text = schedule_name_of(s); return;   // a column of mma.def
     case SCHEDULE_PLACE:
     case SCHEDULE_WAY:
     case SCHEDULE_HINT: set_fixed(v, k, schedule_name_of(s)); return;

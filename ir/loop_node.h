@@ -93,8 +93,8 @@ typedef struct {
     bool within;       // rest SERIAL, masked: its range is that of the WITHIN around
     bool masked;   // unroll > 1: also where fewer are left, a mask each; else those are taken one
                    // at a time
-    uint32_t
-        step;       // rest BLOCK, without digits: a block is at one position in so many; 0, 1: each
+    // rest BLOCK, without digits: a block is at one position in so many; 0, 1: each
+    uint32_t step;
     uint32_t pad;   // hi is the size of var's space, rounded up to a multiple: what lies past the
                     // size repeats the last position; 0: it ends where the space does
 } loop_rounds;
@@ -122,8 +122,8 @@ typedef struct {
     const loop_fetch *rows;
     uint32_t buffers;   // rounds whose rows are there or on their way
     uint32_t nreread;
-    const tensor_val
-        *reread;   // inputs of which all rounds read the same, for which no thread has room
+    // inputs of which all rounds read the same, for which no thread has room
+    const tensor_val *reread;
 } loop_copies;
 
 // WITHIN: how many positions its ranges have at most.
@@ -147,8 +147,8 @@ typedef struct {
     uint32_t n;
     const tensor_expr *loads;   // what is read, or where is written
     tensor_expr valid;          // CONTRIBUTE: bool, whether there is one; 0: always
-    const tensor_expr
-        *last;   // CARRY: of a slot by participant: runs cut at its end; those at its begin
+    // CARRY: of a slot by participant: runs cut at its end; those at its begin
+    const tensor_expr *last;
 } loop_state;
 
 typedef struct loop_node loop_node;
@@ -169,8 +169,8 @@ struct loop_node {
     loop_copies fetch;
     loop_ranges ranges;   // WITHIN
     tensor_expr value;    // LET, GIVEN, IF
-    tensor_expr
-        key;   // CARRY, see LOOP.md: of the position at hand: index; GIVEN: a load of an index
+    // CARRY, see LOOP.md: of the position at hand: index; GIVEN: a load of an index
+    tensor_expr key;
     // REDUCE, CONTRIBUTE, STORE, STORE_STATE, CARRY
     uint32_t nstages;
     const uint32_t *stages;   // into op->stages

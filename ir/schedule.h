@@ -44,7 +44,7 @@ typedef struct schedule_value {
     const char *keyword;
     int64_t number;              // COUNT
     const char *text;            // a word or name: type, place, way, hint, shape, map, "fit"; KEY, FACTOR as written; or NULL
-    schedule_word word;          // of those, one of a fixed set
+    schedule_word word;          // of those, a type, a place, a way or a hint
     uint32_t nnames;
     const char *const *names;    // lists: stages, values, indices, schedules
     const schedule_ids *ids;   // of each of those, or of `text`, where it names an index, a map or

@@ -88,22 +88,30 @@ const char *tensor_id_name(const tensor_ids *ids, tensor_id id) { return ids->al
 
 uint32_t tensor_id_depth(const tensor_ids *ids, tensor_id id) { return ids->all.data[id].depth; }
 
+// Paths are as deep as somebody wrote them: no recursion.
 const char *tensor_id_text(arena *a, const tensor_ids *ids, tensor_id id) {
-    const identity *x = &ids->all.data[id];
-    return x->outer ? arena_printf(a, "%s.%s", tensor_id_text(a, ids, x->outer), x->name) : x->name;
-}
-
-static bool ends_with(const tensor_ids *ids, tensor_id id, const char *path, size_t n) {
-    const identity *x = &ids->all.data[id];
-    size_t own = strlen(x->name);
-    if (!id) return !n;
-    if (own > n || memcmp(path + n - own, x->name, own) != 0) return false;
-    n -= own;
-    return x->outer ? n && path[n - 1] == '.' && ends_with(ids, x->outer, path, n - 1) : !n;
+    size_t n = 0;
+    for (tensor_id i = id; i; i = ids->all.data[i].outer) n += strlen(ids->all.data[i].name) + 1;
+    char *text = arena_alloc(a, n + 1), *at = text + (n ? n - 1 : 0);
+    *at = 0;
+    for (tensor_id i = id; i; i = ids->all.data[i].outer) {
+        size_t own = strlen(ids->all.data[i].name);
+        memcpy(at -= own, ids->all.data[i].name, own);
+        if (at > text) *--at = '.';
+    }
+    return text;
 }
 
 bool tensor_id_is_path(const tensor_ids *ids, tensor_id id, const char *path) {
-    return ends_with(ids, id, path, strlen(path));
+    size_t n = strlen(path);
+    for (; id; id = ids->all.data[id].outer) {
+        const identity *x = &ids->all.data[id];
+        size_t own = strlen(x->name);
+        if (own > n || memcmp(path + n - own, x->name, own) != 0) return false;
+        n -= own;
+        if (x->outer && (!n || path[--n] != '.')) return false;
+    }
+    return !n;
 }
 
 bool tensor_id_covers(const tensor_ids *ids, tensor_id outer, tensor_id inner) {

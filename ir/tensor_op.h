@@ -94,13 +94,13 @@ typedef struct {
     const tensor_expr *body;     // reducer: its arguments; else one per target
     struct {                     // of a reduction
         uint32_t nbound;
-        const tensor_var
-            *bound;   // in binder order: the order of combination is lexicographic in it
+        // in binder order: the order of combination is lexicographic in it
+        const tensor_var *bound;
         uint32_t nkeys;
         const tensor_key *keys;
         uint32_t nfilters;
-        const tensor_expr
-            *filters;   // bool, in order; a later one is evaluated only where the earlier hold
+        // bool, in order; a later one is evaluated only where the earlier hold
+        const tensor_expr *filters;
         uint32_t nelse;
         const tensor_expr *orelse;   // 0 or one per target, over left variables: the value where
                                      // nothing was combined

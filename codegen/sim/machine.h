@@ -47,8 +47,8 @@ typedef struct {
     const bool *written;       // by parameter: whether a store may reach it
     bool overlaps;             // with the launch before or after it
     bool groups;               // has MMA_GROUP
-    sim_counted_step
-        *counted;   // by step, which counts and then runs the one kept here; NULL: not counted yet
+    // by step, which counts and then runs the one kept here; NULL: not counted yet
+    sim_counted_step *counted;
 } sim_kernel;
 
 // ---- Memory ----------------------------------------------------------------------------------------------

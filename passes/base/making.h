@@ -31,8 +31,8 @@ typedef struct {
     matrix_role matrix;     // how lanes and registers are numbered
     simt_mma matrix_kind;
     bool fetches;           // rows of its rounds come into shared memory
-    int64_t
-        matrix_run;   // of its depth or rows, points that a lane has side by side; 0: they are not
+    // of its depth or rows, points that a lane has side by side; 0: they are not
+    int64_t matrix_run;
 } index_cut;
 
 typedef enum {
@@ -48,8 +48,8 @@ typedef struct plan_window {   // of rows of a matrix operation: see kernels/win
     int64_t rows, warps;   // that share them
     int64_t slots;         // of a block, where more rows come at a time than by default; else 0
     tensor_var number;     // of the window at hand
-    tensor_val
-        places;   // of entries, in windows that may end early; TENSOR_NO_VAL: each has all its rows
+    // of entries, in windows that may end early; TENSOR_NO_VAL: each has all its rows
+    tensor_val places;
     tensor_expr first;     // row of the window
 } plan_window;
 
@@ -66,15 +66,15 @@ typedef struct {   // points whose value of a map is one: see axes/tiles.c
 
 typedef struct {
     uint32_t level;     // of the index among left ones
-    tensor_val
-        order;   // positions lo … hi of it are the points; TENSOR_NO_VAL: positions are points
+    // positions lo … hi of it are the points; TENSOR_NO_VAL: positions are points
+    tensor_val order;
     tensor_expr lo, hi;
     tensor_val counted;   // with `most`: the map that takes at most so many points to each; most 0:
                           // it is not known
     int64_t most;
     const tensor_var *at;   // the position; NULL: a new one
-    const tensor_val
-        *by;   // positions are what it says of others: the rows that are cut; NULL: they are not
+    // positions are what it says of others: the rows that are cut; NULL: they are not
+    const tensor_val *by;
     schedule *schedule;     // that deals them out
     row_place place;
     int64_t points;          // ROWS_OF_BLOCK, ROWS_OF_TILE: that the digits cover
@@ -91,8 +91,8 @@ typedef struct {
     loop_list contracted;     // by a matrix operation, whose lanes are no concern of the others:
                               // their groups are
     bool shuffles;
-    bool
-        before;   // lanes along what is reduced are neighbours, not those along the left-hand index
+    // lanes along what is reduced are neighbours, not those along the left-hand index
+    bool before;
     bool takes_up;   // states of parts, which are numbers like others, also those of a matrix
                      // operation
 } plan_dealing;

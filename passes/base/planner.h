@@ -84,8 +84,8 @@ typedef struct {   // parts of reductions of the kernel at hand: see nests/parts
                            // does not
     uint32_t taken_up;   // the step from which on rows that are cut are taken up; UINT32_MAX: there
                          // is none
-    const tensor_var
-        *carried;   // a left variable that the key says, while its runs are walked; NULL: none
+    // a left variable that the key says, while its runs are walked; NULL: none
+    const tensor_var *carried;
 } plan_cutting;
 
 typedef struct {
@@ -103,8 +103,8 @@ typedef struct {
     struct {
         const stage_group *stages;    // of the kernel that is made; NULL: none is
         bool fused;                   // a statement fuses them
-        const tensor_stage
-            *blamed;   // of those, whose numbers do not go with another one's; NULL: the last
+        // of those, whose numbers do not go with another one's; NULL: the last
+        const tensor_stage *blamed;
     } hand;
     VEC(plan_again) again;   // reductions of an edge that walks compute for themselves
     plan_taken_whole taken;

@@ -39,7 +39,7 @@ static bool has_name(const planner *p, const tensor_stage *st, uint32_t n, const
     return false;
 }
 
-// y[e] = … sum{e : dst[e] == src[e]} …, as a function that is called makes it: cells about the one index would hold for the other.
+// y[e] = … sum{e : dst[e] == src[e]} …, as a function that is called makes it: a schedule's text could not say which of the two it means.
 static void name_apart(planner *p) {
     for (uint32_t s = 0; s < p->op->stages.len; s++) {
         const tensor_stage *st = &p->op->stages.data[s];

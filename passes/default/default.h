@@ -47,16 +47,16 @@ struct making {
     const plan_class *class;
     plan_rows rows;
     row_owner owner;   // of the rows at hand
-    int64_t
-        owners;   // groups of a block that owns a row; lanes that share one, 0: as its shape says
+    // groups of a block that owns a row; lanes that share one, 0: as its shape says
+    int64_t owners;
     VEC(tensor_space) supposed;   // spaces the class was asked about
     VEC(tensor_val) walked;       // maps whose preimages are rows
     default_limits limit;
     default_kernel_facts hand;
     struct { uint32_t kernels, walks; } count;   // so far; of one or two sums of rows alone
     bool unfit;             // the version is not worth it
-    tensor_space
-        points;   // of a version for few points, or for many; TENSOR_NO_SPACE: there are none yet
+    // of a version for few points, or for many; TENSOR_NO_SPACE: there are none yet
+    tensor_space points;
     int64_t groups;         // of a block, a row each; 0: groups own none
     bool *fused;            // per stage: of the fused kernel
     struct {

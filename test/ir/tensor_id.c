@@ -27,6 +27,17 @@ static void test_paths(arena *a) {
     CHECK(!tensor_id_is_path(ids, y, "y.sum") && tensor_id_is_path(ids, TENSOR_ALL, ""));
 }
 
+static void test_deep(arena *a) {
+    enum { DEEP = 400000 };   // parts, with a stack of 8 MiB
+    tensor_ids *ids = tensor_ids_new(a);
+    char *path = arena_alloc(a, 2 * DEEP);
+    for (int i = 0; i < DEEP; i++) path[2 * i] = 'a', path[2 * i + 1] = '.';
+    path[2 * DEEP - 1] = 0;
+    tensor_id deep = tensor_id_of_path(ids, path);
+    CHECK(tensor_id_is_path(ids, deep, path) && !strcmp(tensor_id_text(a, ids, deep), path));
+    CHECK(!strcmp(tensor_id_text(a, ids, TENSOR_ALL), ""));
+}
+
 static void test_many(arena *a) {
     tensor_ids *ids = tensor_ids_new(a);
     tensor_id made[1000];
@@ -62,6 +73,7 @@ int main(void) {
     arena *a = arena_new();
     test_paths(a);
     test_many(a);
+    test_deep(a);
     test_copies(a);
     test_marks();
     arena_free(a);
