@@ -6,7 +6,8 @@
 # make golden   writes test/golden/stdlib.txt anew: hashes of the texts that the compiler makes of the library
 # make asan     the same tests with AddressSanitizer and UndefinedBehaviorSanitizer
 # make coverage which lines of gnnc's C the tests run: a table by folder. TESTS="test/passes test/frontend" runs those alone
-# make lint     clang-tidy by the checks of .clang-tidy over all C: any finding fails
+# make lint     the style of .clang-format and the checks of .clang-tidy over all C: any finding fails
+# make format   writes all C in the style of .clang-format
 # make fuzz     fuzzes for SECONDS=300 in all on WORKERS=1 processors, with clang's libFuzzer; FUZZ=parse,ir takes those
 # make nightly  what is too long for each merge, by a fresh seed: SECONDS=3600 of fuzzing, CASES=10000, SEED=, PARTS=malformed,fuzz
 # On Debian 12 what is missing is installed first (GNNC_NO_SETUP=1 leaves that out).
@@ -15,7 +16,7 @@ BUILD ?= build
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 export PATH := $(CURDIR)/$(BUILD)/bin:$(PATH)
 
-.PHONY: all setup demo test sweep seeded golden asan coverage lint fuzz nightly clean
+.PHONY: all setup demo test sweep seeded golden asan coverage lint format fuzz nightly clean
 all: setup
 	@test -f $(BUILD)/build.ninja || cmake -G Ninja -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release
 	@ninja -C $(BUILD)
@@ -67,7 +68,12 @@ coverage: setup
 
 lint: all
 	@scripts/setup.sh $(BUILD) lint
+	@scripts/format.sh --check
 	@scripts/lint.sh $(BUILD)
+
+format: all
+	@scripts/setup.sh $(BUILD) lint
+	@scripts/format.sh
 
 fuzz: all
 	@scripts/setup.sh $(BUILD) fuzz

@@ -1,10 +1,10 @@
-// Reverse mode, stage by stage from the last to the first: when a stage is met, all that read what it wrote
-// have said what they add to its adjoint. An adjoint is the sum of those terms.
+// Reverse mode, stage by stage from the last to the first: when a stage is met, all that read what
+// it wrote have said what they add to its adjoint. An adjoint is the sum of those terms.
 #include "gradient_internal.h"
 
 #include <string.h>
 
-// ---- What depends on what is asked for -------------------------------------------------------------------
+// ---- What depends on what is asked for ----------------------------------------------------------
 static bool reads_active(const gradient *g, tensor_expr e, uint8_t *seen) {
     const tensor_node *n = tensor_node_at(g->op, e);
     if (seen[e]) return false;
@@ -23,7 +23,9 @@ static bool any_active(const gradient *g, const tensor_expr *e, uint32_t n) {
     return active;
 }
 
-static bool is_float(const gradient *g, tensor_val v) { return ir_dtype_is_float(g->op->vals.data[v].type); }
+static bool is_float(const gradient *g, tensor_val v) {
+    return ir_dtype_is_float(g->op->vals.data[v].type);
+}
 
 // Stages are in order, but those of a loop, which read what a later one left.
 static void find_active(gradient *g) {
@@ -42,8 +44,9 @@ static void find_active(gradient *g) {
     }
 }
 
-// ---- Adjoints --------------------------------------------------------------------------------------------
-static tensor_expr at_point(gradient *g, const gradient_term *t, const tensor_var *vars, uint32_t rank) {
+// ---- Adjoints -----------------------------------------------------------------------------------
+static tensor_expr at_point(gradient *g, const gradient_term *t, const tensor_var *vars,
+                            uint32_t rank) {
     tensor_expr *as = ARENA_ARRAY(g->arena, tensor_expr, g->op->vars.len);
     for (uint32_t i = 0; i < rank; i++) as[t->vars[i]] = tensor_var_expr(g->op, vars[i], NO_SPAN);
     return gradient_replace(g, t->value, as);
@@ -55,15 +58,17 @@ static const tensor_expr *index_of(gradient *g, const tensor_var *vars, uint32_t
     return index;
 }
 
-// Rounded to 16 bits: so is its adjoint, as a framework has gradients of what it holds in half precision. What only
-// passes on such numbers has one that is not rounded.
+// Rounded to 16 bits: so is its adjoint, as a framework has gradients of what it holds in half
+// precision. What only passes on such numbers has one that is not rounded.
 static bool is_rounded(const gradient *g, tensor_val v) {
     const tensor_val_info *i = &g->op->vals.data[v];
     if (i->role != VAL_STAGE || !ir_dtype_is_narrow(i->type)) return false;
     for (uint32_t s = 0; s < g->nstages; s++) {
         const tensor_stage *st = &g->op->stages.data[s];
         for (uint32_t t = 0; t < st->ntargets; t++)
-            if (st->targets[t].val == v && tensor_node_at(g->op, st->body[t])->op == TENSOR_ROUND_OP) return true;
+            if (st->targets[t].val == v &&
+                tensor_node_at(g->op, st->body[t])->op == TENSOR_ROUND_OP)
+                return true;
     }
     return false;
 }
@@ -74,7 +79,8 @@ static void push_sum(gradient *g, tensor_val of, tensor_val to, tensor_val befor
     uint32_t rank = g->op->vals.data[of].rank;
     const tensor_var *vars = gradient_axes(g, of);
     const tensor_expr *index = index_of(g, vars, rank);
-    tensor_expr sum = before == TENSOR_NO_VAL ? 0 : tensor_load(g->op, before, index, rank, NO_SPAN);
+    tensor_expr sum = before == TENSOR_NO_VAL ? 0
+                                              : tensor_load(g->op, before, index, rank, NO_SPAN);
     for (uint32_t i = 0; i < x->terms.len; i++)
         sum = gradient_add(g->op, sum, at_point(g, &x->terms.data[i], vars, rank));
     ir_dtype type = g->op->vals.data[to].type;
@@ -95,8 +101,9 @@ static void push_sum(gradient *g, tensor_val of, tensor_val to, tensor_val befor
 static tensor_val alone(const gradient *g, tensor_val of) {
     const gradient_of *x = &g->of[of];
     const gradient_term *t = &x->terms.data[0];
-    const tensor_node *n = x->terms.len == 1 && x->adjoint == TENSOR_NO_VAL ? tensor_node_at(g->op, t->value)
-                                                                            : NULL;
+    const tensor_node *n = x->terms.len == 1 && x->adjoint == TENSOR_NO_VAL
+                               ? tensor_node_at(g->op, t->value)
+                               : NULL;
     bool same = n && n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i >= g->nvals &&
                 n->nargs == g->op->vals.data[of].rank;
     for (uint32_t i = 0; same && i < n->nargs; i++) {
@@ -106,7 +113,8 @@ static tensor_val alone(const gradient *g, tensor_val of) {
     return same ? (tensor_val)n->imm.i : TENSOR_NO_VAL;
 }
 
-static tensor_val add_value(gradient *g, tensor_val of, const char *name, tensor_role role, ir_dtype type) {
+static tensor_val add_value(gradient *g, tensor_val of, const char *name, tensor_role role,
+                            ir_dtype type) {
     const tensor_val_info *v = &g->op->vals.data[of];
     return tensor_add_val(g->op, (tensor_val_info){.name = name,
                                                    .role = role,
@@ -136,7 +144,7 @@ static tensor_val adjoint_of(gradient *g, tensor_val of) {
     return one;
 }
 
-// ---- One stage -------------------------------------------------------------------------------------------
+// ---- One stage ----------------------------------------------------------------------------------
 // Of the stage's variables, those that are indices of the load by themselves: of w[n, n] one.
 static uint32_t plain_indices(const gradient *g, const tensor_node *load) {
     uint32_t n = 0;
@@ -153,13 +161,14 @@ static uint32_t plain_indices(const gradient *g, const tensor_node *load) {
 }
 
 // What is summed least comes first: what is summed more may go on from there.
-static void contribute_all(gradient *g, const tensor_stage *s, const tensor_expr *adjoint, uint32_t all,
-                           bool of_else) {
+static void contribute_all(gradient *g, const tensor_stage *s, const tensor_expr *adjoint,
+                           uint32_t all, bool of_else) {
     g->partials.len = 0;
     for (uint32_t left = s->nleft + s->nbound + 1; left-- > 0;)
         for (tensor_expr e = 1; e < all; e++) {
             const tensor_node n = *tensor_node_at(g->op, e);
-            if (n.op == TENSOR_LOAD_OP && adjoint[e] && g->active[n.imm.i] && plain_indices(g, &n) == left)
+            if (n.op == TENSOR_LOAD_OP && adjoint[e] && g->active[n.imm.i] &&
+                plain_indices(g, &n) == left)
                 gradient_contribute(g, s, &n, adjoint[e], of_else);
         }
 }
@@ -169,8 +178,9 @@ static bool targets_of(gradient *g, const tensor_stage *s, tensor_expr *out) {
     bool any = false;
     for (uint32_t t = 0; t < s->ntargets; t++) {
         tensor_val v = s->targets[t].val, d = g->active[v] ? adjoint_of(g, v) : TENSOR_NO_VAL;
-        out[t] = d == TENSOR_NO_VAL ? 0
-                                    : tensor_load(g->op, d, s->targets[t].index, s->targets[t].rank, NO_SPAN);
+        out[t] = d == TENSOR_NO_VAL
+                     ? 0
+                     : tensor_load(g->op, d, s->targets[t].index, s->targets[t].rank, NO_SPAN);
         any |= out[t] != 0;
     }
     return any;
@@ -179,7 +189,8 @@ static bool targets_of(gradient *g, const tensor_stage *s, tensor_expr *out) {
 static void through_else(gradient *g, const tensor_stage *s, const tensor_expr *targets) {
     tensor_expr *seeds = ARENA_ARRAY(g->arena, tensor_expr, s->nelse + 1);
     if (!any_active(g, s->orelse, s->nelse)) return;
-    for (uint32_t t = 0; t < s->nelse; t++) seeds[t] = targets[t] ? gradient_of_else(g, s, targets[t]) : 0;
+    for (uint32_t t = 0; t < s->nelse; t++)
+        seeds[t] = targets[t] ? gradient_of_else(g, s, targets[t]) : 0;
     uint32_t all = g->op->exprs.len;
     contribute_all(g, s, gradient_below(g, s->orelse, seeds, s->nelse), all, true);
 }
@@ -190,20 +201,22 @@ static bool through(gradient *g, uint32_t stage) {
                 *seeds = ARENA_ARRAY(g->arena, tensor_expr, s.nbody + 1);
     if (!targets_of(g, &s, targets)) return true;
     if (s.reducer == TENSOR_NO_REDUCER) memcpy(seeds, targets, s.ntargets * sizeof *seeds);
-    else if (any_active(g, s.body, s.nbody) && !gradient_of_reduction(g, &s, targets, seeds)) return false;
+    else if (any_active(g, s.body, s.nbody) && !gradient_of_reduction(g, &s, targets, seeds))
+        return false;
     uint32_t all = g->op->exprs.len;
     contribute_all(g, &s, gradient_below(g, s.body, seeds, s.nbody), all, false);
     through_else(g, &s, targets);
     return true;
 }
 
-// ---- The op ----------------------------------------------------------------------------------------------
+// ---- The op -------------------------------------------------------------------------------------
 // A d before the name, and as many underscores behind it as no parameter has.
 static const char *adjoint_name(gradient *g, tensor_val of, uint32_t given) {
     const char *name = arena_printf(g->arena, "d%s", g->op->vals.data[of].name);
     for (tensor_val v = 0; v < g->op->vals.len; v++) {
         const tensor_val_info *i = &g->op->vals.data[v];
-        bool there = (v < g->op->nparams && i->role != VAL_RESULT) || (v >= g->nvals && v < g->nvals + given);
+        bool there = (v < g->op->nparams && i->role != VAL_RESULT) ||
+                     (v >= g->nvals && v < g->nvals + given);
         if (!there || strcmp(i->name, name)) continue;
         name = arena_printf(g->arena, "%s_", name);
         v = UINT32_MAX;   // from the first
@@ -246,9 +259,11 @@ static void push_zeros(gradient *g, tensor_val of, tensor_val to) {
 
 static tensor_val finish(gradient *g, tensor_val of, uint32_t given) {
     const char *name = adjoint_name(g, of, given);
-    tensor_val one = g->of[of].terms.len && g->of[of].terms.data[0].sum ? alone(g, of) : TENSOR_NO_VAL;
+    tensor_val one = g->of[of].terms.len && g->of[of].terms.data[0].sum ? alone(g, of)
+                                                                        : TENSOR_NO_VAL;
     for (tensor_val v = 0; v < g->op->vals.len; v++)   // what is computed on the way gives way
-        if (!strcmp(g->op->vals.data[v].name, name)) g->op->vals.data[v].name = gradient_name(g, name, "of");
+        if (!strcmp(g->op->vals.data[v].name, name))
+            g->op->vals.data[v].name = gradient_name(g, name, "of");
     tensor_val out = add_value(g, of, name, VAL_RESULT, g->op->vals.data[of].type);
     if (one != TENSOR_NO_VAL) retarget(g, one, out);
     else if (g->of[of].terms.len) push_sum(g, of, out, TENSOR_NO_VAL);
@@ -308,7 +323,8 @@ static gradient_saved in_its_type(gradient *g, gradient_saved x) {
     const tensor_val_info *v = &g->op->vals.data[x.val];
     const bool softmax = x.sum != TENSOR_NO_VAL;
     if (v->type == x.type && !softmax) return x;
-    const char *name = softmax ? gradient_name(g, gradient_saved_name(g->arena, g->op, &x), NULL) : gradient_name(g, v->name, "saved");
+    const char *name = softmax ? gradient_name(g, gradient_saved_name(g->arena, g->op, &x), NULL)
+                               : gradient_name(g, v->name, "saved");
     tensor_val copy = add_value(g, x.val, name, VAL_STAGE, v->type);
     const tensor_var *vars = gradient_axes(g, x.val);
     uint32_t rank = g->op->vals.data[copy].rank;
@@ -316,7 +332,8 @@ static gradient_saved in_its_type(gradient *g, gradient_saved x) {
     tensor_expr value = tensor_load(g->op, x.val, index, rank, NO_SPAN);
     if (softmax) {
         tensor_expr sum = tensor_load(g->op, x.sum, index, rank, NO_SPAN);
-        value = tensor_binary(g->op, TENSOR_ADD_OP, value, tensor_unary(g->op, TENSOR_LOG_OP, sum, NO_SPAN), NO_SPAN);
+        value = tensor_binary(g->op, TENSOR_ADD_OP, value,
+                              tensor_unary(g->op, TENSOR_LOG_OP, sum, NO_SPAN), NO_SPAN);
     }
     gradient_term term = {value, vars, false};
     VEC_PUSH(g->arena, &g->of[x.val].terms, term);
@@ -324,8 +341,8 @@ static gradient_saved in_its_type(gradient *g, gradient_saved x) {
     return (gradient_saved){copy, x.type, TENSOR_NO_VAL};
 }
 
-tensor_op *tensor_saving(arena *a, const tensor_op *op, const char *name, const gradient_saved *saved,
-                         uint32_t nsaved) {
+tensor_op *tensor_saving(arena *a, const tensor_op *op, const char *name,
+                         const gradient_saved *saved, uint32_t nsaved) {
     gradient g = {.arena = a, .at = op->at, .op = tensor_op_copy(a, op)};
     gradient_saved *as = ARENA_ARRAY(a, gradient_saved, nsaved + 1);
     begin(&g, &(gradient_request){.name = name, .at = op->at});
@@ -334,8 +351,10 @@ tensor_op *tensor_saving(arena *a, const tensor_op *op, const char *name, const 
     uint32_t n = 0;
     for (tensor_val v = 0; v < op->nparams; v++)
         if (op->vals.data[v].role == VAL_RESULT) results[n++] = v;
-    return gradient_keep(
-        &g,
-        &(gradient_kept){
-            .name = name, .results = results, .nresults = n, .saved = as, .nsaved = nsaved, .saves = true});
+    return gradient_keep(&g, &(gradient_kept){.name = name,
+                                              .results = results,
+                                              .nresults = n,
+                                              .saved = as,
+                                              .nsaved = nsaved,
+                                              .saves = true});
 }

@@ -4,11 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-// ---- Rewriting -------------------------------------------------------------------------------------------
-gradient_rewriting gradient_rewriting_new(gradient *g, tensor_op *to,
-                                          tensor_expr (*put)(gradient_rewriting *, const tensor_node *),
-                                          void *user) {
-    return (gradient_rewriting){g, to, put, user, ARENA_ARRAY(g->arena, tensor_expr, g->op->exprs.len)};
+// ---- Rewriting ----------------------------------------------------------------------------------
+gradient_rewriting
+gradient_rewriting_new(gradient *g, tensor_op *to,
+                       tensor_expr (*put)(gradient_rewriting *, const tensor_node *), void *user) {
+    return (gradient_rewriting){g, to, put, user,
+                                ARENA_ARRAY(g->arena, tensor_expr, g->op->exprs.len)};
 }
 
 tensor_expr gradient_rewrite(gradient_rewriting *r, tensor_expr e) {
@@ -33,7 +34,8 @@ tensor_stage gradient_rewrite_stage(gradient_rewriting *r, tensor_stage s) {
         targets[t].index = gradient_rewrite_all(r, targets[t].index, targets[t].rank);
     }
     for (uint32_t k = 0; k < s.nkeys; k++)
-        keys[k] = (tensor_key){gradient_rewrite(r, s.keys[k].lhs), gradient_rewrite(r, s.keys[k].rhs)};
+        keys[k] = (tensor_key){gradient_rewrite(r, s.keys[k].lhs),
+                               gradient_rewrite(r, s.keys[k].rhs)};
     s.targets = targets;
     s.keys = keys;
     s.body = gradient_rewrite_all(r, s.body, s.nbody);
@@ -52,7 +54,7 @@ tensor_expr gradient_replace(gradient *g, tensor_expr e, tensor_expr *as) {
     return gradient_rewrite(&r, e);
 }
 
-// ---- Small sums and products -----------------------------------------------------------------------------
+// ---- Small sums and products --------------------------------------------------------------------
 bool gradient_is_constant(const tensor_op *op, tensor_expr e, double x) {
     const tensor_node *n = tensor_node_at(op, e);
     return n->op == TENSOR_CONST_OP && tensor_type_is_float(n->type) && n->imm.f == x;
@@ -71,21 +73,23 @@ static tensor_expr bin(tensor_op *op, tensor_opcode o, tensor_expr x, tensor_exp
     return tensor_binary(op, o, x, y, NO_SPAN);
 }
 
-// An adjoint that is 0 but where a condition holds stays so, whatever it is multiplied with: where a branch
-// was not taken, slopes are often infinite or NaN, as that of the root of a degree is at 0. So the choice
-// stands outside.
+// An adjoint that is 0 but where a condition holds stays so, whatever it is multiplied with: where
+// a branch was not taken, slopes are often infinite or NaN, as that of the root of a degree is at
+// 0. So the choice stands outside.
 gradient_masked gradient_masked_of(tensor_op *op, tensor_expr e) {
     const tensor_node n = *tensor_node_at(op, e);
     if (n.op != TENSOR_SELECT_OP || !tensor_type_is_float(n.type)) return (gradient_masked){0, e};
     if (gradient_is_constant(op, n.args[2], 0)) return (gradient_masked){n.args[0], n.args[1]};
-    if (gradient_is_constant(op, n.args[1], 0)) return (gradient_masked){un(op, TENSOR_NOT_OP, n.args[0]), n.args[2]};
+    if (gradient_is_constant(op, n.args[1], 0))
+        return (gradient_masked){un(op, TENSOR_NOT_OP, n.args[0]), n.args[2]};
     return (gradient_masked){0, e};
 }
 
 tensor_expr gradient_under(tensor_op *op, tensor_expr condition, tensor_expr x) {
     const tensor_node *n = condition ? tensor_node_at(op, condition) : NULL;
     if (!n) return x;
-    if (n->op == TENSOR_NOT_OP) return tensor_select(op, n->args[0], constant(op, x, 0), x, NO_SPAN);
+    if (n->op == TENSOR_NOT_OP)
+        return tensor_select(op, n->args[0], constant(op, x, 0), x, NO_SPAN);
     return tensor_select(op, condition, x, constant(op, x, 0), NO_SPAN);
 }
 
@@ -104,7 +108,8 @@ tensor_expr gradient_add(tensor_op *op, tensor_expr x, tensor_expr y) {
         return tensor_select(op, b.condition, b.value, a.value, NO_SPAN);
     if (a.condition == b.condition)
         return gradient_under(op, a.condition, gradient_add(op, a.value, b.value));
-    return gradient_under(op, bin(op, TENSOR_OR_OP, a.condition, b.condition), bin(op, TENSOR_ADD_OP, x, y));
+    return gradient_under(op, bin(op, TENSOR_OR_OP, a.condition, b.condition),
+                          bin(op, TENSOR_ADD_OP, x, y));
 }
 
 tensor_expr gradient_mul(tensor_op *op, tensor_expr x, tensor_expr y) {
@@ -136,14 +141,17 @@ tensor_expr gradient_both(tensor_op *op, tensor_expr x, tensor_expr y) {
     return tensor_binary(op, TENSOR_AND_OP, x, y, NO_SPAN);
 }
 
-// ---- One operation ---------------------------------------------------------------------------------------
-// b pow(a, b - 1); where b is lost beside 1 and a is small, b / a pow(a, b), as the former may be infinite by itself; of pow(0, 0), 0.
-// Where a condition holds, its formula does: what is differentiated again is right there, too.
+// ---- One operation ------------------------------------------------------------------------------
+// b pow(a, b - 1); where b is lost beside 1 and a is small, b / a pow(a, b), as the former may be
+// infinite by itself; of pow(0, 0), 0. Where a condition holds, its formula does: what is
+// differentiated again is right there, too.
 static tensor_expr slope_of_base(tensor_op *op, tensor_expr e, tensor_expr a, tensor_expr b) {
     tensor_expr zero = constant(op, a, 0), less = bin(op, TENSOR_SUB_OP, b, constant(op, b, 1)),
                 slope = gradient_mul(op, b, bin(op, TENSOR_POW_OP, a, less));
-    if (tensor_node_at(op, b)->op == TENSOR_CONST_OP) return gradient_is_constant(op, b, 0) ? 0 : slope;
-    tensor_expr none = bin(op, TENSOR_AND_OP, bin(op, TENSOR_EQ_OP, b, zero), bin(op, TENSOR_EQ_OP, a, zero)),
+    if (tensor_node_at(op, b)->op == TENSOR_CONST_OP)
+        return gradient_is_constant(op, b, 0) ? 0 : slope;
+    tensor_expr none = bin(op, TENSOR_AND_OP, bin(op, TENSOR_EQ_OP, b, zero),
+                           bin(op, TENSOR_EQ_OP, a, zero)),
                 small = bin(op, TENSOR_AND_OP, bin(op, TENSOR_EQ_OP, less, constant(op, b, -1)),
                             bin(op, TENSOR_LT_OP, a, constant(op, a, 1))),
                 by = bin(op, TENSOR_MUL_OP, bin(op, TENSOR_DIV_OP, b, a), e);
@@ -153,38 +161,45 @@ static tensor_expr slope_of_base(tensor_op *op, tensor_expr e, tensor_expr a, te
 // pow(a, b) log(a); 0 where the power is, and for pow(0, 0), however large the logarithm.
 static tensor_expr slope_of_exponent(tensor_op *op, tensor_expr e, tensor_expr a, tensor_expr b) {
     tensor_expr zero = constant(op, a, 0), by = bin(op, TENSOR_MUL_OP, e, un(op, TENSOR_LOG_OP, a)),
-                origin = bin(op, TENSOR_AND_OP, bin(op, TENSOR_EQ_OP, a, zero), bin(op, TENSOR_EQ_OP, b, zero)),
+                origin = bin(op, TENSOR_AND_OP, bin(op, TENSOR_EQ_OP, a, zero),
+                             bin(op, TENSOR_EQ_OP, b, zero)),
                 none = bin(op, TENSOR_OR_OP, bin(op, TENSOR_EQ_OP, e, zero), origin);
     return tensor_select(op, none, zero, by, NO_SPAN);
 }
 
-static void of_power(tensor_op *op, tensor_expr e, tensor_expr a, tensor_expr b, tensor_expr s, tensor_expr out[2]) {
+static void of_power(tensor_op *op, tensor_expr e, tensor_expr a, tensor_expr b, tensor_expr s,
+                     tensor_expr out[2]) {
     tensor_expr base = slope_of_base(op, e, a, b);
     out[0] = base ? gradient_mul(op, s, base) : 0;
     out[1] = gradient_mul(op, s, slope_of_exponent(op, e, a, b));
 }
 
-// Of atan2(y, x) by y and x: x and -y by the square of the distance d from the origin, which might leave its
-// type: with the smaller by the larger as t, d^2 is the square of the larger times 1 + t^2. At the origin, 0.
-static void of_angle(tensor_op *op, tensor_expr y, tensor_expr x, tensor_expr s, tensor_expr out[2]) {
+// Of atan2(y, x) by y and x: x and -y by the square of the distance d from the origin, which might
+// leave its type: with the smaller by the larger as t, d^2 is the square of the larger times 1 +
+// t^2. At the origin, 0.
+static void of_angle(tensor_op *op, tensor_expr y, tensor_expr x, tensor_expr s,
+                     tensor_expr out[2]) {
     tensor_expr zero = constant(op, x, 0), one = constant(op, x, 1),
                 across = bin(op, TENSOR_MAX_OP, x, un(op, TENSOR_NEG_OP, x)),
                 up = bin(op, TENSOR_MAX_OP, y, un(op, TENSOR_NEG_OP, y)),
                 wide = bin(op, TENSOR_GE_OP, across, up),
-                most = tensor_select(op, wide, x, y, NO_SPAN), least = tensor_select(op, wide, y, x, NO_SPAN),
+                most = tensor_select(op, wide, x, y, NO_SPAN),
+                least = tensor_select(op, wide, y, x, NO_SPAN),
                 t = bin(op, TENSOR_DIV_OP, least, most), some = bin(op, TENSOR_NE_OP, most, zero),
                 more = bin(op, TENSOR_ADD_OP, one, bin(op, TENSOR_MUL_OP, t, t)),
                 by = bin(op, TENSOR_DIV_OP, bin(op, TENSOR_DIV_OP, one, most), more),
                 small = bin(op, TENSOR_DIV_OP, bin(op, TENSOR_DIV_OP, t, most), more),
-                first = tensor_select(op, some, tensor_select(op, wide, by, small, NO_SPAN), zero, NO_SPAN),
-                second = tensor_select(op, some, tensor_select(op, wide, small, by, NO_SPAN), zero, NO_SPAN);
+                first = tensor_select(op, some, tensor_select(op, wide, by, small, NO_SPAN), zero,
+                                      NO_SPAN),
+                second = tensor_select(op, some, tensor_select(op, wide, small, by, NO_SPAN), zero,
+                                       NO_SPAN);
     out[0] = gradient_mul(op, s, first);
     out[1] = negated(op, gradient_mul(op, s, second));
 }
 
 // Of two that are equal the first is taken.
-static void of_chosen(tensor_op *op, tensor_opcode first, tensor_expr a, tensor_expr b, tensor_expr s,
-                      tensor_expr out[2]) {
+static void of_chosen(tensor_op *op, tensor_opcode first, tensor_expr a, tensor_expr b,
+                      tensor_expr s, tensor_expr out[2]) {
     tensor_expr c = bin(op, first, a, b), zero = constant(op, s, 0);
     out[0] = tensor_select(op, c, s, zero, NO_SPAN);
     out[1] = tensor_select(op, c, zero, s, NO_SPAN);
@@ -204,7 +219,8 @@ static tensor_expr slope(tensor_op *op, tensor_opcode o, tensor_expr e, tensor_e
     case TENSOR_ERF_OP:
         return bin(op, TENSOR_MUL_OP, constant(op, e, TWO_BY_ROOT_PI),
                    un(op, TENSOR_EXP_OP, un(op, TENSOR_NEG_OP, bin(op, TENSOR_MUL_OP, a, a))));
-    case TENSOR_EXPM1_OP: return un(op, TENSOR_EXP_OP, a);   // e + 1 has no digit left where e is nearly -1
+    // e + 1 has no digit left where e is nearly -1
+    case TENSOR_EXPM1_OP: return un(op, TENSOR_EXP_OP, a);
     case TENSOR_LOG1P_OP: return div_by(op, one, bin(op, TENSOR_ADD_OP, one, a));
     default: return 0;   // floor, ceil, stop, what is counted or drawn
     }
@@ -213,7 +229,8 @@ static tensor_expr slope(tensor_op *op, tensor_opcode o, tensor_expr e, tensor_e
 // The adjoints of the arguments of e, which has s.
 static void of_arguments(tensor_op *op, tensor_expr e, tensor_expr s, tensor_expr out[3]) {
     const tensor_node n = *tensor_node_at(op, e);
-    tensor_expr a = n.nargs > 0 ? n.args[0] : 0, b = n.nargs > 1 ? n.args[1] : 0, zero = constant(op, s, 0);
+    tensor_expr a = n.nargs > 0 ? n.args[0] : 0, b = n.nargs > 1 ? n.args[1] : 0,
+                zero = constant(op, s, 0);
     switch ((tensor_opcode)n.op) {
     case TENSOR_ADD_OP: out[0] = out[1] = s; return;
     case TENSOR_SUB_OP: out[0] = s, out[1] = negated(op, s); return;
@@ -231,7 +248,8 @@ static void of_arguments(tensor_op *op, tensor_expr e, tensor_expr s, tensor_exp
         out[2] = tensor_select(op, a, zero, s, NO_SPAN);
         return;
     case TENSOR_CVT_OP:
-        if (tensor_type_is_float(tensor_typeof(op, a))) out[0] = converted(op, tensor_typeof(op, a), s);
+        if (tensor_type_is_float(tensor_typeof(op, a)))
+            out[0] = converted(op, tensor_typeof(op, a), s);
         return;
     case TENSOR_ROUND_OP: out[0] = s; return;   // as though it kept every number
     case TENSOR_NEG_OP: out[0] = negated(op, s); return;
@@ -242,7 +260,7 @@ static void of_arguments(tensor_op *op, tensor_expr e, tensor_expr s, tensor_exp
     if (by) out[0] = gradient_mul(op, s, by);
 }
 
-// ---- All below some roots --------------------------------------------------------------------------------
+// ---- All below some roots -----------------------------------------------------------------------
 static void reach(const tensor_op *op, tensor_expr e, bool *reached) {
     const tensor_node *n = tensor_node_at(op, e);
     if (reached[e]) return;
@@ -250,7 +268,8 @@ static void reach(const tensor_op *op, tensor_expr e, bool *reached) {
     for (uint32_t i = 0; i < n->nargs; i++) reach(op, n->args[i], reached);
 }
 
-// Arguments come before who uses them, so that from the last on each has its whole adjoint when it is met.
+// Arguments come before who uses them, so that from the last on each has its whole adjoint when it
+// is met.
 const tensor_expr *gradient_below(gradient *g, const tensor_expr *roots, const tensor_expr *seeds,
                                   uint32_t n) {
     tensor_op *op = g->op;

@@ -1,8 +1,8 @@
-// What does not depend on what is summed stands outside the sum: factors, and the choice of 0 where a
-// condition does not hold.
+// What does not depend on what is summed stands outside the sum: factors, and the choice of 0 where
+// a condition does not hold.
 //     sum{c} select(p(v, f), 0, g(v, c) * w(f, c) / q)  →  select(p(v, f), 0, sum{c} g(v, c) * w(f, c)) / q
-// So a sum of products stays one, which tensor cores take, and what is costly, such as a random number, is
-// made once.
+// So a sum of products stays one, which tensor cores take, and what is costly, such as a random
+// number, is made once.
 #include "gradient_internal.h"
 
 typedef VEC(tensor_expr) factors;
@@ -43,11 +43,13 @@ static void split(splitting *x, tensor_expr e) {
 }
 
 static tensor_expr product(tensor_op *op, tensor_expr by, const factors *all) {
-    for (uint32_t i = 0; i < all->len; i++) by = by ? gradient_mul(op, by, all->data[i]) : all->data[i];
+    for (uint32_t i = 0; i < all->len; i++)
+        by = by ? gradient_mul(op, by, all->data[i]) : all->data[i];
     return by;
 }
 
-gradient_factored gradient_factor(gradient *g, tensor_expr value, const tensor_var *bound, uint32_t nbound) {
+gradient_factored gradient_factor(gradient *g, tensor_expr value, const tensor_var *bound,
+                                  uint32_t nbound) {
     splitting x = {.g = g, .bound = bound, .nbound = nbound};
     gradient_factored out = {.inside = value};
     split(&x, value);

@@ -11,7 +11,8 @@ typedef struct {
     bool sum;   // a load of a sum that a stage of its own makes
 } gradient_term;
 
-// A sum that a stage was given: of `value` over `bound`, all other variables as they are, it is `sum`.
+// A sum that a stage was given: of `value` over `bound`, all other variables as they are, it is
+// `sum`.
 typedef struct {
     tensor_expr value, sum;
     const tensor_var *bound;
@@ -36,24 +37,27 @@ typedef struct gradient {
     arena *arena;
     diag_set *ds;
     span at;
-    tensor_op *op;             // a copy of the one that is differentiated, whose handles mean the same; it grows
-    uint32_t nvals, nstages;   // its own
-    bool *active;              // per value: it depends on what is asked for
-    gradient_of *of;           // per value
+    // a copy of the one that is differentiated, whose handles mean the same; it grows
+    tensor_op *op;
+    uint32_t nvals, nstages;          // its own
+    bool *active;                     // per value: it depends on what is asked for
+    gradient_of *of;                  // per value
     VEC(gradient_partial) partials;   // of the stage at hand
     VEC(gradient_split) splits;       // of values that are copied from their parts
-    bool *may_give;            // per value: a result that the caller hands over where it is read
-    tensor_val *given;         // per value: what is handed over of it; TENSOR_NO_VAL: nothing
+    bool *may_give;      // per value: a result that the caller hands over where it is read
+    tensor_val *given;   // per value: what is handed over of it; TENSOR_NO_VAL: nothing
     bool failed;
 } gradient;
 
-// ---- Steps (gradient_steps.c) ----------------------------------------------------------------------------
+// ---- Steps (gradient_steps.c) -------------------------------------------------------------------
 bool gradient_write_steps(gradient *g);   // before anything else; false: refused
-void gradient_join_steps(gradient *g);    // behind all else: values that were copied from their parts are as they were
+// behind all else: values that were copied from their parts are as they were
+void gradient_join_steps(gradient *g);
 
-// ---- Expressions (gradient_expr.c) -----------------------------------------------------------------------
-// Expressions of g->op, made anew in `to` (the same op, or another one) from their arguments on, but where `put` has something
-// else for a node, whose arguments are of `to` by then; 0: nothing else.
+// ---- Expressions (gradient_expr.c) --------------------------------------------------------------
+// Expressions of g->op, made anew in `to` (the same op, or another one) from their arguments on,
+// but where `put` has something else for a node, whose arguments are of `to` by then; 0: nothing
+// else.
 typedef struct gradient_rewriting gradient_rewriting;
 struct gradient_rewriting {
     gradient *g;
@@ -62,69 +66,82 @@ struct gradient_rewriting {
     void *user;
     tensor_expr *memo;   // per expression there was; 0: not yet
 };
-gradient_rewriting gradient_rewriting_new(gradient *g, tensor_op *to, tensor_expr (*put)(gradient_rewriting *, const tensor_node *),
-                                          void *user);
+gradient_rewriting
+gradient_rewriting_new(gradient *g, tensor_op *to,
+                       tensor_expr (*put)(gradient_rewriting *, const tensor_node *), void *user);
 tensor_expr gradient_rewrite(gradient_rewriting *r, tensor_expr e);
 const tensor_expr *gradient_rewrite_all(gradient_rewriting *r, const tensor_expr *e, uint32_t n);
-tensor_stage gradient_rewrite_stage(gradient_rewriting *r, tensor_stage s);   // all that it computes, and where it writes it
+// all that it computes, and where it writes it
+tensor_stage gradient_rewrite_stage(gradient_rewriting *r, tensor_stage s);
 // The expression with what stands for its variables: as[v], 0: v itself.
 tensor_expr gradient_replace(gradient *g, tensor_expr e, tensor_expr *as);
-tensor_expr gradient_put_variable(gradient_rewriting *r, const tensor_node *n);   // `put` of that: user is `as`
+// `put` of that: user is `as`
+tensor_expr gradient_put_variable(gradient_rewriting *r, const tensor_node *n);
 tensor_expr gradient_add(tensor_op *op, tensor_expr x, tensor_expr y);   // 0: nothing
 tensor_expr gradient_mul(tensor_op *op, tensor_expr x, tensor_expr y);
 typedef struct {
     tensor_expr condition, value;   // condition 0: it holds everywhere
 } gradient_masked;
-gradient_masked gradient_masked_of(tensor_op *op, tensor_expr e);   // 0 but where the condition holds
+// 0 but where the condition holds
+gradient_masked gradient_masked_of(tensor_op *op, tensor_expr e);
 tensor_expr gradient_under(tensor_op *op, tensor_expr condition, tensor_expr x);   // likewise; 0: x
-bool gradient_is_constant(const tensor_op *op, tensor_expr e, double x);   // a float
+bool gradient_is_constant(const tensor_op *op, tensor_expr e, double x);           // a float
 tensor_expr gradient_zero(tensor_op *op, tensor_expr like);
-tensor_expr gradient_both(tensor_op *op, tensor_expr x, tensor_expr y);   // bools; 0: nothing to hold
-// From the adjoints of roots (0: none) to those of all below them; per expression that there was, 0: none.
-const tensor_expr *gradient_below(gradient *g, const tensor_expr *roots, const tensor_expr *seeds, uint32_t n);
+// bools; 0: nothing to hold
+tensor_expr gradient_both(tensor_op *op, tensor_expr x, tensor_expr y);
+// From the adjoints of roots (0: none) to those of all below them; per expression that there was,
+// 0: none.
+const tensor_expr *gradient_below(gradient *g, const tensor_expr *roots, const tensor_expr *seeds,
+                                  uint32_t n);
 
-// ---- Reductions (gradient_reduce.c) ----------------------------------------------------------------------
-// The adjoint of each argument of a stage's reducer at one point, from those of its targets (0: none); false: refused.
-bool gradient_of_reduction(gradient *g, const tensor_stage *s, const tensor_expr *targets, tensor_expr *args);
-tensor_expr gradient_of_else(gradient *g, const tensor_stage *s, tensor_expr target);   // of what stands there for nothing
+// ---- Reductions (gradient_reduce.c) -------------------------------------------------------------
+// The adjoint of each argument of a stage's reducer at one point, from those of its targets (0:
+// none); false: refused.
+bool gradient_of_reduction(gradient *g, const tensor_stage *s, const tensor_expr *targets,
+                           tensor_expr *args);
+// of what stands there for nothing
+tensor_expr gradient_of_else(gradient *g, const tensor_stage *s, tensor_expr target);
 
-// ---- Factors (gradient_factor.c) -------------------------------------------------------------------------
+// ---- Factors (gradient_factor.c) ----------------------------------------------------------------
 typedef struct {
-    tensor_expr inside;               // what is left to be summed
-    tensor_expr by, under, holds;     // the sum times that, over that, where that holds; 0: nothing
+    tensor_expr inside;             // what is left to be summed
+    tensor_expr by, under, holds;   // the sum times that, over that, where that holds; 0: nothing
     bool negative;
 } gradient_factored;
-gradient_factored gradient_factor(gradient *g, tensor_expr value, const tensor_var *bound, uint32_t nbound);
+gradient_factored gradient_factor(gradient *g, tensor_expr value, const tensor_var *bound,
+                                  uint32_t nbound);
 tensor_expr gradient_outside(gradient *g, const gradient_factored *f, tensor_expr sum);
 
-// ---- What is given (gradient_given.c) --------------------------------------------------------------------
-// A sum over the points of a row, factored: where a result says it, it becomes a sum over that result's row, and `f` what
-// that is multiplied by; false: it stays.
+// ---- What is given (gradient_given.c) -----------------------------------------------------------
+// A sum over the points of a row, factored: where a result says it, it becomes a sum over that
+// result's row, and `f` what that is multiplied by; false: it stays.
 bool gradient_by_given(gradient *g, tensor_stage *s, gradient_factored *f, tensor_expr *body);
 
-// ---- Terms (gradient_term.c) -----------------------------------------------------------------------------
-// A load that a stage makes at each of its points, whose adjoint there is `value`. of_else: at those of its left-hand
-// variables alone.
-void gradient_contribute(gradient *g, const tensor_stage *s, const tensor_node *load, tensor_expr value, bool of_else);
+// ---- Terms (gradient_term.c) --------------------------------------------------------------------
+// A load that a stage makes at each of its points, whose adjoint there is `value`. of_else: at
+// those of its left-hand variables alone.
+void gradient_contribute(gradient *g, const tensor_stage *s, const tensor_node *load,
+                         tensor_expr value, bool of_else);
 // Its variables are made anew; gives where the stage is.
 tensor_stage *gradient_push(gradient *g, tensor_stage s);
 const char *gradient_name(gradient *g, const char *of, const char *suffix);   // that no value has
-const char *gradient_adjoint(gradient *g, tensor_val of);   // "dz_g" of z.g: what a schedule says of dz is not said of it
-// Variables over the axes of a value, called as where it is written, or first read: what is said of an adjoint is said of the sums
-// that are parts of it by the same names.
+// "dz_g" of z.g: what a schedule says of dz is not said of it
+const char *gradient_adjoint(gradient *g, tensor_val of);
+// Variables over the axes of a value, called as where it is written, or first read: what is said of
+// an adjoint is said of the sums that are parts of it by the same names.
 tensor_var *gradient_axes(gradient *g, tensor_val of);
 // What the left side of a key loads, read as the row that the right side says it is.
 tensor_expr gradient_in_rows(gradient *g, tensor_expr e, const tensor_key *keys, uint32_t nkeys);
 // A stage over the points of another, which gives one number for each of its left-hand variables.
-tensor_expr gradient_beside(gradient *g, const tensor_stage *s, uint32_t reducer, const tensor_expr *body, uint32_t nbody,
-                            const char *suffix);
+tensor_expr gradient_beside(gradient *g, const tensor_stage *s, uint32_t reducer,
+                            const tensor_expr *body, uint32_t nbody, const char *suffix);
 
-// ---- The op (gradient_keep.c) ----------------------------------------------------------------------------
+// ---- The op (gradient_keep.c) -------------------------------------------------------------------
 typedef struct {
     const char *name;
     const tensor_val *given, *results;   // tensors behind the op's own; the value of each result
     uint32_t ngiven, nresults;
-    const gradient_saved *saved;         // tensors behind those; or results behind the others
+    const gradient_saved *saved;   // tensors behind those; or results behind the others
     uint32_t nsaved;
     bool saves;
 } gradient_kept;

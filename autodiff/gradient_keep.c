@@ -1,5 +1,5 @@
-// The op of a gradient: its parameters, and of all stages those that its results need, in the order they were
-// made.
+// The op of a gradient: its parameters, and of all stages those that its results need, in the order
+// they were made.
 #include "gradient_internal.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ typedef struct {
     uint32_t *reducer;   // per reducer: where it went
 } moving;
 
-// ---- What is needed --------------------------------------------------------------------------------------
+// ---- What is needed -----------------------------------------------------------------------------
 static void need_value(moving *m, tensor_val v) {
     m->more |= !m->needed[v];
     m->needed[v] = true;
@@ -39,7 +39,8 @@ static void need_stage(moving *m, const tensor_stage *s, bool *seen) {
     for (uint32_t i = 0; i < s->nbody; i++) need(m, s->body[i], seen);
     for (uint32_t i = 0; i < s->nfilters; i++) need(m, s->filters[i], seen);
     for (uint32_t i = 0; i < s->nelse; i++) need(m, s->orelse[i], seen);
-    for (uint32_t i = 0; i < s->nkeys; i++) need(m, s->keys[i].lhs, seen), need(m, s->keys[i].rhs, seen);
+    for (uint32_t i = 0; i < s->nkeys; i++)
+        need(m, s->keys[i].lhs, seen), need(m, s->keys[i].rhs, seen);
 }
 
 static bool writes_needed(const moving *m, const tensor_stage *s) {
@@ -54,7 +55,8 @@ static void need_classes(moving *m) {
     for (tensor_val v = 0; v < op->vals.len; v++) {
         if (op->vals.data[v].role != VAL_CLASSES) continue;
         m->needed[v] = true;
-        for (uint32_t k = 0; k < op->vals.data[v].nkeys; k++) m->needed[op->vals.data[v].keys[k]] = true;
+        for (uint32_t k = 0; k < op->vals.data[v].nkeys; k++)
+            m->needed[op->vals.data[v].keys[k]] = true;
     }
 }
 
@@ -69,20 +71,23 @@ static void find_needed(moving *m) {
     } while (m->more);
 }
 
-// ---- Moving ----------------------------------------------------------------------------------------------
+// ---- Moving -------------------------------------------------------------------------------------
 // What is stored in i32 of an integer: its low 32 bits.
 static tensor_expr low_bits(tensor_op *op, tensor_expr x) {
     const int64_t all = INT64_C(1) << 32;
     tensor_expr low = tensor_binary(op, TENSOR_MOD_OP, x, tensor_int(op, all), NO_SPAN),
                 negative = tensor_binary(op, TENSOR_GE_OP, low, tensor_int(op, all / 2), NO_SPAN);
-    return tensor_select(op, negative, tensor_binary(op, TENSOR_SUB_OP, low, tensor_int(op, all), NO_SPAN), low, NO_SPAN);
+    return tensor_select(op, negative,
+                         tensor_binary(op, TENSOR_SUB_OP, low, tensor_int(op, all), NO_SPAN), low,
+                         NO_SPAN);
 }
 
 static tensor_expr put_value(gradient_rewriting *r, const tensor_node *of) {
     const moving *m = r->user;
     tensor_node n = *of;
-    bool of_value = n.op == TENSOR_LOAD_OP || n.op == TENSOR_PREIMAGE_OP || n.op == TENSOR_AT_LEAST_OP ||
-                    n.op == TENSOR_CUT_PARTS_OP || n.op == TENSOR_SYMMETRIC_OP;
+    bool of_value = n.op == TENSOR_LOAD_OP || n.op == TENSOR_PREIMAGE_OP ||
+                    n.op == TENSOR_AT_LEAST_OP || n.op == TENSOR_CUT_PARTS_OP ||
+                    n.op == TENSOR_SYMMETRIC_OP;
     if (!of_value) return 0;
     if (n.op == TENSOR_LOAD_OP && m->one[n.imm.i]) return tensor_float(m->to, n.type.type, 1);
     bool low = n.op == TENSOR_LOAD_OP && m->low[n.imm.i];
@@ -131,7 +136,8 @@ static void move_facts(moving *m) {
 static bool uses(const moving *m, uint32_t reducer) {
     bool used = false;
     for (uint32_t i = 0; i < m->g->op->stages.len; i++)
-        used |= m->g->op->stages.data[i].reducer == reducer && writes_needed(m, &m->g->op->stages.data[i]);
+        used |= m->g->op->stages.data[i].reducer == reducer &&
+                writes_needed(m, &m->g->op->stages.data[i]);
     return used;
 }
 
@@ -231,23 +237,26 @@ tensor_op *gradient_keep(gradient *g, const gradient_kept *k) {
         if (x->sum != TENSOR_NO_VAL) m.given[x->sum] = m.one[x->sum] = true;
     }
     find_needed(&m);
-    for (uint32_t i = 0; i < g->op->spaces.len; i++) VEC_PUSH(to->arena, &to->spaces, g->op->spaces.data[i]);
-    for (uint32_t i = 0; i < g->op->vars.len; i++) VEC_PUSH(to->arena, &to->vars, g->op->vars.data[i]);
+    for (uint32_t i = 0; i < g->op->spaces.len; i++)
+        VEC_PUSH(to->arena, &to->spaces, g->op->spaces.data[i]);
+    for (uint32_t i = 0; i < g->op->vars.len; i++)
+        VEC_PUSH(to->arena, &to->vars, g->op->vars.data[i]);
     uint32_t *loops = move_loops(&m);
     move_values(&m, k);
     move_spaces(&m);
     move_reducers(&m);
     for (uint32_t i = 0; i < g->op->stages.len; i++)
-        if (writes_needed(&m, &g->op->stages.data[i])) move_stage(&m, in_loop(g->op->stages.data[i], loops));
-    for (uint32_t i = 0; i < g->op->requires.len; i++) {
-        tensor_require q = g->op->requires.data[i];
+        if (writes_needed(&m, &g->op->stages.data[i]))
+            move_stage(&m, in_loop(g->op->stages.data[i], loops));
+    for (uint32_t i = 0; i < g->op->required.len; i++) {
+        tensor_require q = g->op->required.data[i];
         q.holds = gradient_rewrite(&m.rewriting, q.holds);
-        VEC_PUSH(to->arena, &to->requires, q);
+        VEC_PUSH(to->arena, &to->required, q);
     }
     return to;
 }
 
-// ---- An op without what no result needs ------------------------------------------------------------------
+// ---- An op without what no result needs ---------------------------------------------------------
 static bool results_last(const tensor_op *op) {
     bool result = false;
     for (tensor_val v = 0; v < op->nparams; v++) {

@@ -1,4 +1,5 @@
-// The adjoints of what is reduced, of one point, from those of the whole: by what combines the points.
+// The adjoints of what is reduced, of one point, from those of the whole: by what combines the
+// points.
 //     sum      that of the whole
 //     prod     times the product of the others, told by that of all that are not 0 and the number and sum of those that are
 //     max, min that of the whole where the point is the one chosen: the first of equals, a share, or each ('ties')
@@ -24,38 +25,45 @@ static tensor_expr result(gradient *g, const tensor_stage *s, uint32_t t) {
     return tensor_load(g->op, s->targets[t].val, s->targets[t].index, s->targets[t].rank, NO_SPAN);
 }
 
-// ---- Products --------------------------------------------------------------------------------------------
-// The product of the other factors, of those that are not 0 by division. Where one of the others is 0, so is this, but it changes with
-// that: it is a multiple of that one, which is the sum of all factors that are 0. So the derivative of this is right, too; a third one
-// is where no more than one factor is 0.
+// ---- Products -----------------------------------------------------------------------------------
+// The product of the other factors, of those that are not 0 by division. Where one of the others is
+// 0, so is this, but it changes with that: it is a multiple of that one, which is the sum of all
+// factors that are 0. So the derivative of this is right, too; a third one is where no more than
+// one factor is 0.
 static tensor_expr of_product(gradient *g, const tensor_stage *s, tensor_expr target) {
     tensor_op *op = g->op;
     tensor_expr x = s->body[0];
     tensor_type t = tensor_typeof(op, x);
-    tensor_expr zero = number(op, t, 0), one = number(op, t, 1), is_zero = bin(op, TENSOR_EQ_OP, x, zero),
-                other = tensor_select(op, is_zero, one, x, NO_SPAN), nought = tensor_select(op, is_zero, x, zero, NO_SPAN),
+    tensor_expr zero = number(op, t, 0), one = number(op, t, 1),
+                is_zero = bin(op, TENSOR_EQ_OP, x, zero),
+                other = tensor_select(op, is_zero, one, x, NO_SPAN),
+                nought = tensor_select(op, is_zero, x, zero, NO_SPAN),
                 counted = tensor_select(op, is_zero, tensor_int(op, 1), tensor_int(op, 0), NO_SPAN);
-    uint32_t prod = tensor_builtin_reducer(op, REDUCE_PROD, t), sum = tensor_builtin_reducer(op, REDUCE_SUM, t),
+    uint32_t prod = tensor_builtin_reducer(op, REDUCE_PROD, t),
+             sum = tensor_builtin_reducer(op, REDUCE_SUM, t),
              count = tensor_builtin_reducer(op, REDUCE_SUM, TENSOR_TYPE(I64));
     tensor_expr product = gradient_beside(g, s, prod, &other, 1, "others"),
                 zeros = gradient_beside(g, s, count, &counted, 1, "zeros"),
                 noughts = gradient_beside(g, s, sum, &nought, 1, "noughts");
-    tensor_expr left = bin(op, TENSOR_SUB_OP, zeros, counted), by = bin(op, TENSOR_DIV_OP, product, other),
+    tensor_expr left = bin(op, TENSOR_SUB_OP, zeros, counted),
+                by = bin(op, TENSOR_DIV_OP, product, other),
                 finite = bin(op, TENSOR_EQ_OP, bin(op, TENSOR_SUB_OP, by, by), zero),
-                single = bin(op, TENSOR_AND_OP, bin(op, TENSOR_EQ_OP, left, tensor_int(op, 1)), finite),
+                single = bin(op, TENSOR_AND_OP, bin(op, TENSOR_EQ_OP, left, tensor_int(op, 1)),
+                             finite),
                 multiple = bin(op, TENSOR_MUL_OP, by, bin(op, TENSOR_SUB_OP, noughts, nought));
     by = tensor_select(op, bin(op, TENSOR_EQ_OP, left, tensor_int(op, 0)), by,
                        tensor_select(op, single, multiple, zero, NO_SPAN), NO_SPAN);
     return gradient_mul(op, target, by);
 }
 
-// ---- The largest and the smallest ------------------------------------------------------------------------
+// ---- The largest and the smallest ---------------------------------------------------------------
 // The number of a point among those that are reduced, in their order.
 static tensor_expr place(gradient *g, const tensor_stage *s) {
     tensor_op *op = g->op;
     tensor_expr at = 0;
     for (uint32_t b = 0; b < s->nbound; b++) {
-        tensor_expr i = tensor_cvt(op, TENSOR_TYPE(I64), tensor_var_expr(op, s->bound[b], NO_SPAN), NO_SPAN),
+        tensor_expr i = tensor_cvt(op, TENSOR_TYPE(I64), tensor_var_expr(op, s->bound[b], NO_SPAN),
+                                   NO_SPAN),
                     n = tensor_size(op, op->vars.data[s->bound[b]].space, NO_SPAN);
         at = at ? bin(op, TENSOR_ADD_OP, bin(op, TENSOR_MUL_OP, at, n), i) : i;
     }
@@ -64,7 +72,8 @@ static tensor_expr place(gradient *g, const tensor_stage *s) {
 
 // Whether x comes before y: NaN is the largest, and the smallest.
 static tensor_expr beats(tensor_op *op, tensor_opcode better, tensor_expr x, tensor_expr y) {
-    tensor_expr nan = bin(op, TENSOR_AND_OP, bin(op, TENSOR_NE_OP, x, x), bin(op, TENSOR_EQ_OP, y, y));
+    tensor_expr nan = bin(op, TENSOR_AND_OP, bin(op, TENSOR_NE_OP, x, x),
+                          bin(op, TENSOR_EQ_OP, y, y));
     return bin(op, TENSOR_OR_OP, bin(op, better, x, y), nan);
 }
 
@@ -80,9 +89,10 @@ static uint32_t chosen_reducer(gradient *g, tensor_reduce_kind kind, tensor_type
     tensor_expr *e = ARENA_ARRAY(g->arena, tensor_expr, 7), minus = tensor_int(op, -1);
     types[0] = t, types[1] = TENSOR_TYPE(I64);
     tensor_expr x = leaf(op, TENSOR_LEFT_OP, t, 0), y = leaf(op, TENSOR_RIGHT_OP, t, 0),
-                i = leaf(op, TENSOR_LEFT_OP, types[1], 1), k = leaf(op, TENSOR_RIGHT_OP, types[1], 1),
-                no_x = bin(op, TENSOR_EQ_OP, i, minus), no_y = bin(op, TENSOR_EQ_OP, k, minus),
-                first = beats(op, better, x, y), second = beats(op, better, y, x);
+                i = leaf(op, TENSOR_LEFT_OP, types[1], 1),
+                k = leaf(op, TENSOR_RIGHT_OP, types[1], 1), no_x = bin(op, TENSOR_EQ_OP, i, minus),
+                no_y = bin(op, TENSOR_EQ_OP, k, minus), first = beats(op, better, x, y),
+                second = beats(op, better, y, x);
     // Of equals that of the first place, whichever is left.
     tensor_expr left = bin(op, TENSOR_OR_OP, first,
                            bin(op, TENSOR_AND_OP, tensor_unary(op, TENSOR_NOT_OP, second, NO_SPAN),
@@ -113,8 +123,8 @@ static uint32_t chosen_reducer(gradient *g, tensor_reduce_kind kind, tensor_type
 static tensor_expr is_first(gradient *g, const tensor_stage *s, tensor_reduce_kind kind) {
     tensor_op *op = g->op;
     tensor_expr body[] = {s->body[0], place(g, s)},
-                at = gradient_beside(g, s, chosen_reducer(g, kind, tensor_typeof(op, s->body[0])), body, 2,
-                                     "at");
+                at = gradient_beside(g, s, chosen_reducer(g, kind, tensor_typeof(op, s->body[0])),
+                                     body, 2, "at");
     return bin(op, TENSOR_EQ_OP, body[1], at);
 }
 
@@ -122,19 +132,22 @@ static tensor_expr of_extreme(gradient *g, const tensor_stage *s, tensor_reduce_
                               tensor_expr target) {
     tensor_op *op = g->op;
     tensor_expr x = s->body[0], y = result(g, s, 0), zero = gradient_zero(op, target);
-    if (s->ties == TIES_FIRST) return tensor_select(op, is_first(g, s, kind), target, zero, NO_SPAN);
-    tensor_expr nan = bin(op, TENSOR_AND_OP, bin(op, TENSOR_NE_OP, x, x), bin(op, TENSOR_NE_OP, y, y)),
+    if (s->ties == TIES_FIRST)
+        return tensor_select(op, is_first(g, s, kind), target, zero, NO_SPAN);
+    tensor_expr nan = bin(op, TENSOR_AND_OP, bin(op, TENSOR_NE_OP, x, x),
+                          bin(op, TENSOR_NE_OP, y, y)),
                 is = bin(op, TENSOR_OR_OP, bin(op, TENSOR_EQ_OP, x, y), nan);
     if (s->ties == TIES_SPLIT) {
         tensor_type t = tensor_typeof(op, target);
         tensor_expr one = tensor_select(op, is, number(op, t, 1), number(op, t, 0), NO_SPAN),
-                    n = gradient_beside(g, s, tensor_builtin_reducer(op, REDUCE_SUM, t), &one, 1, "ties");
+                    n = gradient_beside(g, s, tensor_builtin_reducer(op, REDUCE_SUM, t), &one, 1,
+                                        "ties");
         target = bin(op, TENSOR_DIV_OP, target, n);
     }
     return tensor_select(op, is, target, zero, NO_SPAN);
 }
 
-// ---- Reducers of users -----------------------------------------------------------------------------------
+// ---- Reducers of users --------------------------------------------------------------------------
 // What stands for the leaves of a reducer's expressions.
 typedef struct {
     gradient *g;
@@ -164,7 +177,8 @@ static uint32_t state_reducer(gradient *g, const tensor_reducer *of, uint32_t i)
 
 static tensor_expr stand_in(leaves *x, tensor_expr e);
 
-// A part that is a sum by itself, or the like, is one of what is lifted; others need the whole reducer.
+// A part that is a sum by itself, or the like, is one of what is lifted; others need the whole
+// reducer.
 static tensor_expr whole_state(leaves *x, uint32_t i) {
     gradient *g = x->g;
     tensor_reduce_kind kind;
@@ -176,7 +190,8 @@ static tensor_expr whole_state(leaves *x, uint32_t i) {
         uint32_t by = tensor_builtin_reducer(g->op, kind, of.state_types[i]);
         return x->states[i] = gradient_beside(g, x->s, by, &lifted, 1, suffix);
     }
-    return x->states[i] = gradient_beside(g, x->s, state_reducer(g, &of, i), x->s->body, x->s->nbody, suffix);
+    return x->states[i] = gradient_beside(g, x->s, state_reducer(g, &of, i), x->s->body,
+                                          x->s->nbody, suffix);
 }
 
 static tensor_expr put_leaf(gradient_rewriting *r, const tensor_node *n) {
@@ -215,18 +230,21 @@ static bool by_parts(leaves *x, tensor_expr *args) {
         seeds[i] = stand_in(x, below[parts[i]]);
     }
     below = gradient_below(g, r.lift, seeds, r.nstate);
-    for (uint32_t a = 0; a < r.nargs; a++) args[a] = below[given[a]] ? stand_in(x, below[given[a]]) : 0;
+    for (uint32_t a = 0; a < r.nargs; a++)
+        args[a] = below[given[a]] ? stand_in(x, below[given[a]]) : 0;
     return true;
 }
 
-static bool of_user(gradient *g, const tensor_stage *s, const tensor_reducer *r, const tensor_expr *targets,
-                    tensor_expr *args) {
+static bool of_user(gradient *g, const tensor_stage *s, const tensor_reducer *r,
+                    const tensor_expr *targets, tensor_expr *args) {
     leaves x = {g, s, r, targets, ARENA_ARRAY(g->arena, tensor_expr, r->nstate)};
-    for (uint32_t a = 0; r->grad && a < r->nargs; a++) args[a] = r->grad[a] ? stand_in(&x, r->grad[a]) : 0;
+    for (uint32_t a = 0; r->grad && a < r->nargs; a++)
+        args[a] = r->grad[a] ? stand_in(&x, r->grad[a]) : 0;
     if (r->grad || by_parts(&x, args)) return true;
-    diagnostic *d = diag(g->ds, E0611, s->at,
-                         "'%s' has no gradient: reducer '%s' does not say one, and its state is no sum",
-                         s->name, r->name);
+    diagnostic *d = diag(
+        g->ds, E0611, s->at,
+        "'%s' has no gradient: reducer '%s' does not say one, and its state is no sum", s->name,
+        r->name);
     diag_note(d, g->at, "asked for here");
     diag_help(d, "give the reducer a section `grad (…)`, or stop the gradient: `stop(…)`");
     return false;
@@ -238,15 +256,16 @@ bool gradient_of_reduction(gradient *g, const tensor_stage *s, const tensor_expr
     if (r.kind == REDUCE_USER) return of_user(g, s, &r, targets, args);
     if (r.kind == REDUCE_SUM) args[0] = targets[0];
     if (r.kind == REDUCE_PROD) args[0] = of_product(g, s, targets[0]);
-    if (r.kind == REDUCE_MAX || r.kind == REDUCE_MIN) args[0] = of_extreme(g, s, r.kind, targets[0]);
+    if (r.kind == REDUCE_MAX || r.kind == REDUCE_MIN)
+        args[0] = of_extreme(g, s, r.kind, targets[0]);
     return true;
 }
 
 tensor_expr gradient_of_else(gradient *g, const tensor_stage *s, tensor_expr target) {
     tensor_op *op = g->op;
     tensor_expr one = tensor_int(op, 1),
-                n = gradient_beside(g, s, tensor_builtin_reducer(op, REDUCE_SUM, TENSOR_TYPE(I64)), &one, 1,
-                                    "count");
-    return tensor_select(op, bin(op, TENSOR_EQ_OP, n, tensor_int(op, 0)), target, gradient_zero(op, target),
-                         NO_SPAN);
+                n = gradient_beside(g, s, tensor_builtin_reducer(op, REDUCE_SUM, TENSOR_TYPE(I64)),
+                                    &one, 1, "count");
+    return tensor_select(op, bin(op, TENSOR_EQ_OP, n, tensor_int(op, 0)), target,
+                         gradient_zero(op, target), NO_SPAN);
 }

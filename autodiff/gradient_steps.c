@@ -1,8 +1,8 @@
-// Recurrences are written out before they are differentiated, step by step, and a value that is only met at
-// literals of an axis is one value for each: so each step has an adjoint of its own.
+// Recurrences are written out before they are differentiated, step by step, and a value that is
+// only met at literals of an axis is one value for each: so each step has an adjoint of its own.
 //     loop t:S { z[t + 1, v] = f(z[index(S1, t), v]) }  →  z.1[v] = f(z.0[v])   z.2[v] = f(z.1[v])   …
-// Where others read it whole, it is copied from those values, until all is differentiated: so the adjoint of what they read is
-// added to that of each step once.
+// Where others read it whole, it is copied from those values, until all is differentiated: so the
+// adjoint of what they read is added to that of each step once.
 //     y[v] = sum {p} z[p, v]  →  z.1[v] = f(z.0[v])   z[1, v] = z.1[v]   …   y[v] = sum {p} z[p, v]
 #include "gradient_internal.h"
 
@@ -10,7 +10,7 @@
 
 enum { MOST_STEPS = 256 };
 
-// ---- Expressions -----------------------------------------------------------------------------------------
+// ---- Expressions --------------------------------------------------------------------------------
 static bool literal(const tensor_op *op, tensor_expr e, int64_t *x) {
     const tensor_node n = *tensor_node_at(op, e);
     int64_t a = 0, b = 0;
@@ -43,7 +43,7 @@ static tensor_expr put(gradient_rewriting *r, const tensor_node *of) {
     return tensor_node_new(r->to, n);
 }
 
-// ---- Steps -----------------------------------------------------------------------------------------------
+// ---- Steps --------------------------------------------------------------------------------------
 typedef struct {
     gradient *g;
     tensor_val *now;            // per value there was: where it was written last
@@ -67,7 +67,8 @@ static bool mentions_step(const tensor_op *op, const tensor_target *t, tensor_va
     return any;
 }
 
-static const tensor_var *without(gradient *g, const tensor_var *vars, uint32_t *n, tensor_var step) {
+static const tensor_var *without(gradient *g, const tensor_var *vars, uint32_t *n,
+                                 tensor_var step) {
     tensor_var *out = ARENA_ARRAY(g->arena, tensor_var, *n + 1);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < *n; i++)
@@ -113,14 +114,14 @@ static bool known_steps(gradient *g, const tensor_stage *s, const tensor_space_i
     if (steps->kind == SPACE_CONST && steps->size <= MOST_STEPS) return true;
     diagnostic *d = diag(
         g->ds, E0612, s->at,
-        "'%s' is computed in steps, and gradients write out at most %d whose number is known", s->name,
-        (int)MOST_STEPS);
+        "'%s' is computed in steps, and gradients write out at most %d whose number is known",
+        s->name, (int)MOST_STEPS);
     diag_note(d, g->at, "asked for here");
     diag_help(d, "give the number, -D %s=8, or differentiate one step", steps->name);
     return false;
 }
 
-// ---- Values at literals ----------------------------------------------------------------------------------
+// ---- Values at literals -------------------------------------------------------------------------
 // How a value is met along an axis: where it is written and where it is read.
 typedef struct {
     const gradient *g;
@@ -146,12 +147,17 @@ static void meet_all(meetings *m, const tensor_expr *e, uint32_t n) {
 }
 
 static meetings meetings_of(gradient *g, tensor_val v, uint32_t axis) {
-    meetings m = {.g = g, .v = v, .axis = axis, .seen = ARENA_ARRAY(g->arena, bool, g->op->exprs.len), .written_at_literals = true};
+    meetings m = {.g = g,
+                  .v = v,
+                  .axis = axis,
+                  .seen = ARENA_ARRAY(g->arena, bool, g->op->exprs.len),
+                  .written_at_literals = true};
     int64_t x;
     for (uint32_t i = 0; i < g->op->stages.len; i++) {
         const tensor_stage *s = &g->op->stages.data[i];
         for (uint32_t t = 0; t < s->ntargets; t++)
-            if (s->targets[t].val == v && !literal(g->op, s->targets[t].index[axis], &x)) m.written_at_literals = false;
+            if (s->targets[t].val == v && !literal(g->op, s->targets[t].index[axis], &x))
+                m.written_at_literals = false;
         meet_all(&m, s->body, s->nbody);
         meet_all(&m, s->filters, s->nfilters);
         meet_all(&m, s->orelse, s->nelse);
@@ -177,14 +183,18 @@ static tensor_val part(gradient_split *x, int64_t at) {
 }
 
 // The indices of the whole at one of its parts.
-static void put_back(const gradient_split *x, int64_t at, const tensor_expr *index, uint32_t n, tensor_expr *out) {
+static void put_back(const gradient_split *x, int64_t at, const tensor_expr *index, uint32_t n,
+                     tensor_expr *out) {
     tensor_op *op = x->g->op;
-    for (uint32_t i = 0; i <= n; i++) out[i] = i < x->axis ? index[i] : i > x->axis ? index[i - 1] : 0;
-    out[x->axis] = tensor_index(op, op->vals.data[x->of].axes[x->axis], tensor_int(op, at), NO_SPAN);
+    for (uint32_t i = 0; i <= n; i++)
+        out[i] = i < x->axis ? index[i] : i > x->axis ? index[i - 1] : 0;
+    out[x->axis] = tensor_index(op, op->vals.data[x->of].axes[x->axis], tensor_int(op, at),
+                                NO_SPAN);
 }
 
 // The indices that stay; *v: of which part.
-static uint32_t drop(gradient_split *x, const tensor_expr *index, uint32_t n, tensor_expr *out, tensor_val *v) {
+static uint32_t drop(gradient_split *x, const tensor_expr *index, uint32_t n, tensor_expr *out,
+                     tensor_val *v) {
     int64_t at = 0;
     uint32_t kept = 0;
     literal(x->g->op, index[x->axis], &at);
@@ -199,7 +209,9 @@ static tensor_expr put_part(gradient_rewriting *r, const tensor_node *n) {
     tensor_expr *index = ARENA_ARRAY(x->g->arena, tensor_expr, n->nargs + 1);
     tensor_val v;
     int64_t at;
-    if (n->op != TENSOR_LOAD_OP || (tensor_val)n->imm.i != x->of || !literal(r->to, n->args[x->axis], &at)) return 0;
+    if (n->op != TENSOR_LOAD_OP || (tensor_val)n->imm.i != x->of ||
+        !literal(r->to, n->args[x->axis], &at))
+        return 0;
     uint32_t rank = drop(x, n->args, n->nargs, index, &v);
     return tensor_load(r->to, v, index, rank, n->at);
 }
@@ -209,7 +221,8 @@ static void push_copy(gradient_split *x, int64_t at, tensor_val part) {
     gradient *g = x->g;
     const tensor_val_info v = g->op->vals.data[part];
     tensor_var *vars = gradient_axes(g, part);
-    tensor_expr *index = ARENA_ARRAY(g->arena, tensor_expr, v.rank + 1), *to = ARENA_ARRAY(g->arena, tensor_expr, v.rank + 1);
+    tensor_expr *index = ARENA_ARRAY(g->arena, tensor_expr, v.rank + 1),
+                *to = ARENA_ARRAY(g->arena, tensor_expr, v.rank + 1);
     for (uint32_t i = 0; i < v.rank; i++) index[i] = tensor_var_expr(g->op, vars[i], NO_SPAN);
     put_back(x, at, index, v.rank, to);
     tensor_expr value = tensor_load(g->op, part, index, v.rank, NO_SPAN);
@@ -264,16 +277,18 @@ static void split_value(gradient *g, tensor_val v, uint32_t axis, bool whole) {
 
 static void split_values(gradient *g) {
     for (tensor_val v = 0; v < g->op->vals.len; v++)
-        for (uint32_t a = 0; a < g->op->vals.data[v].rank && g->op->vals.data[v].role == VAL_STAGE; a++) {
+        for (uint32_t a = 0; a < g->op->vals.data[v].rank && g->op->vals.data[v].role == VAL_STAGE;
+             a++) {
             meetings m = meetings_of(g, v, a);
-            bool copied = m.read_whole && m.read_at_literals && ir_dtype_is_float(g->op->vals.data[v].type);
+            bool copied = m.read_whole && m.read_at_literals &&
+                          ir_dtype_is_float(g->op->vals.data[v].type);
             if (!m.written_at_literals || (m.read_whole && !copied)) continue;
             split_value(g, v, a, copied);
             break;   // its parts come later
         }
 }
 
-// ---- Copied values, as they were -------------------------------------------------------------------------
+// ---- Copied values, as they were ----------------------------------------------------------------
 // The number of a part; UINT32_MAX: it is none.
 static uint32_t part_number(const gradient_split *x, tensor_val v) {
     uint32_t n = UINT32_MAX;
@@ -293,7 +308,8 @@ static tensor_expr put_whole(gradient_rewriting *r, const tensor_node *n) {
 
 static bool is_copy(const gradient_split *x, const tensor_stage *s) {
     const tensor_node *n = tensor_node_at(x->g->op, s->body[0]);
-    return s->targets[0].val == x->of && n->op == TENSOR_LOAD_OP && part_number(x, (tensor_val)n->imm.i) != UINT32_MAX;
+    return s->targets[0].val == x->of && n->op == TENSOR_LOAD_OP &&
+           part_number(x, (tensor_val)n->imm.i) != UINT32_MAX;
 }
 
 static tensor_stage join_stage(const gradient_split *x, gradient_rewriting *r, tensor_stage s) {
@@ -324,7 +340,7 @@ void gradient_join_steps(gradient *g) {
     }
 }
 
-// ---- All -------------------------------------------------------------------------------------------------
+// ---- All ----------------------------------------------------------------------------------------
 static bool write_loops(gradient *g) {
     writing w = {.g = g, .now = ARENA_ARRAY(g->arena, tensor_val, g->op->vals.len)};
     for (tensor_val v = 0; v < g->op->vals.len; v++) w.now[v] = v;

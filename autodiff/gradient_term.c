@@ -1,13 +1,13 @@
 // What a load adds to the adjoint of what it loads: summed over all points that read the element.
 //     y[v, f] = sum {e : dst[e] == v} x[src[e], f]  →  dx[u, f] = sum {e : src[e] == u} dy[dst[e], f]
-// A key says which row a point belongs to, so the row's variable is what the key says. What is left of the
-// variables either is an index of the load, and then stands on the left, or is summed over.
+// A key says which row a point belongs to, so the row's variable is what the key says. What is left
+// of the variables either is an index of the load, and then stands on the left, or is summed over.
 #include "gradient_internal.h"
 
 #include <ctype.h>
 #include <string.h>
 
-// ---- Names -----------------------------------------------------------------------------------------------
+// ---- Names --------------------------------------------------------------------------------------
 static bool is_taken(const gradient *g, const char *name) {
     bool taken = false;
     for (uint32_t i = 0; i < g->op->vals.len; i++) taken |= !strcmp(g->op->vals.data[i].name, name);
@@ -17,7 +17,8 @@ static bool is_taken(const gradient *g, const char *name) {
 const char *gradient_name(gradient *g, const char *of, const char *suffix) {
     const char *name = arena_printf(g->arena, suffix ? "%s.%s" : "%s%s", of, suffix ? suffix : ""),
                *free = name;
-    for (uint32_t n = 2; is_taken(g, free); n++) free = arena_printf(g->arena, "%s.%u", name, (unsigned)n);
+    for (uint32_t n = 2; is_taken(g, free); n++)
+        free = arena_printf(g->arena, "%s.%u", name, (unsigned)n);
     return free;
 }
 
@@ -43,7 +44,8 @@ static const char *axis_name(gradient *g, tensor_val of, uint32_t axis) {
                 name = name_at(op, op->stages.data[i].targets[t].index, axis);
     for (tensor_expr e = 1; e < op->exprs.len && !name; e++) {
         const tensor_node *n = tensor_node_at(op, e);
-        if (n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == of) name = name_at(op, n->args, axis);
+        if (n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == of)
+            name = name_at(op, n->args, axis);
     }
     if (name) return name;
     char *space = arena_printf(g->arena, "%s", op->spaces.data[op->vals.data[of].axes[axis]].name);
@@ -54,11 +56,12 @@ static const char *axis_name(gradient *g, tensor_val of, uint32_t axis) {
 tensor_var *gradient_axes(gradient *g, tensor_val of) {
     const tensor_val_info v = g->op->vals.data[of];
     tensor_var *vars = ARENA_ARRAY(g->arena, tensor_var, v.rank + 1);
-    for (uint32_t i = 0; i < v.rank; i++) vars[i] = tensor_add_var(g->op, axis_name(g, of, i), v.axes[i]);
+    for (uint32_t i = 0; i < v.rank; i++)
+        vars[i] = tensor_add_var(g->op, axis_name(g, of, i), v.axes[i]);
     return vars;
 }
 
-// ---- Stages ----------------------------------------------------------------------------------------------
+// ---- Stages -------------------------------------------------------------------------------------
 typedef struct {
     gradient *g;
     tensor_expr *as;
@@ -83,7 +86,8 @@ static tensor_var anew(renaming *r, const tensor_stage *s, tensor_var v) {
     return made;
 }
 
-static const tensor_var *all_anew(renaming *r, const tensor_stage *s, const tensor_var *vars, uint32_t n) {
+static const tensor_var *all_anew(renaming *r, const tensor_stage *s, const tensor_var *vars,
+                                  uint32_t n) {
     tensor_var *out = ARENA_ARRAY(r->g->arena, tensor_var, n + 1);
     for (uint32_t i = 0; i < n; i++) out[i] = anew(r, s, vars[i]);
     return out;
@@ -106,8 +110,8 @@ tensor_stage *gradient_push(gradient *g, tensor_stage s) {
 }
 
 // A value over some variables, which a stage will write there; at: its index.
-static tensor_target target_over(gradient *g, const char *name, tensor_type t, const tensor_var *vars,
-                                 uint32_t n) {
+static tensor_target target_over(gradient *g, const char *name, tensor_type t,
+                                 const tensor_var *vars, uint32_t n) {
     tensor_space *axes = ARENA_ARRAY(g->arena, tensor_space, n + 1);
     tensor_expr *index = ARENA_ARRAY(g->arena, tensor_expr, n + 1);
     for (uint32_t i = 0; i < n; i++) {
@@ -132,11 +136,12 @@ static tensor_target *one_target(gradient *g, tensor_target t) {
     return out;
 }
 
-tensor_expr gradient_beside(gradient *g, const tensor_stage *s, uint32_t reducer, const tensor_expr *body,
-                            uint32_t nbody, const char *suffix) {
+tensor_expr gradient_beside(gradient *g, const tensor_stage *s, uint32_t reducer,
+                            const tensor_expr *body, uint32_t nbody, const char *suffix) {
     const char *name = gradient_name(g, s->name, suffix);
     tensor_stage made = *s;
-    tensor_target t = target_over(g, name, g->op->reducers.data[reducer].result_types[0], s->left, s->nleft);
+    tensor_target t = target_over(g, name, g->op->reducers.data[reducer].result_types[0], s->left,
+                                  s->nleft);
     made.name = name;
     made.ntargets = 1;
     made.targets = one_target(g, t);
@@ -147,7 +152,7 @@ tensor_expr gradient_beside(gradient *g, const tensor_stage *s, uint32_t reducer
     return tensor_load(g->op, t.val, t.index, t.rank, NO_SPAN);
 }
 
-// ---- The points that read an element ----------------------------------------------------------------------
+// ---- The points that read an element ------------------------------------------------------------
 typedef struct {
     gradient *g;
     tensor_expr *as;        // per variable: what a key says it is; 0: itself
@@ -215,8 +220,8 @@ static points points_of(gradient *g, const tensor_stage *s, bool of_else) {
     return p;
 }
 
-// The axes of what is loaded: a variable that is an index stands on the left; of another index a key says
-// what it is.
+// The axes of what is loaded: a variable that is an index stands on the left; of another index a
+// key says what it is.
 static void take_axes(points *p, const tensor_node *load) {
     gradient *g = p->g;
     for (uint32_t i = 0; i < load->nargs; i++) {
@@ -228,7 +233,8 @@ static void take_axes(points *p, const tensor_node *load) {
             continue;
         }
         tensor_var row = tensor_add_var(g->op, "row",
-                                        g->op->vals.data[load->imm.i].axes[i]);   // it gets a name later
+                                        // it gets a name later
+                                        g->op->vals.data[load->imm.i].axes[i]);
         VEC_PUSH(g->arena, &p->left, row);
         VEC_PUSH(g->arena, &p->keys, ((tensor_key){at, tensor_var_expr(g->op, row, NO_SPAN)}));
     }
@@ -246,14 +252,16 @@ static bool is_key(const points *p, tensor_expr lhs, bool *any) {
     return good;
 }
 
-// What maps on the way of a key take nowhere has no key: it is not read there. A key that is kept as one says so itself.
+// What maps on the way of a key take nowhere has no key: it is not read there. A key that is kept
+// as one says so itself.
 static void must_lead(points *p, tensor_expr key) {
     tensor_op *op = p->g->op;
     const tensor_node n = *tensor_node_at(op, key);
     for (uint32_t i = 0; i < n.nargs; i++) {
         const tensor_node at = *tensor_node_at(op, n.args[i]);
         must_lead(p, n.args[i]);
-        if (at.op == TENSOR_LOAD_OP && op->vals.data[at.imm.i].facts & FACT_PARTIAL) must_hold(p, is_some(p->g, n.args[i]));
+        if (at.op == TENSOR_LOAD_OP && op->vals.data[at.imm.i].facts & FACT_PARTIAL)
+            must_hold(p, is_some(p->g, n.args[i]));
     }
 }
 
@@ -272,8 +280,9 @@ static void keep_keys(points *p) {
     p->keys.len = kept;
 }
 
-// ---- Terms -----------------------------------------------------------------------------------------------
-static void add_term(gradient *g, tensor_val of, tensor_expr value, const tensor_var *vars, bool sum) {
+// ---- Terms --------------------------------------------------------------------------------------
+static void add_term(gradient *g, tensor_val of, tensor_expr value, const tensor_var *vars,
+                     bool sum) {
     gradient_term t = {value, vars, sum};
     VEC_PUSH(g->arena, &g->of[of].terms, t);
 }
@@ -302,8 +311,8 @@ static tensor_expr put_row(gradient_rewriting *r, const tensor_node *n) {
     const known_rows *all = r->user;
     for (uint32_t k = 0; k < all->nkeys; k++) {
         const tensor_node *lhs = tensor_node_at(r->g->op, all->keys[k].lhs);
-        bool same = n->op == TENSOR_LOAD_OP && lhs->op == TENSOR_LOAD_OP && n->imm.i == lhs->imm.i &&
-                    n->nargs == lhs->nargs;
+        bool same = n->op == TENSOR_LOAD_OP && lhs->op == TENSOR_LOAD_OP &&
+                    n->imm.i == lhs->imm.i && n->nargs == lhs->nargs;
         for (uint32_t i = 0; same && i < n->nargs; i++) same = n->args[i] == lhs->args[i];
         if (same) return all->keys[k].rhs;
     }
@@ -327,8 +336,8 @@ static bool sums_over(const points *p, const gradient_partial *x) {
     return all;
 }
 
-// Where a sum over some of these points is there already, as of the contraction before an activation when its
-// bias is summed over all rows, it goes on from there.
+// Where a sum over some of these points is there already, as of the contraction before an
+// activation when its bias is summed over all rows, it goes on from there.
 static tensor_expr from_partial(points *p, tensor_expr value) {
     for (uint32_t k = 0; k < p->g->partials.len && !p->keys.len && !p->holds; k++) {
         const gradient_partial *x = &p->g->partials.data[k];
@@ -346,12 +355,13 @@ static tensor_expr from_partial(points *p, tensor_expr value) {
 }
 
 // In the variables of the stage, which the sum's own index has other names for.
-static void note_partial(const points *p, tensor_expr value, tensor_val sum, const tensor_var *bound,
-                         uint32_t n) {
+static void note_partial(const points *p, tensor_expr value, tensor_val sum,
+                         const tensor_var *bound, uint32_t n) {
     gradient *g = p->g;
     tensor_expr *index = ARENA_ARRAY(g->arena, tensor_expr, p->left.len + 1);
     if (p->keys.len || p->holds) return;
-    for (uint32_t i = 0; i < p->left.len; i++) index[i] = tensor_var_expr(g->op, p->left.data[i], NO_SPAN);
+    for (uint32_t i = 0; i < p->left.len; i++)
+        index[i] = tensor_var_expr(g->op, p->left.data[i], NO_SPAN);
     gradient_factored f = gradient_factor(g, value, bound, n);
     tensor_expr load = tensor_load(g->op, sum, index, p->left.len, NO_SPAN);
     gradient_partial x = {value, gradient_outside(g, &f, load), bound, n};
@@ -359,10 +369,13 @@ static void note_partial(const points *p, tensor_expr value, tensor_val sum, con
 }
 
 // Of conditions that all hold those that are the same at all points which are summed; 0: none is.
-static tensor_expr same_at_all(gradient *g, tensor_expr holds, const tensor_var *bound, uint32_t n) {
-    const tensor_node x = holds ? *tensor_node_at(g->op, holds) : (tensor_node){.op = TENSOR_CONST_OP};
+static tensor_expr same_at_all(gradient *g, tensor_expr holds, const tensor_var *bound,
+                               uint32_t n) {
+    const tensor_node x = holds ? *tensor_node_at(g->op, holds)
+                                : (tensor_node){.op = TENSOR_CONST_OP};
     if (x.op == TENSOR_AND_OP)
-        return gradient_both(g->op, same_at_all(g, x.args[0], bound, n), same_at_all(g, x.args[1], bound, n));
+        return gradient_both(g->op, same_at_all(g, x.args[0], bound, n),
+                             same_at_all(g, x.args[1], bound, n));
     for (uint32_t i = 0; i < n && holds; i++)
         if (tensor_mentions(g->op, holds, bound[i])) return 0;
     return holds;
@@ -379,7 +392,8 @@ static void add_sum(points *p, tensor_val of, tensor_expr value) {
     VEC(tensor_var) bound = {0};
     for (uint32_t i = 0; i < p->vars.len; i++)
         if (!p->on_left[p->vars.data[i]]) VEC_PUSH(g->arena, &bound, p->vars.data[i]);
-    gradient_factored f = gradient_factor(g, gradient_in_rows(g, value, p->keys.data, p->keys.len), bound.data, bound.len);
+    gradient_factored f = gradient_factor(g, gradient_in_rows(g, value, p->keys.data, p->keys.len),
+                                          bound.data, bound.len);
     value = f.inside;
     s.bound = bound.data, s.nbound = bound.len;
     s.filters = &p->holds, s.nfilters = p->holds != 0;
@@ -393,13 +407,15 @@ static void add_sum(points *p, tensor_val of, tensor_expr value) {
     gradient_push(g, s);
     if (!given) note_partial(p, whole, to.val, bound.data, bound.len);
     tensor_expr sum = tensor_load(g->op, to.val, to.index, to.rank, NO_SPAN),
-                all = gradient_outside(g, &f, sum), known = same_at_all(g, p->holds, s.bound, s.nbound);
-    if (all != sum) all = gradient_under(g->op, known, all);   // what stands outside is read under no filter: m[dst[e]] where dst[e] is none
+                all = gradient_outside(g, &f, sum),
+                known = same_at_all(g, p->holds, s.bound, s.nbound);
+    // what stands outside is read under no filter: m[dst[e]] where dst[e] is none
+    if (all != sum) all = gradient_under(g->op, known, all);
     add_term(g, of, all, s.left, all == sum);
 }
 
-void gradient_contribute(gradient *g, const tensor_stage *s, const tensor_node *load, tensor_expr value,
-                         bool of_else) {
+void gradient_contribute(gradient *g, const tensor_stage *s, const tensor_node *load,
+                         tensor_expr value, bool of_else) {
     points p = points_of(g, s, of_else);
     tensor_val of = (tensor_val)load->imm.i;
     value = here(&p, value);

@@ -1,5 +1,6 @@
-// What a launch through libgnnrt costs the caller's thread beside a bare cuLaunchKernel of an empty kernel with as many
-// parameters, and its share of a replay of ten; median of batches, each waited for before the next. On a GPU:
+// What a launch through libgnnrt costs the caller's thread beside a bare cuLaunchKernel of an empty
+// kernel with as many parameters, and its share of a replay of ten; median of batches, each waited
+// for before the next. On a GPU:
 //
 //     gnnc stdlib/spmm.gnn --op spmm -D F=32 --emit=obj,header -o build/launch/
 //     cc -O2 -Iruntime -Ibuild/launch bench/launch.c build/launch/spmm.o build/libgnnrt.a -lpthread -ldl -o build/launch/launch
@@ -24,8 +25,9 @@ typedef int retain_context(void **context, int device);
 typedef int set_context(void *context);
 typedef int load_module(void **module, const void *image);
 typedef int get_function(void **function, void *module, const char *name);
-typedef int launch_kernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                          gnn_stream s, void **params, void **extra);
+typedef int launch_kernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                          unsigned by, unsigned bz, unsigned shared, gnn_stream s, void **params,
+                          void **extra);
 
 static gnn_context *context;
 static void must(gnn_status s) {
@@ -46,7 +48,8 @@ static void *symbol(const char *name) {
 // The calling thread's, as an application's would be: libgnnrt then works in it.
 static void make_context_current(void) {
     void *primary;
-    if (((initialise *)symbol("cuInit"))(0) || ((retain_context *)symbol("cuDevicePrimaryCtxRetain"))(&primary, 0) ||
+    if (((initialise *)symbol("cuInit"))(0) ||
+        ((retain_context *)symbol("cuDevicePrimaryCtxRetain"))(&primary, 0) ||
         ((set_context *)symbol("cuCtxSetCurrent"))(primary)) {
         fprintf(stderr, "no GPU\n");
         exit(1);
@@ -65,7 +68,9 @@ typedef struct {
     void *params[PARAMS];
 } bench;
 
-static void linked(bench *b) { must(spmm_f32_launch(b->plan, &b->args, b->workspace, b->bytes, b->stream)); }
+static void linked(bench *b) {
+    must(spmm_f32_launch(b->plan, &b->args, b->workspace, b->bytes, b->stream));
+}
 static void bare(bench *b) {
     if (b->launch(b->function, ROWS, 1, 1, 32, 1, 1, 0, b->stream, b->params, NULL)) exit(1);
 }
@@ -115,7 +120,8 @@ int main(void) {
     for (int e = 0; e < EDGES; e++) src[e] = e % ROWS;
     make_context_current();
     must(gnn_context_new(&(gnn_context_options){.device = GNN_GPU(0)}, &context));
-    bench b = {.args = {.E = EDGES, .U = ROWS, .V = ROWS}, .launch = (launch_kernel *)symbol("cuLaunchKernel")};
+    bench b = {.args = {.E = EDGES, .U = ROWS, .V = ROWS},
+               .launch = (launch_kernel *)symbol("cuLaunchKernel")};
     b.args.src = (gnn_map){.index = src, .width = 32};
     b.args.dst = (gnn_map){.offsets = offsets, .width = 32};
     b.args.w.data = on_device(NULL, EDGES * sizeof(float));
@@ -126,19 +132,22 @@ int main(void) {
     must(spmm_f32_load(context, &op));
     static const char *const how[] = {"checked", "trusted"};
     for (uint32_t trusted = 0; trusted < 2; trusted++) {
-        must(spmm_f32_plan(op, &b.args, &(gnn_op_options){.flags = trusted ? GNN_TRUSTED : 0}, &b.plan));
+        must(spmm_f32_plan(op, &b.args, &(gnn_op_options){.flags = trusted ? GNN_TRUSTED : 0},
+                           &b.plan));
         b.bytes = gnn_plan_workspace(b.plan);
         b.workspace = on_device(NULL, b.bytes);
         linked(&b);
         static uint64_t value;
         void *module;
         for (int k = 0; k < PARAMS; k++) b.params[k] = &value;
-        if (!b.function && (((load_module *)symbol("cuModuleLoadData"))(&module, empty_kernel) ||
-                            ((get_function *)symbol("cuModuleGetFunction"))(&b.function, module, "empty")))
+        if (!b.function &&
+            (((load_module *)symbol("cuModuleLoadData"))(&module, empty_kernel) ||
+             ((get_function *)symbol("cuModuleGetFunction"))(&b.function, module, "empty")))
             return fprintf(stderr, "the empty kernel cannot be loaded\n"), 1;
         bare(&b);
         double whole = nanoseconds(&b, linked, LAUNCHES), call = nanoseconds(&b, bare, LAUNCHES);
-        printf("%s: a linked launch takes %.0f ns, a bare cuLaunchKernel %.0f: %.0f over it\n", how[trusted], whole, call, whole - call);
+        printf("%s: a linked launch takes %.0f ns, a bare cuLaunchKernel %.0f: %.0f over it\n",
+               how[trusted], whole, call, whole - call);
         capture(&b);
         printf("%s: one of %d that are replayed takes %.0f\n", how[trusted], CAPTURED,
                nanoseconds(&b, replayed, LAUNCHES / CAPTURED) / CAPTURED);

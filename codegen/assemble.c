@@ -1,5 +1,5 @@
-// PTX to a cubin by the first assembler that is here and takes it: ptxas, nvJitLink, the CUDA driver;
-// or by the one that was asked for.
+// PTX to a cubin by the first assembler that is here and takes it: ptxas, nvJitLink, the CUDA
+// driver; or by the one that was asked for.
 #include "assemble.h"
 #include "compile.h"
 
@@ -17,14 +17,16 @@ static const cg_assembler assemblers[ASSEMBLER_COUNT] = {
 static bool absent(diag_set *ds, const char *name) {
     diagnostic *d = name ? diag(ds, E0701, NO_SPAN, "the assembler '%s' was not found", name)
                          : diag(ds, E0701, NO_SPAN, "no assembler for PTX was found");
-    diag_note(d, NO_SPAN, "looked for libnvJitLink and ptxas in $GNNC_PTXAS, $PATH, $CUDA_HOME, "
-                          "/usr/local/cuda, Python's site-packages and build/, and for a GPU's driver");
+    diag_note(d, NO_SPAN,
+              "looked for libnvJitLink and ptxas in $GNNC_PTXAS, $PATH, $CUDA_HOME, "
+              "/usr/local/cuda, Python's site-packages and build/, and for a GPU's driver");
     diag_help(d, "`pip install nvidia-cuda-nvcc` brings ptxas; --emit=ptx needs no assembler");
     return false;
 }
 
 static bool refused(diag_set *ds, const cg_assembly *job, const char *name) {
-    diagnostic *d = diag(ds, E0702, NO_SPAN, "%s did not assemble the PTX for %s", name, job->arch->name);
+    diagnostic *d = diag(ds, E0702, NO_SPAN, "%s did not assemble the PTX for %s", name,
+                         job->arch->name);
     diag_note(d, NO_SPAN, "%s: %s", job->path, job->fault);
     diag_help(d, "it may be older than PTX %u.%u; $GNNC_PTXAS names another", job->arch->ptx / 10,
               job->arch->ptx % 10);
@@ -67,7 +69,8 @@ void cg_assemble_cancel(cg_assembling *s) {
     s->early = NULL;
 }
 
-bool cg_assemble_end(arena *a, diag_set *ds, cg_assembling *s, const cg_output *ptx, cg_output *out) {
+bool cg_assemble_end(arena *a, diag_set *ds, cg_assembling *s, const cg_output *ptx,
+                     cg_output *out) {
     cg_assembly first = {0};
     const char *failed = NULL;
     for (uint32_t k = 0; k < ASSEMBLER_COUNT; k++) {
@@ -85,7 +88,8 @@ bool cg_assemble_end(arena *a, diag_set *ds, cg_assembling *s, const cg_output *
     return failed ? refused(ds, &first, failed) : absent(ds, asked(s->options));
 }
 
-bool cg_ptx_assemble(arena *a, diag_set *ds, const cg_output *ptx, const gpu_arch *arch, const cg_options *o, cg_output *out) {
+bool cg_ptx_assemble(arena *a, diag_set *ds, const cg_output *ptx, const gpu_arch *arch,
+                     const cg_options *o, cg_output *out) {
     cg_assembling s = {.arch = arch, .options = o, .several = true};
     cg_assemble_begin(a, &s);
     return cg_assemble_end(a, ds, &s, ptx, out);

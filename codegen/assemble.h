@@ -17,7 +17,8 @@ typedef struct {
     const char *fault;   // out: why it failed
 } cg_assembly;
 
-// One way to make a cubin. `find`: its path, NULL where it is absent; `assemble` fills out or job->fault.
+// One way to make a cubin. `find`: its path, NULL where it is absent; `assemble` fills out or
+// job->fault.
 typedef struct {
     const char *name;
     const char *(*find)(arena *a);
@@ -33,11 +34,14 @@ bool cg_ptxas_assemble(cg_assembly *job, cg_output *out);
 const char *cg_driver_find(arena *a);
 bool cg_driver_assemble(cg_assembly *job, cg_output *out);
 
-// Files that match the glob pattern `tail` under the folders where CUDA and pip packages put things.
+// Files that match the glob pattern `tail` under the folders where CUDA and pip packages put
+// things.
 typedef VEC(const char *) cg_paths;
-void cg_paths_cuda(arena *a, cg_paths *out, const char *tail);      // "lib64/libnvJitLink.so*"
-void cg_paths_python(arena *a, cg_paths *out, const char *tail);    // "nvidia/*/lib/libnvJitLink.so*"
-const char *cg_path_search(arena *a, const char *name);             // in $PATH; NULL if it is not there
+void cg_paths_cuda(arena *a, cg_paths *out, const char *tail);   // "lib64/libnvJitLink.so*"
+// "nvidia/*/lib/libnvJitLink.so*"
+void cg_paths_python(arena *a, cg_paths *out, const char *tail);
+// in $PATH; NULL if it is not there
+const char *cg_path_search(arena *a, const char *name);
 // Level 2 is 3 but for the assembler's second half of scheduling, a tenth of its time.
 static inline uint32_t cg_assembler_level(const cg_options *o) {
     const uint32_t levels[] = {0, 1, 1, 3};

@@ -8,26 +8,36 @@ typedef struct cuda_context *cuda_context;
 typedef struct cuda_link *cuda_link;
 
 enum {   // of CUjit_option and CUjitInputType
-    JIT_INFO_LOG = 3, JIT_INFO_LOG_SIZE = 4, JIT_ERROR_LOG = 5, JIT_ERROR_LOG_SIZE = 6, JIT_LEVEL = 7,
-    JIT_TARGET = 9, JIT_VERBOSE = 12, JIT_LINE_INFO = 13, JIT_OPTION_COUNT = 8,
-    JIT_INPUT_PTX = 1, JIT_ACCELERATED = 0x10000, LOG_BYTES = 16384
+    JIT_INFO_LOG = 3,
+    JIT_INFO_LOG_SIZE = 4,
+    JIT_ERROR_LOG = 5,
+    JIT_ERROR_LOG_SIZE = 6,
+    JIT_LEVEL = 7,
+    JIT_TARGET = 9,
+    JIT_VERBOSE = 12,
+    JIT_LINE_INFO = 13,
+    JIT_OPTION_COUNT = 8,
+    JIT_INPUT_PTX = 1,
+    JIT_ACCELERATED = 0x10000,
+    LOG_BYTES = 16384
 };
 
-#define DRIVER_FUNCTIONS(X)                                                                                 \
-    X(init, "cuInit", (unsigned))                                                                           \
-    X(device_count, "cuDeviceGetCount", (int *))                                                            \
-    X(device_get, "cuDeviceGet", (int *, int))                                                              \
-    X(retain, "cuDevicePrimaryCtxRetain", (cuda_context *, int))                                            \
-    X(release, "cuDevicePrimaryCtxRelease_v2", (int))                                                       \
-    X(push, "cuCtxPushCurrent_v2", (cuda_context))                                                          \
-    X(pop, "cuCtxPopCurrent_v2", (cuda_context *))                                                          \
-    X(link_create, "cuLinkCreate_v2", (unsigned, int *, void **, cuda_link *))                              \
-    X(link_add, "cuLinkAddData_v2", (cuda_link, int, void *, size_t, const char *, unsigned, int *, void **)) \
-    X(link_complete, "cuLinkComplete", (cuda_link, void **, size_t *))                                      \
+#define DRIVER_FUNCTIONS(X)                                                                        \
+    X(init, "cuInit", (unsigned))                                                                  \
+    X(device_count, "cuDeviceGetCount", (int *))                                                   \
+    X(device_get, "cuDeviceGet", (int *, int))                                                     \
+    X(retain, "cuDevicePrimaryCtxRetain", (cuda_context *, int))                                   \
+    X(release, "cuDevicePrimaryCtxRelease_v2", (int))                                              \
+    X(push, "cuCtxPushCurrent_v2", (cuda_context))                                                 \
+    X(pop, "cuCtxPopCurrent_v2", (cuda_context *))                                                 \
+    X(link_create, "cuLinkCreate_v2", (unsigned, int *, void **, cuda_link *))                     \
+    X(link_add, "cuLinkAddData_v2",                                                                \
+      (cuda_link, int, void *, size_t, const char *, unsigned, int *, void **))                    \
+    X(link_complete, "cuLinkComplete", (cuda_link, void **, size_t *))                             \
     X(link_destroy, "cuLinkDestroy", (cuda_link))
 typedef struct {
     void *library;
-#define X(field, name, args) int (*field) args;
+#define X(field, name, args) int(*field) args;
     DRIVER_FUNCTIONS(X)
 #undef X
 } driver;
@@ -37,9 +47,9 @@ static bool bind(driver *d, const char *path) {
     if (!d->library) return false;
     void *f;
     bool all = true;
-#define X(field, name, args)                                                                                \
-    f = dlsym(d->library, name);                                                                            \
-    all = all && f;                                                                                         \
+#define X(field, name, args)                                                                       \
+    f = dlsym(d->library, name);                                                                   \
+    all = all && f;                                                                                \
     *(void **)&d->field = f;
     DRIVER_FUNCTIONS(X)
 #undef X

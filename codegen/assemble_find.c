@@ -1,5 +1,5 @@
-// Where CUDA's tools lie: $CUDA_HOME and $CUDA_PATH, /usr/local/cuda*, and the packages of whatever Python is
-// about.
+// Where CUDA's tools lie: $CUDA_HOME and $CUDA_PATH, /usr/local/cuda*, and the packages of whatever
+// Python is about.
 #include "assemble.h"
 
 #include <glob.h>

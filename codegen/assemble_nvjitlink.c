@@ -7,20 +7,20 @@
 typedef struct nvjitlink *nvjitlink_handle;
 enum { NVJITLINK_INPUT_PTX = 2 };
 
-#define NVJITLINK_FUNCTIONS(X)                                                                              \
-    X(create, "Create", (nvjitlink_handle *, uint32_t, const char **))                                      \
-    X(destroy, "Destroy", (nvjitlink_handle *))                                                             \
-    X(add_data, "AddData", (nvjitlink_handle, int, const void *, size_t, const char *))                     \
-    X(complete, "Complete", (nvjitlink_handle))                                                             \
-    X(cubin_size, "GetLinkedCubinSize", (nvjitlink_handle, size_t *))                                       \
-    X(cubin, "GetLinkedCubin", (nvjitlink_handle, void *))                                                  \
-    X(error_size, "GetErrorLogSize", (nvjitlink_handle, size_t *))                                          \
-    X(error, "GetErrorLog", (nvjitlink_handle, char *))                                                     \
-    X(info_size, "GetInfoLogSize", (nvjitlink_handle, size_t *))                                            \
+#define NVJITLINK_FUNCTIONS(X)                                                                     \
+    X(create, "Create", (nvjitlink_handle *, uint32_t, const char **))                             \
+    X(destroy, "Destroy", (nvjitlink_handle *))                                                    \
+    X(add_data, "AddData", (nvjitlink_handle, int, const void *, size_t, const char *))            \
+    X(complete, "Complete", (nvjitlink_handle))                                                    \
+    X(cubin_size, "GetLinkedCubinSize", (nvjitlink_handle, size_t *))                              \
+    X(cubin, "GetLinkedCubin", (nvjitlink_handle, void *))                                         \
+    X(error_size, "GetErrorLogSize", (nvjitlink_handle, size_t *))                                 \
+    X(error, "GetErrorLog", (nvjitlink_handle, char *))                                            \
+    X(info_size, "GetInfoLogSize", (nvjitlink_handle, size_t *))                                   \
     X(info, "GetInfoLog", (nvjitlink_handle, char *))
 typedef struct {
     void *library;
-#define X(field, name, args) int (*field) args;
+#define X(field, name, args) int(*field) args;
     NVJITLINK_FUNCTIONS(X)
 #undef X
 } nvjitlink;
@@ -32,7 +32,8 @@ static void *versioned(arena *a, void *library, const char *name) {
     void *f = dlsym(library, arena_printf(a, "nvJitLink%s", name));
     for (uint32_t v = 0; v < sizeof versions / sizeof *versions; v++)
         for (int minor = versions[v].newest; !f && minor >= 0; minor--)
-            f = dlsym(library, arena_printf(a, "__nvJitLink%s_%d_%d", name, versions[v].major, minor));
+            f = dlsym(library,
+                      arena_printf(a, "__nvJitLink%s_%d_%d", name, versions[v].major, minor));
     return f;
 }
 
@@ -42,9 +43,9 @@ static bool bind(arena *a, nvjitlink *n, const char *path) {
     if (!n->library) return false;
     void *f;
     bool all = true;
-#define X(field, name, args)                                                                                \
-    f = versioned(a, n->library, name);                                                                     \
-    all = all && f;                                                                                         \
+#define X(field, name, args)                                                                       \
+    f = versioned(a, n->library, name);                                                            \
+    all = all && f;                                                                                \
     *(void **)&n->field = f;
     NVJITLINK_FUNCTIONS(X)
 #undef X
@@ -69,7 +70,8 @@ const char *cg_nvjitlink_find(arena *a) {
     return NULL;
 }
 
-static const char *log_text(arena *a, nvjitlink_handle h, int (*size_of)(nvjitlink_handle, size_t *),
+static const char *log_text(arena *a, nvjitlink_handle h,
+                            int (*size_of)(nvjitlink_handle, size_t *),
                             int (*text_of)(nvjitlink_handle, char *)) {
     size_t size = 0;
     if (size_of(h, &size) || !size) return "";
@@ -80,7 +82,8 @@ static const char *log_text(arena *a, nvjitlink_handle h, int (*size_of)(nvjitli
 static bool link(cg_assembly *job, const nvjitlink *n, nvjitlink_handle h, cg_output *out) {
     arena *a = job->arena;
     // The size of PTX counts its terminating zero.
-    bool ok = !n->add_data(h, NVJITLINK_INPUT_PTX, job->ptx, job->ptx_size + 1, "gnnc") && !n->complete(h);
+    bool ok = !n->add_data(h, NVJITLINK_INPUT_PTX, job->ptx, job->ptx_size + 1, "gnnc") &&
+              !n->complete(h);
     ok = ok && !n->cubin_size(h, &out->size);
     char *cubin = ok ? ARENA_ARRAY(a, char, out->size + 1) : NULL;
     ok = ok && !n->cubin(h, cubin);

@@ -1,7 +1,7 @@
-// ptxas, as a process. Its output and messages are files without names, so nothing is left behind and no
-// temporary name reaches the cubin. Its input is a pipe: the process is started before there is PTX, and
-// takes a sixth of its time to come so far that it wants some. (It cannot read a pipe twice, so the cubin
-// lacks the PTX's own text, which it would add to line info.)
+// ptxas, as a process. Its output and messages are files without names, so nothing is left behind
+// and no temporary name reaches the cubin. Its input is a pipe: the process is started before there
+// is PTX, and takes a sixth of its time to come so far that it wants some. (It cannot read a pipe
+// twice, so the cubin lacks the PTX's own text, which it would add to line info.)
 #define _GNU_SOURCE   // memfd_create
 #include "assemble.h"
 
@@ -16,8 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-
-static const char *executable(const char *path) { return path && *path && !access(path, X_OK) ? path : NULL; }
+static const char *executable(const char *path) {
+    return path && *path && !access(path, X_OK) ? path : NULL;
+}
 
 const char *cg_ptxas_find(arena *a) {
     if (executable(getenv("GNNC_PTXAS"))) return getenv("GNNC_PTXAS");
@@ -39,7 +40,7 @@ struct cg_ptxas {
     int input, output, log;   // we write the first and read the others when it has ended
 };
 
-// ---- Starting it -----------------------------------------------------------------------------------------
+// ---- Starting it --------------------------------------------------------------------------------
 // False where it could not be run. Streams: of the child, by number.
 static bool spawn(cg_ptxas *p, const char *path, char *const *argv, const int *streams) {
     posix_spawn_file_actions_t actions;
@@ -68,7 +69,8 @@ static bool write_all(int fd, const char *data, size_t size) {
     return true;
 }
 
-// The two ends of the child's input: a pipe; or a file that holds all of it, which has no end to write to.
+// The two ends of the child's input: a pipe; or a file that holds all of it, which has no end to
+// write to.
 static bool open_input(const cg_assembly *job, bool piped, int *ends) {
     if (piped) return !pipe2(ends, O_CLOEXEC);
     ends[0] = memfd_create("gnnc", MFD_CLOEXEC);
@@ -96,7 +98,8 @@ static cg_ptxas *start(const cg_assembly *job, bool piped) {
     *p = (cg_ptxas){.input = ends[1],
                     .output = memfd_create("gnnc", MFD_CLOEXEC),
                     .log = memfd_create("gnnc", MFD_CLOEXEC)};
-    bool ok = p->output >= 0 && p->log >= 0 && spawn(p, job->path, argv, (int[]){ends[0], p->output, p->log});
+    bool ok = p->output >= 0 && p->log >= 0 &&
+              spawn(p, job->path, argv, (int[]){ends[0], p->output, p->log});
     close(ends[0]);
     if (ok) return p;
     close_all(p);
@@ -105,7 +108,7 @@ static cg_ptxas *start(const cg_assembly *job, bool piped) {
 
 cg_ptxas *cg_ptxas_start(const cg_assembly *job) { return start(job, true); }
 
-// ---- Feeding it ------------------------------------------------------------------------------------------
+// ---- Feeding it ---------------------------------------------------------------------------------
 // A ptxas that ends before it has read all must not end us by a signal.
 static void feed(cg_ptxas *p, const char *data, size_t size) {
     sigset_t pipe, before;
@@ -162,8 +165,8 @@ static bool finish(cg_assembly *job, cg_ptxas *p, cg_output *out) {
     return out->data && out->size;
 }
 
-// An older ptxas may not know how to split its work, or not take a pipe, so one that fails is asked again
-// without.
+// An older ptxas may not know how to split its work, or not take a pipe, so one that fails is asked
+// again without.
 bool cg_ptxas_assemble(cg_assembly *job, cg_output *out) {
     if (finish(job, job->early ? job->early : cg_ptxas_start(job), out)) return true;
     return finish(job, start(job, false), out);

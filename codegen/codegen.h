@@ -1,8 +1,9 @@
-// Code generation: simt IR to machine code through LLVM 22, one walk for every target, and a program to its
-// manifest. LLVM stays in this folder; so does the search for an assembler.
+// Code generation: simt IR to machine code through LLVM 22, one walk for every target, and a
+// program to its manifest. LLVM stays in this folder; so does the search for an assembler.
 //
-// Enters: verified simt modules, programs. Leaves: text and bytes in the caller's arena. LLVM objects live and die
-// in the file that made them; a fatal error of LLVM becomes a reproducer file and exit status 70.
+// Enters: verified simt modules, programs. Leaves: text and bytes in the caller's arena. LLVM
+// objects live and die in the file that made them; a fatal error of LLVM becomes a reproducer file
+// and exit status 70.
 //
 //     cg_output ptx = {0};
 //     if (!cg_emit(a, ds, m, &(cg_target){.kind = CG_CUDA, .arch = gpu_arch_find("sm_90a")}, CG_PTX, &opts, &ptx)) …
@@ -20,59 +21,65 @@ typedef struct {
 
 typedef enum { CG_LLVM, CG_PTX, CG_CUBIN, CG_OBJECT, CG_ASSEMBLY } cg_form;
 typedef struct {
-    uint32_t optimise;         // 0 … 3
-    bool line_info;            // .loc directives (on by default)
+    uint32_t optimise;   // 0 … 3
+    bool line_info;      // .loc directives (on by default)
     const source_map *sources;
-    const char *assembler;     // NULL: the first of nvJitLink, ptxas, driver that is found
-    bool verbose_assembler;    // registers, spills and shared bytes of each kernel into log
-    const bool *kernels;       // by place in the module: those to make code of; NULL: all
+    const char *assembler;    // NULL: the first of nvJitLink, ptxas, driver that is found
+    bool verbose_assembler;   // registers, spills and shared bytes of each kernel into log
+    const bool *kernels;      // by place in the module: those to make code of; NULL: all
 } cg_options;
 typedef struct {
     const char *data;
     size_t size;
-    const char *log;           // the assembler's remarks, or ""
+    const char *log;   // the assembler's remarks, or ""
 } cg_output;
 
 // false: diagnostics tell why.
-bool cg_emit(arena *a, diag_set *ds, const simt_module *m, const cg_target *t, cg_form form, const cg_options *o,
-             cg_output *out);
+bool cg_emit(arena *a, diag_set *ds, const simt_module *m, const cg_target *t, cg_form form,
+             const cg_options *o, cg_output *out);
 
-// PTX that others wrote, or edited (ptx_head.c): what it says of itself, outside of the bodies of its kernels.
+// PTX that others wrote, or edited (ptx_head.c): what it says of itself, outside of the bodies of
+// its kernels.
 typedef struct {
     const char *name;
     span at;
-    VEC(uint32_t) params;        // bytes of each
-    uint32_t threads, most;      // .reqntid, .maxntid: all of a block; 0: not said
+    VEC(uint32_t) params;     // bytes of each
+    uint32_t threads, most;   // .reqntid, .maxntid: all of a block; 0: not said
 } cg_ptx_entry;
 typedef struct {
-    const char *note;            // its first line, where that is a comment, or ""
-    uint32_t version;            // PTX version × 10
-    const char *arch;            // "sm_90a"
+    const char *note;   // its first line, where that is a comment, or ""
+    uint32_t version;   // PTX version × 10
+    const char *arch;   // "sm_90a"
     span version_at, arch_at, shared_at;
     bool shared_mixed;           // of a size (shared_at), beside shared memory that a launch gives
     VEC(cg_ptx_entry) entries;   // at least one
 } cg_ptx_head;
-bool cg_ptx_read(arena *a, diag_set *ds, const source_file *text, cg_ptx_head *out);   // false: diagnostics tell why
+// false: diagnostics tell why
+bool cg_ptx_read(arena *a, diag_set *ds, const source_file *text, cg_ptx_head *out);
 const cg_ptx_entry *cg_ptx_find(const cg_ptx_head *h, const char *name);   // NULL if there is none
-bool cg_ptx_assemble(arena *a, diag_set *ds, const cg_output *ptx, const gpu_arch *arch, const cg_options *o, cg_output *out);
+bool cg_ptx_assemble(arena *a, diag_set *ds, const cg_output *ptx, const gpu_arch *arch,
+                     const cg_options *o, cg_output *out);
 
 // What a kernel takes (usage.c): of a multiprocessor of any architecture so far,
 enum {
-    CG_REGISTERS = 65536, CG_QUARTERS = 4,   // each with its share of the registers,
-    CG_REGISTER_UNIT = 256,                  // so many of which a warp is given at a time
-    CG_SHARED_UNIT = 128,                    // bytes of shared memory, likewise a block
-    CG_SHARED_RESERVED = 1024                // that a block takes besides its own
+    CG_REGISTERS = 65536,
+    CG_QUARTERS = 4,            // each with its share of the registers,
+    CG_REGISTER_UNIT = 256,     // so many of which a warp is given at a time
+    CG_SHARED_UNIT = 128,       // bytes of shared memory, likewise a block
+    CG_SHARED_RESERVED = 1024   // that a block takes besides its own
 };
 typedef struct {
     uint32_t registers, stack, spill_stores, spill_loads;   // of a thread; bytes but for registers
 } cg_usage;
-bool cg_usage_read(const char *log, const char *kernel, cg_usage *out);   // from cg_output.log; false: it does not say
-#define CG_LIMITS(X) X(THREADS, "threads") X(BLOCKS, "blocks") X(SHARED, "shared") X(REGISTERS, "registers")
+// from cg_output.log; false: it does not say
+bool cg_usage_read(const char *log, const char *kernel, cg_usage *out);
+#define CG_LIMITS(X)                                                                               \
+    X(THREADS, "threads") X(BLOCKS, "blocks") X(SHARED, "shared") X(REGISTERS, "registers")
 typedef enum {
 #define X(name, text) CG_BY_##name,
     CG_LIMITS(X)
 #undef X
-    CG_LIMIT_COUNT
+        CG_LIMIT_COUNT
 } cg_limit;
 const char *cg_limit_text(cg_limit k);
 typedef struct {
@@ -80,7 +87,8 @@ typedef struct {
     cg_limit limit;    // the first of those that let no more in
     double warps;      // of those it has room for, the share that is taken
 } cg_occupancy;
-cg_occupancy cg_occupancy_of(const gpu_arch *a, uint32_t threads, uint32_t shared_bytes, uint32_t registers);
+cg_occupancy cg_occupancy_of(const gpu_arch *a, uint32_t threads, uint32_t shared_bytes,
+                             uint32_t registers);
 
 // The assemblers found here, a line each, for `gnnc doctor`; and whether there is one.
 bool cg_assemblers(textbuf *out);
@@ -88,12 +96,13 @@ bool cg_assemblers(textbuf *out);
 // Compiles for this machine and keeps the code in memory. A kernel is called once per block.
 typedef void (*cg_host_kernel)(const uint64_t *args, uint32_t block, uint32_t blocks);
 typedef struct cg_jit cg_jit;
-cg_jit *cg_jit_new(arena *a, diag_set *ds, const simt_module *m, const cg_options *o);   // NULL: diagnostics tell why
+// NULL: diagnostics tell why
+cg_jit *cg_jit_new(arena *a, diag_set *ds, const simt_module *m, const cg_options *o);
 cg_host_kernel cg_jit_kernel(cg_jit *j, const char *name);
 void cg_jit_free(cg_jit *j);
 
-// What applications link: each op with its code for several targets and index widths, as data and four small
-// functions (object.c), and the header that declares them (header.c).
+// What applications link: each op with its code for several targets and index widths, as data and
+// four small functions (object.c), and the header that declares them (header.c).
 typedef struct {
     const program *program;
     cg_target target;
@@ -103,13 +112,16 @@ typedef struct {
 typedef struct cg_artefact {
     VEC(cg_build) builds;   // at least one; their programs have the same parameters and spaces
     const struct cg_artefact *twin;   // that writes or reads what is saved, too; NULL: nothing is
-    const char *comment;    // lines above the op in its source, for the header; NULL: none
+    const char *comment;   // lines above the op in its source, for the header; NULL: none
 } cg_artefact;
-bool cg_object(arena *a, diag_set *ds, const cg_artefact *ops, uint32_t nops, const cg_options *o, cg_output *out);
+bool cg_object(arena *a, diag_set *ds, const cg_artefact *ops, uint32_t nops, const cg_options *o,
+               cg_output *out);
 // `name` is the header's without its suffix, `source` the file the ops are of.
-void cg_header(textbuf *out, const char *name, const char *source, const cg_artefact *ops, uint32_t nops);
+void cg_header(textbuf *out, const char *name, const char *source, const cg_artefact *ops,
+               uint32_t nops);
 
-// The manifest of a program as JSON text (runtime/MANIFEST.md). `block` of each kernel and target go in too.
+// The manifest of a program as JSON text (runtime/MANIFEST.md). `block` of each kernel and target
+// go in too.
 void cg_manifest(textbuf *out, const program *p, const cg_target *t);
 
 #endif

@@ -7,8 +7,9 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 
-// ---- llvm_target.c ---------------------------------------------------------------------------------------
-typedef enum { CG_CPU_PORTABLE, CG_CPU_NATIVE } cg_cpu;   // host: x86-64-v3, or all this machine has
+// ---- llvm_target.c ------------------------------------------------------------------------------
+// host: x86-64-v3, or all this machine has
+typedef enum { CG_CPU_PORTABLE, CG_CPU_NATIVE } cg_cpu;
 typedef struct {
     const simt_module *module;
     const bool *taken;   // as in cg_emitter
@@ -23,8 +24,8 @@ typedef struct {
     LLVMTargetMachineRef machine;
     bool host;
 } cg_unit;
-// An empty LLVM module for jobs, and one job's functions in it: *functions, where asked for, are they by
-// their places. false: diagnostics tell why.
+// An empty LLVM module for jobs, and one job's functions in it: *functions, where asked for, are
+// they by their places. false: diagnostics tell why.
 void cg_unit_new(cg_unit *u, const cg_job *job);
 bool cg_unit_emit(cg_unit *u, arena *a, diag_set *ds, const cg_job *job, LLVMValueRef **functions);
 // An LLVM module for the job; false: diagnostics tell why. cg_unit_close follows in either case.
@@ -35,18 +36,19 @@ void cg_unit_close(cg_unit *u);
 // The job on this thread, from its functions to text or bytes in the arena.
 bool cg_compile(arena *a, diag_set *ds, const cg_job *job, cg_output *out);
 
-// ---- parts.c ---------------------------------------------------------------------------------------------
-// The job, to PTX: kernels are compiled in parts, on as many threads as the machine has processors for. The
-// parts depend on the module alone, and so does the PTX.
+// ---- parts.c ------------------------------------------------------------------------------------
+// The job, to PTX: kernels are compiled in parts, on as many threads as the machine has processors
+// for. The parts depend on the module alone, and so does the PTX.
 bool cg_compile_parts(arena *a, diag_set *ds, const cg_job *job, cg_output *out);
 
-// ---- fatal.c ---------------------------------------------------------------------------------------------
-// While a module is being compiled, a fatal error of LLVM writes it to a file and ends the process with
-// status 70.
+// ---- fatal.c ------------------------------------------------------------------------------------
+// While a module is being compiled, a fatal error of LLVM writes it to a file and ends the process
+// with status 70.
 void cg_fatal_watch(const simt_module *m);   // NULL: no longer
 
-// ---- assemble.c ------------------------------------------------------------------------------------------
-// PTX of a module to a cubin, in two steps: an assembler that is a process starts while the PTX is made.
+// ---- assemble.c ---------------------------------------------------------------------------------
+// PTX of a module to a cubin, in two steps: an assembler that is a process starts while the PTX is
+// made.
 typedef struct cg_ptxas cg_ptxas;
 typedef struct {
     const gpu_arch *arch;
@@ -55,7 +57,8 @@ typedef struct {
     cg_ptxas *early;   // started and waiting; NULL: none
 } cg_assembling;
 void cg_assemble_begin(arena *a, cg_assembling *s);
-bool cg_assemble_end(arena *a, diag_set *ds, cg_assembling *s, const cg_output *ptx, cg_output *out);
+bool cg_assemble_end(arena *a, diag_set *ds, cg_assembling *s, const cg_output *ptx,
+                     cg_output *out);
 void cg_assemble_cancel(cg_assembling *s);
 
 #endif

@@ -1,11 +1,12 @@
-// The header applications include: a struct of each op's arguments, its calls, and what they ask of a caller.
-// The runtime reads the struct by the manifest (its arguments.c): sizes of free spaces, then parameters.
+// The header applications include: a struct of each op's arguments, its calls, and what they ask of
+// a caller. The runtime reads the struct by the manifest (its arguments.c): sizes of free spaces,
+// then parameters.
 #include "codegen.h"
 
 #include <ctype.h>
 #include <string.h>
 
-// ---- Names and comments ----------------------------------------------------------------------------------
+// ---- Names and comments -------------------------------------------------------------------------
 // Words of C and C++, and what gnnrt.h's includes define, that a member cannot be called.
 static const char reserved[] =
     " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t"
@@ -25,11 +26,13 @@ typedef struct {
 
 // Macros of gnnrt.h and of <stdint.h>: GNN_ABI, INT32_MAX.
 static bool is_macro(const char *name) {
-    static const char *const begins[] = {"INT", "UINT", "SIZE_", "PTRDIFF_", "SIG_ATOMIC_", "WCHAR_", "WINT_"},
-                      *const ends[] = {"_MAX", "_MIN", "_WIDTH"};
+    static const char *const begins[] = {"INT",         "UINT",   "SIZE_", "PTRDIFF_",
+                                         "SIG_ATOMIC_", "WCHAR_", "WINT_"},
+                             *const ends[] = {"_MAX", "_MIN", "_WIDTH"};
     size_t length = strlen(name);
     bool ours = !strncmp(name, "GNN", 3) && name[length - 1] != '_', begun = false, ended = false;
-    for (size_t k = 0; k < sizeof begins / sizeof *begins; k++) begun |= !strncmp(name, begins[k], strlen(begins[k]));
+    for (size_t k = 0; k < sizeof begins / sizeof *begins; k++)
+        begun |= !strncmp(name, begins[k], strlen(begins[k]));
     for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
         ended |= length > strlen(ends[k]) && !strcmp(name + length - strlen(ends[k]), ends[k]);
     return ours || (begun && ended);
@@ -43,9 +46,12 @@ static bool is_taken(const header *h, const char *name) {
 }
 
 // C's own are all names that begin with two underscores, or one and a capital.
-static bool is_of_c(const char *name) { return *name == '_' && (name[1] == '_' || isupper((unsigned char)name[1])); }
+static bool is_of_c(const char *name) {
+    return *name == '_' && (name[1] == '_' || isupper((unsigned char)name[1]));
+}
 
-// The member's name: without the underscores in front that make it one of C's, with some behind it until it is free.
+// The member's name: without the underscores in front that make it one of C's, with some behind it
+// until it is free.
 static const char *member_name(header *h, const char *name) {
     if (is_of_c(name)) name += strspn(name, "_");
     if (!*name || isdigit((unsigned char)*name)) name = arena_printf(h->out->arena, "x%s", name);
@@ -62,7 +68,7 @@ static void comment_text(textbuf *out, const char *s) {
     }
 }
 
-// ---- What a member is ------------------------------------------------------------------------------------
+// ---- What a member is ---------------------------------------------------------------------------
 static void put_axes(header *h, const program_param *x) {
     textbuf_puts(h->out, "[");
     for (uint32_t k = 0; k < x->rank; k++)
@@ -72,7 +78,8 @@ static void put_axes(header *h, const program_param *x) {
 
 static void put_map(header *h, const program_param *x) {
     const program_space *s = h->p->spaces.data;
-    for (uint32_t k = 0; k < x->rank; k++) textbuf_printf(h->out, "%s%s", k ? ", " : "", s[x->axes[k]].name);
+    for (uint32_t k = 0; k < x->rank; k++)
+        textbuf_printf(h->out, "%s%s", k ? ", " : "", s[x->axes[k]].name);
     textbuf_printf(h->out, " -> %s", s[x->into].name);
     if (x->facts & FACT_SORTED && x->sorted_by >= 0)
         textbuf_printf(h->out, ", sorted within %s", h->p->params.data[x->sorted_by].name);
@@ -84,7 +91,8 @@ static void put_map(header *h, const program_param *x) {
 static void put_tensor(header *h, const program_param *x) {
     if (x->role == PARAM_RESULT) textbuf_puts(h->out, "result, ");
     bool index = x->type == DT_INDEX;
-    textbuf_puts(h->out, index ? "indices (i32, i64: of the code's width) " : ir_dtype_text(x->type));
+    textbuf_puts(h->out,
+                 index ? "indices (i32, i64: of the code's width) " : ir_dtype_text(x->type));
     put_axes(h, x);
     if (index) textbuf_printf(h->out, " in %s", h->p->spaces.data[x->into].name);
     if (x->facts & FACT_PARTIAL) textbuf_puts(h->out, " or none (-1)");
@@ -99,7 +107,10 @@ static void put_tensor(header *h, const program_param *x) {
 static const char *scalar_type(ir_dtype t) {
     if (t == DT_I32) return "int32_t";
     ir_dtype loaded = (ir_dtype)ir_dtype_table(t)->loaded;
-    return loaded == DT_F64 ? "double" : loaded == DT_F32 ? "float" : loaded == DT_BOOL ? "bool" : "int64_t";
+    return loaded == DT_F64    ? "double"
+           : loaded == DT_F32  ? "float"
+           : loaded == DT_BOOL ? "bool"
+                               : "int64_t";
 }
 
 static void put_scalar(header *h, const program_param *x) {
@@ -132,13 +143,16 @@ static void put_space(header *h, const program_space *s) {
     textbuf_printf(h->out, "    int64_t %s;\n", name);
 }
 
-// Behind `saved`, what is read where that is: parameters of the form that reads it, which may be the op itself.
+// Behind `saved`, what is read where that is: parameters of the form that reads it, which may be
+// the op itself.
 static void put_given(header *h, const cg_artefact *op) {
     const program *p = op->twin ? op->twin->builds.data[0].program : h->p;
     for (uint32_t k = 0; k < p->params.len; k++) {
         const program_param *x = &p->params.data[k];
         if (!(x->facts & FACT_GIVEN)) continue;
-        textbuf_printf(h->out, "    gnn_tensor %s;   // of a plan made with GNN_SAVED: what the op gave; ", member_name(h, x->name));
+        textbuf_printf(h->out,
+                       "    gnn_tensor %s;   // of a plan made with GNN_SAVED: what the op gave; ",
+                       member_name(h, x->name));
         put_tensor(h, x);
         textbuf_puts(h->out, "\n");
     }
@@ -147,18 +161,21 @@ static void put_given(header *h, const cg_artefact *op) {
 static void put_struct(header *h, const cg_artefact *op) {
     textbuf_printf(h->out, "struct %s_args {\n", h->p->name);
     for (uint32_t k = 0; k < h->p->spaces.len; k++) put_space(h, &h->p->spaces.data[k]);
-    for (uint32_t k = 0; k < h->p->params.len; k++)   // the others are a part of `saved`, or stand behind it
-        if (!(h->p->params.data[k].facts & (FACT_SAVED | FACT_GIVEN))) put_param(h, &h->p->params.data[k]);
+    // the others are a part of `saved`, or stand behind it
+    for (uint32_t k = 0; k < h->p->params.len; k++)
+        if (!(h->p->params.data[k].facts & (FACT_SAVED | FACT_GIVEN)))
+            put_param(h, &h->p->params.data[k]);
     if (h->p->saved)
         textbuf_printf(
-            h->out, "    void *%s;   // of a plan made with GNN_SAVED: what the op hands to its gradient\n",
+            h->out,
+            "    void *%s;   // of a plan made with GNN_SAVED: what the op hands to its gradient\n",
             member_name(h, "saved"));
     put_given(h, op);
     if (!h->members.len) textbuf_puts(h->out, "    char none;   // C has no empty struct\n");
     textbuf_puts(h->out, "};\n");
 }
 
-// ---- What an op is ---------------------------------------------------------------------------------------
+// ---- What an op is ------------------------------------------------------------------------------
 static bool compiled_before(const cg_artefact *op, uint32_t k) {
     for (uint32_t i = 0; i < k; i++) {
         const cg_target *a = &op->builds.data[i].target, *b = &op->builds.data[k].target;
@@ -181,19 +198,24 @@ static void put_code(textbuf *out, const cg_artefact *op) {
         textbuf_printf(out, "%s%s%s", between, target, b->is_ptx ? " as PTX (for later GPUs)" : "");
         between = ", ";
     }
-    textbuf_printf(out, "; indices of %s bits.\n", widths == 96 ? "32 and 64" : widths == 32 ? "32" : "64");
+    textbuf_printf(out, "; indices of %s bits.\n",
+                   widths == 96   ? "32 and 64"
+                   : widths == 32 ? "32"
+                                  : "64");
 }
 
 static void put_facts(header *h, const cg_artefact *op) {
     const program *p = h->p;
     bool deterministic = true;
-    for (uint32_t k = 0; k < op->builds.len; k++) deterministic &= op->builds.data[k].program->deterministic;
-    textbuf_puts(h->out, deterministic
-                             ? "// The same plan and input give the same bits at every launch.\n"
-                             : "// Sums of floats may differ in their last bits from launch to launch.\n");
-    for (uint32_t k = 0; k < p->requires.len; k++) {
+    for (uint32_t k = 0; k < op->builds.len; k++)
+        deterministic &= op->builds.data[k].program->deterministic;
+    textbuf_puts(h->out,
+                 deterministic
+                     ? "// The same plan and input give the same bits at every launch.\n"
+                     : "// Sums of floats may differ in their last bits from launch to launch.\n");
+    for (uint32_t k = 0; k < p->required.len; k++) {
         textbuf_puts(h->out, "// Precondition, checked by the plan: ");
-        comment_text(h->out, p->requires.data[k].text);
+        comment_text(h->out, p->required.data[k].text);
         textbuf_puts(h->out, "\n");
     }
     for (uint32_t k = 0; k < p->spaces.len; k++) {
@@ -255,20 +277,26 @@ static void put_op(textbuf *out, const cg_artefact *op) {
 
 static const char *guard_of(arena *a, const char *name) {
     char *guard = arena_printf(a, "GNNC_%s_H", name);
-    for (char *c = guard; *c; c++) *c = isalnum((unsigned char)*c) ? (char)toupper((unsigned char)*c) : '_';
+    for (char *c = guard; *c; c++)
+        *c = isalnum((unsigned char)*c) ? (char)toupper((unsigned char)*c) : '_';
     return guard;
 }
 
-void cg_header(textbuf *out, const char *name, const char *source, const cg_artefact *ops, uint32_t nops) {
+void cg_header(textbuf *out, const char *name, const char *source, const cg_artefact *ops,
+               uint32_t nops) {
     const char *guard = guard_of(out->arena, name);
     textbuf_puts(out, "// Made by gnnc from ");
     comment_text(out, source);
-    textbuf_puts(out, ". Link the object beside it and libgnnrt.\n"
-                      "// Sizes count elements, strides too. A size that may be 0 is given as gnn_count(n). Calls return 0 or a\n"
-                      "// negative gnn_status; gnn_context_error has the text.\n");
-    textbuf_printf(out, "#ifndef %s\n#define %s\n\n#include <gnnrt.h>\n\n#if GNN_ABI != 3\n", guard, guard);
-    textbuf_puts(out, "#error \"this header and gnnrt.h come from different versions of gnnc\"\n#endif\n\n"
-                      "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
+    textbuf_puts(
+        out,
+        ". Link the object beside it and libgnnrt.\n"
+        "// Sizes count elements, strides too. A size that may be 0 is given as gnn_count(n). Calls return 0 or a\n"
+        "// negative gnn_status; gnn_context_error has the text.\n");
+    textbuf_printf(out, "#ifndef %s\n#define %s\n\n#include <gnnrt.h>\n\n#if GNN_ABI != 3\n", guard,
+                   guard);
+    textbuf_puts(
+        out, "#error \"this header and gnnrt.h come from different versions of gnnc\"\n#endif\n\n"
+             "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     for (uint32_t k = 0; k < nops; k++) put_op(out, &ops[k]);
     textbuf_puts(out, "#ifdef __cplusplus\n}\n#endif\n#endif\n");
 }

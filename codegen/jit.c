@@ -1,4 +1,5 @@
-// Host kernels compiled into memory: an object made for this machine's own processor, linked by ORC.
+// Host kernels compiled into memory: an object made for this machine's own processor, linked by
+// ORC.
 #include "compile.h"
 
 #include <llvm-c/Error.h>
@@ -18,9 +19,11 @@ static void note(void *user, LLVMErrorRef error) {
     if (text) LLVMDisposeErrorMessage(text);
 }
 
-static LLVMMemoryBufferRef compile(arena *a, diag_set *ds, const simt_module *m, const cg_options *o) {
+static LLVMMemoryBufferRef compile(arena *a, diag_set *ds, const simt_module *m,
+                                   const cg_options *o) {
     cg_target host = {.kind = CG_HOST};
-    cg_job job = {.module = m, .target = &host, .cpu = CG_CPU_NATIVE, .form = CG_OBJECT, .options = o};
+    cg_job job = {
+        .module = m, .target = &host, .cpu = CG_CPU_NATIVE, .form = CG_OBJECT, .options = o};
     cg_unit u;
     LLVMMemoryBufferRef code = NULL;
     if (cg_unit_open(&u, a, ds, &job)) {

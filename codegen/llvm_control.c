@@ -13,7 +13,8 @@ static const simt_instr_info *terminator(const cg_emitter *e, simt_region r) {
 // A phi for each of n values, standing for them from here on.
 static void phis(cg_emitter *e, const simt_value *values, uint32_t n) {
     for (uint32_t k = 0; k < n; k++)
-        e->f.values[values[k]] = LLVMBuildPhi(e->b, cg_type(e, simt_typeof(e->f.ir, values[k])), "");
+        e->f.values[values[k]] = LLVMBuildPhi(e->b, cg_type(e, simt_typeof(e->f.ir, values[k])),
+                                              "");
 }
 
 static void feed(cg_emitter *e, simt_value phi, cg_value v, LLVMBasicBlockRef from) {
@@ -25,8 +26,8 @@ static void feed_all(cg_emitter *e, const simt_value *to, const simt_value *valu
     for (uint32_t k = 0; k < n; k++) feed(e, to[k], e->f.values[values[k]], from);
 }
 
-// The last index that has a successor below hi, plus one: the loop goes on while i is below it. hi - step,
-// but no lower than the least integer, so that nothing wraps for any bounds.
+// The last index that has a successor below hi, plus one: the loop goes on while i is below it. hi
+// - step, but no lower than the least integer, so that nothing wraps for any bounds.
 static cg_value last_round(cg_emitter *e, cg_value hi, cg_value step) {
     // Within the loop lo < hi, so hi - 1 does not wrap.
     if (LLVMIsAConstantInt(step) && LLVMConstIntGetSExtValue(step) == 1)
@@ -50,7 +51,8 @@ void cg_emit_for(cg_emitter *e, const simt_instr_info *i) {
     simt_region body = i->regions[0];
     const simt_value *params = e->f.ir->regions.data[body].params.data;
     uint32_t n = i->nresults;
-    cg_value lo = e->f.values[i->args[0]], hi = e->f.values[i->args[1]], step = e->f.values[i->args[2]];
+    cg_value lo = e->f.values[i->args[0]], hi = e->f.values[i->args[1]],
+             step = e->f.values[i->args[2]];
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
     LLVMBasicBlockRef enter = new_block(e), loop = new_block(e), exit = new_block(e);
     LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, lo, hi, ""), enter, exit);
@@ -71,7 +73,8 @@ void cg_emit_for(cg_emitter *e, const simt_instr_info *i) {
     // The next index is not used in the last round, so there it may wrap.
     feed(e, params[0], LLVMBuildNSWAdd(e->b, index, step, ""), latch);
     feed_all(e, params + 1, yielded, n, latch);
-    cg_value back = LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, index, last, ""), loop, exit);
+    cg_value back = LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, index, last, ""), loop,
+                                    exit);
     if (i->aux == SIMT_LOOP_ROLLED) keep_rolled(e, back);
 
     LLVMPositionBuilderAtEnd(e->b, exit);
@@ -107,21 +110,25 @@ void cg_emit_while(cg_emitter *e, const simt_instr_info *i) {
 }
 
 // Emits one arm and its jump; returns the block that jumps.
-static LLVMBasicBlockRef arm(cg_emitter *e, simt_region r, LLVMBasicBlockRef start, LLVMBasicBlockRef join) {
+static LLVMBasicBlockRef arm(cg_emitter *e, simt_region r, LLVMBasicBlockRef start,
+                             LLVMBasicBlockRef join) {
     LLVMPositionBuilderAtEnd(e->b, start);
     cg_emit_region(e, r);
     LLVMBuildBr(e->b, join);
     return LLVMGetInsertBlock(e->b);
 }
 
-// A mask over stores and what they are computed from: all of it may be done, only the stores may not.
+// A mask over stores and what they are computed from: all of it may be done, only the stores may
+// not.
 static bool masks_stores(const cg_emitter *e, const simt_instr_info *i) {
     if (e->host || i->op != SIMT_IF || i->aux != SIMT_IF_MASK || i->nregions > 1) return false;
     const simt_region_info *r = &e->f.ir->regions.data[i->regions[0]];
     for (uint32_t k = 0; k < r->instrs.len; k++) {
         const simt_instr_info *x = &e->f.ir->instrs.data[r->instrs.data[k]];
-        bool store = x->op == SIMT_ST && simt_typeof(e->f.ir, x->args[0]).element == SIMT_PTR_GLOBAL;
-        if (!store && x->op != SIMT_YIELD && (x->nregions || simt_op_table(x->op)->flags != SIMT_PURE))
+        bool store = x->op == SIMT_ST &&
+                     simt_typeof(e->f.ir, x->args[0]).element == SIMT_PTR_GLOBAL;
+        if (!store && x->op != SIMT_YIELD &&
+            (x->nregions || simt_op_table(x->op)->flags != SIMT_PURE))
             return false;
     }
     return true;
@@ -143,7 +150,8 @@ static bool masks_load(const cg_emitter *e, const simt_instr_info *i) {
     if (r->instrs.len < 2 || other->instrs.len != 1) return false;
     simt_instr last = r->instrs.data[r->instrs.len - 2];
     const simt_instr_info *load = &e->f.ir->instrs.data[last];
-    if (load->op != SIMT_LD || simt_typeof(e->f.ir, load->args[0]).element != SIMT_PTR_GLOBAL) return false;
+    if (load->op != SIMT_LD || simt_typeof(e->f.ir, load->args[0]).element != SIMT_PTR_GLOBAL)
+        return false;
     for (uint32_t k = 0; k + 2 < r->instrs.len; k++) {
         const simt_instr_info *x = &e->f.ir->instrs.data[r->instrs.data[k]];
         if (x->nregions || simt_op_table(x->op)->flags != SIMT_PURE) return false;
@@ -166,7 +174,8 @@ static void weigh_rare(cg_emitter *e, LLVMValueRef branch) {
     static const char kind[] = "prof", name[] = "branch_weights";
     LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
     LLVMMetadataRef parts[] = {LLVMMDStringInContext2(e->context, name, sizeof name - 1),
-                               LLVMValueAsMetadata(LLVMConstInt(i32, 1, 0)), LLVMValueAsMetadata(LLVMConstInt(i32, 2000, 0))};
+                               LLVMValueAsMetadata(LLVMConstInt(i32, 1, 0)),
+                               LLVMValueAsMetadata(LLVMConstInt(i32, 2000, 0))};
     LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(e->context, kind, sizeof kind - 1),
                     LLVMMetadataAsValue(e->context, LLVMMDNodeInContext2(e->context, parts, 3)));
 }
@@ -183,8 +192,10 @@ void cg_emit_if(cg_emitter *e, const simt_instr_info *i) {
         return;
     }
     bool two = i->nregions > 1 && i->regions[1];
-    LLVMBasicBlockRef then_start = new_block(e), else_start = two ? new_block(e) : NULL, join = new_block(e);
-    LLVMValueRef branch = LLVMBuildCondBr(e->b, e->f.values[i->args[0]], then_start, two ? else_start : join);
+    LLVMBasicBlockRef then_start = new_block(e), else_start = two ? new_block(e) : NULL,
+                      join = new_block(e);
+    LLVMValueRef branch = LLVMBuildCondBr(e->b, e->f.values[i->args[0]], then_start,
+                                          two ? else_start : join);
     if (i->aux == SIMT_IF_RARE) weigh_rare(e, branch);
     LLVMBasicBlockRef then_end = arm(e, i->regions[0], then_start, join);
     LLVMBasicBlockRef else_end = two ? arm(e, i->regions[1], else_start, join) : NULL;

@@ -1,18 +1,19 @@
-// Conversions, and on the host the rounding of 16-bit floats, which is written out here so that x86 and GPU
-// give the same bits: round to nearest even, and a NaN that an operation gives is 0x7fff.
+// Conversions, and on the host the rounding of 16-bit floats, which is written out here so that x86
+// and GPU give the same bits: round to nearest even, and a NaN that an operation gives is 0x7fff.
 //
-// Rounding f64 to 16 bits through f32 would round twice. Where that could matter the first rounding is to
-// odd: a result that is not exact gets its last bit set, and the second rounding sees that something was cut
-// (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+// Rounding f64 to 16 bits through f32 would round twice. Where that could matter the first rounding
+// is to odd: a result that is not exact gets its last bit set, and the second rounding sees that
+// something was cut (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
 #include "emitter.h"
 
-// Moves x, rounded to nearest from something that `inexact` says it differs from, to its odd neighbour on
-// that side.
+// Moves x, rounded to nearest from something that `inexact` says it differs from, to its odd
+// neighbour on that side.
 static cg_value make_odd(cg_emitter *e, cg_value x, uint32_t bits, uint32_t lanes, cg_value inexact,
                          cg_value away) {
     LLVMTypeRef t = cg_int_type(e, bits, lanes);
     cg_value i = LLVMBuildBitCast(e->b, x, t, ""), one = cg_int(e, t, 1);
-    cg_value even = LLVMBuildICmp(e->b, LLVMIntEQ, LLVMBuildAnd(e->b, i, one, ""), cg_int(e, t, 0), "");
+    cg_value even = LLVMBuildICmp(e->b, LLVMIntEQ, LLVMBuildAnd(e->b, i, one, ""), cg_int(e, t, 0),
+                                  "");
     cg_value by = LLVMBuildSelect(e->b, away, one, cg_int(e, t, UINT64_MAX), "");
     cg_value moved = LLVMBuildAdd(e->b, i, by, "");
     cg_value odd = LLVMBuildSelect(e->b, LLVMBuildAnd(e->b, even, inexact, ""), moved, i, "");
@@ -33,7 +34,9 @@ static LLVMTypeRef half_type(cg_emitter *e, simt_type t) {
     return t.lanes == 1 ? half : LLVMVectorType(half, t.lanes);
 }
 
-static cg_value is_nan(cg_emitter *e, cg_value v) { return LLVMBuildFCmp(e->b, LLVMRealUNO, v, v, ""); }
+static cg_value is_nan(cg_emitter *e, cg_value v) {
+    return LLVMBuildFCmp(e->b, LLVMRealUNO, v, v, "");
+}
 
 cg_value cg_widen(cg_emitter *e, simt_type t, cg_value v) {
     LLVMTypeRef f32 = cg_type(e, cg_with(t, SIMT_F32));
@@ -49,9 +52,11 @@ cg_value cg_widen(cg_emitter *e, simt_type t, cg_value v) {
 static cg_value f32_to_bf16(cg_emitter *e, uint32_t lanes, cg_value v) {
     LLVMTypeRef i32 = cg_int_type(e, 32, lanes);
     cg_value bits = LLVMBuildBitCast(e->b, v, i32, ""), sixteen = cg_int(e, i32, 16);
-    cg_value odd = LLVMBuildAnd(e->b, LLVMBuildLShr(e->b, bits, sixteen, ""), cg_int(e, i32, 1), "");
+    cg_value odd = LLVMBuildAnd(e->b, LLVMBuildLShr(e->b, bits, sixteen, ""), cg_int(e, i32, 1),
+                                "");
     cg_value up = LLVMBuildAdd(e->b, bits, LLVMBuildAdd(e->b, odd, cg_int(e, i32, 0x7fff), ""), "");
-    return LLVMBuildTrunc(e->b, LLVMBuildLShr(e->b, up, sixteen, ""), cg_int_type(e, 16, lanes), "");
+    return LLVMBuildTrunc(e->b, LLVMBuildLShr(e->b, up, sixteen, ""), cg_int_type(e, 16, lanes),
+                          "");
 }
 
 cg_value cg_narrow(cg_emitter *e, simt_type t, cg_value v) {
@@ -62,7 +67,8 @@ cg_value cg_narrow(cg_emitter *e, simt_type t, cg_value v) {
     return LLVMBuildSelect(e->b, is_nan(e, v), cg_int(e, i16, 0x7fff), bits, "");
 }
 
-// The product of two 16-bit floats is exact in f64; the sum is rounded to odd by its exact error (TwoSum).
+// The product of two 16-bit floats is exact in f64; the sum is rounded to odd by its exact error
+// (TwoSum).
 cg_value cg_soft_fma(cg_emitter *e, simt_type t, const cg_value *x) {
     LLVMTypeRef f64 = cg_type(e, cg_with(t, SIMT_F64));
     cg_value v[3];
@@ -91,7 +97,8 @@ cg_value cg_soft_canonical(cg_emitter *e, simt_type t, cg_value bits) {
 
 // f64 to 16 bits on a GPU: its NaN is another than that of all other conversions.
 static cg_value f64_to_half_ptx(cg_emitter *e, simt_type to, cg_value v) {
-    cg_value nan = LLVMConstBitCast(cg_int(e, cg_int_type(e, 16, to.lanes), 0x7fff), cg_type(e, to));
+    cg_value nan = LLVMConstBitCast(cg_int(e, cg_int_type(e, 16, to.lanes), 0x7fff),
+                                    cg_type(e, to));
     cg_value rounded = LLVMBuildFPTrunc(e->b, v, cg_type(e, to), "");
     return LLVMBuildSelect(e->b, is_nan(e, v), nan, rounded, "");
 }
@@ -126,8 +133,8 @@ static cg_value cvt_tf32_lanes(cg_emitter *e, simt_type t, cg_value v) {
 static cg_value cvt_tf32_bits(cg_emitter *e, simt_type t, cg_value v) {
     LLVMTypeRef i32 = cg_int_type(e, 32, t.lanes);
     cg_value bits = LLVMBuildBitCast(e->b, v, i32, ""),
-             odd = LLVMBuildAnd(e->b, LLVMBuildLShr(e->b, bits, cg_int(e, i32, 13), ""), cg_int(e, i32, 1),
-                                ""),
+             odd = LLVMBuildAnd(e->b, LLVMBuildLShr(e->b, bits, cg_int(e, i32, 13), ""),
+                                cg_int(e, i32, 1), ""),
              up = LLVMBuildAdd(e->b, LLVMBuildAdd(e->b, bits, cg_int(e, i32, 0xfff), ""), odd, ""),
              cut = LLVMBuildAnd(e->b, up, cg_int(e, i32, ~UINT64_C(0x1fff)), "");
     return LLVMBuildSelect(e->b, is_nan(e, v), cg_int(e, i32, 0x7fffffff), cut, "");
@@ -140,14 +147,15 @@ cg_value cg_emit_cvt_tf32(cg_emitter *e, simt_type t, cg_value v) {
     return LLVMBuildBitCast(e->b, rounded, LLVMTypeOf(v), "");
 }
 
-// An i64 of which f64 keeps every bit that can decide a rounding to 16 bits: beyond 2^52 the low twelve bits
-// become one that says whether any was set.
+// An i64 of which f64 keeps every bit that can decide a rounding to 16 bits: beyond 2^52 the low
+// twelve bits become one that says whether any was set.
 static cg_value sticky(cg_emitter *e, uint32_t lanes, bool is_unsigned, cg_value v) {
     LLVMTypeRef i64 = cg_int_type(e, 64, lanes);
     cg_value zero = cg_int(e, i64, 0), low = LLVMBuildAnd(e->b, v, cg_int(e, i64, 0xfff), "");
     cg_value some = LLVMBuildICmp(e->b, LLVMIntNE, low, zero, "");
     cg_value rest = LLVMBuildSelect(e->b, some, cg_int(e, i64, 0x800), zero, "");
-    cg_value cut = LLVMBuildOr(e->b, LLVMBuildAnd(e->b, v, cg_int(e, i64, ~UINT64_C(0xfff)), ""), rest, "");
+    cg_value cut = LLVMBuildOr(e->b, LLVMBuildAnd(e->b, v, cg_int(e, i64, ~UINT64_C(0xfff)), ""),
+                               rest, "");
     cg_value size = is_unsigned ? v : cg_intrinsic2(e, "llvm.abs", v, cg_false(e));
     cg_value large = LLVMBuildICmp(e->b, LLVMIntUGT, size, cg_int(e, i64, UINT64_C(1) << 52), "");
     return LLVMBuildSelect(e->b, large, cut, v, "");
@@ -160,9 +168,11 @@ static bool converts_directly(const cg_emitter *e, simt_type from, simt_type to)
     return !e->host && (to.element == SIMT_F16 || gpu_has(e->target->arch, GPU_CVT_BF16));
 }
 
-static cg_value int_to_float(cg_emitter *e, bool is_unsigned, simt_type from, simt_type to, cg_value v) {
+static cg_value int_to_float(cg_emitter *e, bool is_unsigned, simt_type from, simt_type to,
+                             cg_value v) {
     bool direct = converts_directly(e, from, to), narrow = simt_element_bits(from.element) <= 16;
-    simt_type through = direct ? to : cg_with(to, narrow ? SIMT_F32 : SIMT_F64), f32 = cg_with(to, SIMT_F32);
+    simt_type through = direct ? to : cg_with(to, narrow ? SIMT_F32 : SIMT_F64),
+              f32 = cg_with(to, SIMT_F32);
     if (!direct && from.element == SIMT_I64) v = sticky(e, from.lanes, is_unsigned, v);
     LLVMTypeRef t = cg_type(e, through);
     v = is_unsigned ? LLVMBuildUIToFP(e->b, v, t, "") : LLVMBuildSIToFP(e->b, v, t, "");
@@ -171,8 +181,10 @@ static cg_value int_to_float(cg_emitter *e, bool is_unsigned, simt_type from, si
 }
 
 // PTX saturates by itself, and gives 0 for NaN except for f64 and 64-bit integers.
-static cg_value float_to_int_ptx(cg_emitter *e, bool is_unsigned, simt_type from, simt_type to, cg_value v) {
-    static const char *const names[2][2][2] = {   // from f64, to 64 bits, unsigned
+static cg_value float_to_int_ptx(cg_emitter *e, bool is_unsigned, simt_type from, simt_type to,
+                                 cg_value v) {
+    static const char *const names[2][2][2] = {
+        // from f64, to 64 bits, unsigned
         {{"llvm.nvvm.f2i.rz", "llvm.nvvm.f2ui.rz"}, {"llvm.nvvm.f2ll.rz", "llvm.nvvm.f2ull.rz"}},
         {{"llvm.nvvm.d2i.rz", "llvm.nvvm.d2ui.rz"}, {"llvm.nvvm.d2ll.rz", "llvm.nvvm.d2ull.rz"}}};
     bool f64 = from.element == SIMT_F64, i64 = to.element == SIMT_I64;
@@ -186,12 +198,14 @@ static cg_value float_to_int_ptx(cg_emitter *e, bool is_unsigned, simt_type from
     return LLVMBuildSelect(e->b, is_nan(e, v), cg_int(e, cg_type(e, to), 0), r, "");
 }
 
-static cg_value float_to_int(cg_emitter *e, bool is_unsigned, simt_type from, simt_type to, cg_value v) {
+static cg_value float_to_int(cg_emitter *e, bool is_unsigned, simt_type from, simt_type to,
+                             cg_value v) {
     if (cg_half_width(from)) {
         v = float_to_float(e, from, cg_with(from, SIMT_F32), v);
         from = cg_with(from, SIMT_F32);
     }
-    if (!e->host && simt_element_bits(to.element) >= 32) return float_to_int_ptx(e, is_unsigned, from, to, v);
+    if (!e->host && simt_element_bits(to.element) >= 32)
+        return float_to_int_ptx(e, is_unsigned, from, to, v);
     LLVMTypeRef types[2] = {cg_type(e, to), LLVMTypeOf(v)};
     return cg_intrinsic(e, is_unsigned ? "llvm.fptoui.sat" : "llvm.fptosi.sat", types, 2, &v, 1);
 }
@@ -203,7 +217,8 @@ static cg_value pred_to(cg_emitter *e, simt_type to, cg_value v) {
 }
 
 static cg_value to_pred(cg_emitter *e, simt_type from, cg_value v) {
-    if (!cg_is_float(from)) return LLVMBuildICmp(e->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
+    if (!cg_is_float(from))
+        return LLVMBuildICmp(e->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
     if (cg_soft(e, from)) v = cg_widen(e, from, v);
     return LLVMBuildFCmp(e->b, LLVMRealUNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
 }

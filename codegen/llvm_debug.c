@@ -1,11 +1,12 @@
-// Line information: the .gnn line of each instruction, as `.loc` directives in PTX and line tables in
-// objects. Functions get none of their own: when they are inlined, their code takes the line of the call.
+// Line information: the .gnn line of each instruction, as `.loc` directives in PTX and line tables
+// in objects. Functions get none of their own: when they are inlined, their code takes the line of
+// the call.
 #include "emitter.h"
 
 #include <string.h>
 
-// LLVM's "debug directives only": `.loc` without DWARF sections, which is what ptxas takes when it optimises.
-// The C enumeration lacks it; the value is that of DICompileUnit::DebugDirectivesOnly.
+// LLVM's "debug directives only": `.loc` without DWARF sections, which is what ptxas takes when it
+// optimises. The C enumeration lacks it; the value is that of DICompileUnit::DebugDirectivesOnly.
 enum { DIRECTIVES_ONLY = 3 };
 
 static LLVMMetadataRef file_of(cg_emitter *e, const source_file *f) {
@@ -38,12 +39,14 @@ void cg_debug_start(cg_emitter *e) {
     d->builder = LLVMCreateDIBuilder(e->llvm);
     LLVMDWARFEmissionKind kind = (LLVMDWARFEmissionKind)DIRECTIVES_ONLY;
     if (e->host) kind = LLVMDWARFEmissionLineTablesOnly;
-    LLVMDIBuilderCreateCompileUnit(d->builder, LLVMDWARFSourceLanguageC, file_of(e, f), "gnnc", 4, true, "", 0,
-                                   0, "", 0, kind, 0, false, false, "", 0, "", 0);
+    LLVMDIBuilderCreateCompileUnit(d->builder, LLVMDWARFSourceLanguageC, file_of(e, f), "gnnc", 4,
+                                   true, "", 0, 0, "", 0, kind, 0, false, false, "", 0, "", 0);
     LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
-    LLVMMetadataRef version = LLVMValueAsMetadata(LLVMConstInt(i32, LLVMDebugMetadataVersion(), false));
+    LLVMMetadataRef version = LLVMValueAsMetadata(
+        LLVMConstInt(i32, LLVMDebugMetadataVersion(), false));
     if (!LLVMGetModuleFlag(e->llvm, "Debug Info Version", 18))   // objects hold several modules
-        LLVMAddModuleFlag(e->llvm, LLVMModuleFlagBehaviorWarning, "Debug Info Version", 18, version);
+        LLVMAddModuleFlag(e->llvm, LLVMModuleFlagBehaviorWarning, "Debug Info Version", 18,
+                          version);
 }
 
 static source_position position_of(const cg_emitter *e, span at) {
@@ -53,12 +56,14 @@ static source_position position_of(const cg_emitter *e, span at) {
 // Where a function starts: its own place, or that of its first instruction that has one.
 static source_position start_of(const cg_emitter *e, const simt_func *f) {
     source_position p = position_of(e, f->at);
-    for (uint32_t i = 1; !p.file && i < f->instrs.len; i++) p = position_of(e, f->instrs.data[i].at);
+    for (uint32_t i = 1; !p.file && i < f->instrs.len; i++)
+        p = position_of(e, f->instrs.data[i].at);
     return p;
 }
 
 static void set_location(cg_emitter *e, source_position p, LLVMMetadataRef scope) {
-    LLVMMetadataRef at = LLVMDIBuilderCreateDebugLocation(e->context, p.line, p.column, scope, NULL);
+    LLVMMetadataRef at = LLVMDIBuilderCreateDebugLocation(e->context, p.line, p.column, scope,
+                                                          NULL);
     LLVMSetCurrentDebugLocation2(e->b, at);
 }
 
@@ -69,9 +74,11 @@ void cg_debug_function(cg_emitter *e) {
     if (!d->builder || !e->f.ir->kernel) return;
     source_position p = start_of(e, e->f.ir);
     LLVMMetadataRef file = p.file ? file_of(e, p.file) : d->files.data[0];
-    LLVMMetadataRef type = LLVMDIBuilderCreateSubroutineType(d->builder, file, NULL, 0, LLVMDIFlagZero);
-    d->scope = LLVMDIBuilderCreateFunction(d->builder, file, e->f.ir->name, strlen(e->f.ir->name), "", 0,
-                                           file, p.line, type, false, true, p.line, LLVMDIFlagZero, true);
+    LLVMMetadataRef type = LLVMDIBuilderCreateSubroutineType(d->builder, file, NULL, 0,
+                                                             LLVMDIFlagZero);
+    d->scope = LLVMDIBuilderCreateFunction(d->builder, file, e->f.ir->name, strlen(e->f.ir->name),
+                                           "", 0, file, p.line, type, false, true, p.line,
+                                           LLVMDIFlagZero, true);
     LLVMSetSubprogram(e->f.function, d->scope);
     set_location(e, p, d->scope);
 }

@@ -1,13 +1,14 @@
-// Division on a GPU. ptxas writes div.rn.f32 out as code that costs it as much time as a whole small kernel;
-// this text gives the same bits at a fifth of that. Where quotient and remainders are normal, Newton's step
-// on the machine's reciprocal and two corrections by exact remainders round correctly (P. Markstein, IA-64
-// and Elementary Functions, 2000, chapter 8). Anything else goes through f64: no quotient of two f32 lies as
-// close to the middle between two f32 as f64 is fine, but the result's zeros and infinities want 0 and NaN
-// sorted out first.
+// Division on a GPU. ptxas writes div.rn.f32 out as code that costs it as much time as a whole
+// small kernel; this text gives the same bits at a fifth of that. Where quotient and remainders are
+// normal, Newton's step on the machine's reciprocal and two corrections by exact remainders round
+// correctly (P. Markstein, IA-64 and Elementary Functions, 2000, chapter 8). Anything else goes
+// through f64: no quotient of two f32 lies as close to the middle between two f32 as f64 is fine,
+// but the result's zeros and infinities want 0 and NaN sorted out first.
 #include "emitter.h"
 
-// 1 / y by the machine's estimate and one step of Newton's: where y comes to be, so once for all rounds of a
-// loop that divide by it, as those of a softmax's row do. LLVM leaves it where it finds it.
+// 1 / y by the machine's estimate and one step of Newton's: where y comes to be, so once for all
+// rounds of a loop that divide by it, as those of a softmax's row do. LLVM leaves it where it finds
+// it.
 static cg_value reciprocal(cg_emitter *e, cg_value y) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b),
                       there = LLVMIsAInstruction(y) ? LLVMGetInstructionParent(y) : here;
@@ -15,17 +16,18 @@ static cg_value reciprocal(cg_emitter *e, cg_value y) {
     LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(e->b);
     if (next) LLVMPositionBuilderBefore(e->b, next);
     LLVMTypeRef f32 = e->types[SIMT_F32];
-    cg_value one = LLVMConstReal(f32, 1), r = cg_intrinsic(e, "llvm.nvvm.rcp.approx.ftz.f", NULL, 0, &y, 1);
-    cg_value error = cg_intrinsic(e, "llvm.fma", &f32, 1, (cg_value[]){LLVMBuildFNeg(e->b, y, ""), r, one},
-                                  3);
+    cg_value one = LLVMConstReal(f32, 1),
+             r = cg_intrinsic(e, "llvm.nvvm.rcp.approx.ftz.f", NULL, 0, &y, 1);
+    cg_value error = cg_intrinsic(e, "llvm.fma", &f32, 1,
+                                  (cg_value[]){LLVMBuildFNeg(e->b, y, ""), r, one}, 3);
     r = cg_intrinsic(e, "llvm.fma", &f32, 1, (cg_value[]){r, error, r}, 3);
     if (next) LLVMPositionBuilderAtEnd(e->b, here);
     LLVMSetCurrentDebugLocation2(e->b, line);
     return r;
 }
 
-// Normal operands: 2^-100 <= |x| < 2^60 and 2^-60 <= |y| < 2^24, so |x / y| is in (2^-124, 2^120] and the
-// last bit of a remainder no less than 2^-147.
+// Normal operands: 2^-100 <= |x| < 2^60 and 2^-60 <= |y| < 2^24, so |x / y| is in (2^-124, 2^120]
+// and the last bit of a remainder no less than 2^-147.
 static const char divide_f32[] =
     "{\n"
     "\t.reg .b32 \tx, y;\n"
@@ -65,10 +67,10 @@ static const char divide_f32[] =
     "Done:\n"
     "}";
 
-// ptxas writes the way out of its own division down once a kernel, so where there are very many the machine's
-// costs it less: ptxas 13.0 takes 33 million instructions for the first and 6 for each further one, 10 for
-// each text. On the GPU this text is the faster one: a kernel of gat with 9 takes 384 µs on an H200 instead
-// of 448.
+// ptxas writes the way out of its own division down once a kernel, so where there are very many the
+// machine's costs it less: ptxas 13.0 takes 33 million instructions for the first and 6 for each
+// further one, 10 for each text. On the GPU this text is the faster one: a kernel of gat with 9
+// takes 384 µs on an H200 instead of 448.
 enum { FEW_DIVISIONS = 32 };
 
 static uint32_t divisions(const simt_module *m, const simt_func *f) {
@@ -93,7 +95,8 @@ cg_value cg_divide_gpu(cg_emitter *e, simt_type t, cg_value x, cg_value y) {
         cg_value u = cg_emit_cvt(e, false, t, f32, x), v = cg_emit_cvt(e, false, t, f32, y);
         return cg_emit_cvt(e, false, f32, t, cg_divide_gpu(e, f32, u, v));
     }
-    if (t.element != SIMT_F32 || e->f.divides || LLVMIsConstant(y)) return LLVMBuildFDiv(e->b, x, y, "");
+    if (t.element != SIMT_F32 || e->f.divides || LLVMIsConstant(y))
+        return LLVMBuildFDiv(e->b, x, y, "");
     cg_value parts[CG_MAX_LANES];
     for (uint32_t k = 0; k < t.lanes; k++) {
         cg_value lane[3] = {cg_lane(e, x, t.lanes, k), cg_lane(e, y, t.lanes, k)};

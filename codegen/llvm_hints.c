@@ -1,10 +1,10 @@
-// Loads and stores of global memory with a cache hint, or under a predicate. LLVM has no form for them, so
-// they are written as PTX:
+// Loads and stores of global memory with a cache hint, or under a predicate. LLVM has no form for
+// them, so they are written as PTX:
 //     ld.global.nc.L1::evict_last.v4.b32 {$0,$1,$2,$3}, [$4];
 //     @$2 ld.global.nc.b32 $0, [$1];                                 // $0 also goes in
 //     @$2 st.global.b32 [$0], $1;
-// A value travels as 32-bit registers (16-bit ones for smaller accesses), in pieces of at most 16 aligned
-// bytes.
+// A value travels as 32-bit registers (16-bit ones for smaller accesses), in pieces of at most 16
+// aligned bytes.
 #include "emitter.h"
 
 #include <string.h>
@@ -18,7 +18,8 @@ typedef struct {
 } pieces;
 
 static pieces split(simt_type t, uint32_t align) {
-    uint32_t bytes = simt_element_bits(t.element) * t.lanes / 8, chunk = align < bytes ? align : bytes;
+    uint32_t bytes = simt_element_bits(t.element) * t.lanes / 8,
+             chunk = align < bytes ? align : bytes;
     if (chunk > 16) chunk = 16;
     uint32_t word = chunk < 4 ? chunk : 4;
     return (pieces){8 * word, bytes / word, chunk / word};
@@ -42,7 +43,9 @@ static const char *vector_text(uint32_t n) { return n == 1 ? "" : n == 2 ? ".v2"
 
 // PTX wants the cache operator before .nc and the eviction priority after it.
 static const char *cache_operator(const simt_instr_info *i) {
-    return i->mem.cache == SIMT_CACHE_STREAM ? ".cs" : i->mem.cache == SIMT_CACHE_BYPASS ? ".cg" : "";
+    return i->mem.cache == SIMT_CACHE_STREAM   ? ".cs"
+           : i->mem.cache == SIMT_CACHE_BYPASS ? ".cg"
+                                               : "";
 }
 
 static const char *eviction(const simt_instr_info *i) {
@@ -53,8 +56,9 @@ static const char *eviction(const simt_instr_info *i) {
 static bool is_free(const simt_instr_info *i) { return i->mem.invariant && !i->mem.pinned; }
 
 static const char *load_text(cg_emitter *e, const simt_instr_info *i, pieces p) {
-    const char *order = i->mem.pinned ? ".relaxed.cta" : "", *cached = i->mem.pinned ? "" : cache_operator(i),
-               *nc = is_free(i) ? ".nc" : "", *to = operands(e, 0, p.group);
+    const char *order = i->mem.pinned ? ".relaxed.cta" : "",
+               *cached = i->mem.pinned ? "" : cache_operator(i), *nc = is_free(i) ? ".nc" : "",
+               *to = operands(e, 0, p.group);
     const char *when = e->f.otherwise ? arena_printf(e->arena, "@$%u ", p.group + 1) : "";
     return arena_printf(e->arena, "%sld%s.global%s%s%s%s.b%u %s, [$%u];", when, order, cached, nc,
                         eviction(i), vector_text(p.group), p.bits, to, p.group);
@@ -62,8 +66,8 @@ static const char *load_text(cg_emitter *e, const simt_instr_info *i, pieces p) 
 
 static const char *store_text(cg_emitter *e, const simt_instr_info *i, pieces p) {
     const char *when = e->f.predicate ? arena_printf(e->arena, "@$%u ", p.group + 1) : "";
-    return arena_printf(e->arena, "%sst.global%s%s%s.b%u [$0], %s;", when, cache_operator(i), eviction(i),
-                        vector_text(p.group), p.bits, operands(e, 1, p.group));
+    return arena_printf(e->arena, "%sst.global%s%s%s.b%u [$0], %s;", when, cache_operator(i),
+                        eviction(i), vector_text(p.group), p.bits, operands(e, 1, p.group));
 }
 
 static cg_value piece_address(cg_emitter *e, pieces p, cg_value pointer, uint32_t word) {
@@ -82,10 +86,12 @@ static void reads_nothing_else(cg_emitter *e, cg_value call) {
 }
 
 // Loads `words` of a group; where there is a predicate, they are what the registers hold otherwise.
-static void load_group(cg_emitter *e, const simt_instr_info *i, pieces p, cg_value pointer, cg_value *words) {
+static void load_group(cg_emitter *e, const simt_instr_info *i, pieces p, cg_value pointer,
+                       cg_value *words) {
     LLVMTypeRef word = LLVMIntTypeInContext(e->context, p.bits == 32 ? 32 : 16);
     LLVMTypeRef many[4] = {word, word, word, word};
-    LLVMTypeRef result = p.group == 1 ? word : LLVMStructTypeInContext(e->context, many, p.group, false);
+    LLVMTypeRef result = p.group == 1 ? word
+                                      : LLVMStructTypeInContext(e->context, many, p.group, false);
     textbuf c = textbuf_new(e->arena);
     for (uint32_t k = 0; k < p.group; k++) textbuf_printf(&c, "=%s,", register_constraint(p));
     textbuf_puts(&c, e->f.otherwise ? "l,b" : "l");
@@ -110,7 +116,7 @@ cg_value cg_emit_load_text(cg_emitter *e, const simt_instr_info *i, simt_type t,
     cg_value words[MAX_WORDS], v = LLVMGetPoison(cg_int_type(e, p.bits, p.words));
     cg_value other = e->f.otherwise ? LLVMBuildBitCast(e->b, e->f.otherwise,
                                                        cg_int_type(e, p.bits, p.words), "")
-                                  : NULL;
+                                    : NULL;
     for (uint32_t k = 0; k < p.words && other; k++) words[k] = word_of(e, p, other, k);
     for (uint32_t k = 0; k < p.words; k += p.group)
         load_group(e, i, p, piece_address(e, p, pointer, k), words + k);
@@ -121,8 +127,8 @@ cg_value cg_emit_load_text(cg_emitter *e, const simt_instr_info *i, simt_type t,
     return LLVMBuildBitCast(e->b, v, cg_type(e, t), "");
 }
 
-void cg_emit_store_text(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v,
-                        uint32_t align) {
+void cg_emit_store_text(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer,
+                        cg_value v, uint32_t align) {
     pieces p = split(t, align);
     cg_value words = LLVMBuildBitCast(e->b, v, cg_int_type(e, p.bits, p.words), "");
     textbuf c = textbuf_new(e->arena);

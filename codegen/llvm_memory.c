@@ -22,33 +22,39 @@ static bool hinted(const cg_emitter *e, const simt_instr_info *i) {
            simt_typeof(e->f.ir, i->args[0]).element == SIMT_PTR_GLOBAL;
 }
 
-// LLVM would load halves of shared memory one by one where they are used one by one: the operands of matrices that lie
-// along another axis.
+// LLVM would load halves of shared memory one by one where they are used one by one: the operands
+// of matrices that lie along another axis.
 static bool loads_words(const cg_emitter *e, const simt_instr_info *i, simt_type t) {
     return !e->host && simt_typeof(e->f.ir, i->args[0]).element == SIMT_PTR_SHARED && t.lanes > 2 &&
-           (t.element == SIMT_F16 || t.element == SIMT_BF16) && access_align(i, t) == access_bytes(t);
+           (t.element == SIMT_F16 || t.element == SIMT_BF16) &&
+           access_align(i, t) == access_bytes(t);
 }
 
 cg_value cg_emit_load(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer) {
-    if (hinted(e, i) || e->f.otherwise) return cg_emit_load_text(e, i, t, pointer, access_align(i, t));
+    if (hinted(e, i) || e->f.otherwise)
+        return cg_emit_load_text(e, i, t, pointer, access_align(i, t));
     bool words = loads_words(e, i, t);
-    cg_value v = LLVMBuildLoad2(e->b, words ? cg_int_type(e, 32, t.lanes / 2) : cg_type(e, t), pointer, "");
+    cg_value v = LLVMBuildLoad2(e->b, words ? cg_int_type(e, 32, t.lanes / 2) : cg_type(e, t),
+                                pointer, "");
     LLVMSetAlignment(v, access_align(i, t));
     if (words) return LLVMBuildBitCast(e->b, v, cg_type(e, t), "");
     if (i->mem.invariant) {
         unsigned kind = LLVMGetMDKindIDInContext(e->context, "invariant.load", 14);
-        LLVMSetMetadata(v, kind, LLVMMetadataAsValue(e->context, LLVMMDNodeInContext2(e->context, NULL, 0)));
+        LLVMSetMetadata(v, kind,
+                        LLVMMetadataAsValue(e->context, LLVMMDNodeInContext2(e->context, NULL, 0)));
     }
     return v;
 }
 
-void cg_emit_store(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v) {
+void cg_emit_store(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer,
+                   cg_value v) {
     if (e->f.predicate || hinted(e, i)) cg_emit_store_text(e, i, t, pointer, v, access_align(i, t));
     else LLVMSetAlignment(LLVMBuildStore(e->b, v, pointer), access_align(i, t));
 }
 
 static unsigned scope(const cg_emitter *e) {
-    return e->host ? LLVMGetSyncScopeID(e->context, "", 0) : LLVMGetSyncScopeID(e->context, "device", 6);
+    return e->host ? LLVMGetSyncScopeID(e->context, "", 0)
+                   : LLVMGetSyncScopeID(e->context, "device", 6);
 }
 
 static cg_value compare_exchange(cg_emitter *e, cg_value pointer, cg_value expected, cg_value v) {
@@ -92,9 +98,10 @@ static LLVMAtomicRMWBinOp native_op(simt_atomic a, bool is_float) {
     ICE("an atomic that does not exist");
 }
 
-// Float minimum and maximum become compare-and-swap loops: the tricks with integer atomics lose NaNs of one
-// sign.
-cg_value cg_emit_atomic(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v) {
+// Float minimum and maximum become compare-and-swap loops: the tricks with integer atomics lose
+// NaNs of one sign.
+cg_value cg_emit_atomic(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer,
+                        cg_value v) {
     simt_atomic a = (simt_atomic)i->aux;
     if (cg_soft(e, t)) {
         if (a != SIMT_ATOMIC_ADD) ICE("16-bit floats can only be added atomically");
@@ -104,29 +111,32 @@ cg_value cg_emit_atomic(cg_emitter *e, const simt_instr_info *i, simt_type t, cg
                                        LLVMAtomicOrderingMonotonic, scope(e));
 }
 
-// ---- Copies that go on while the thread does ------------------------------------------------------------
+// ---- Copies that go on while the thread does ----------------------------------------------------
 // The host has what they bring at once. 16 bytes go past the L1.
 static void copy_at_once(cg_emitter *e, const cg_value *x, cg_value bytes) {
     LLVMTypeRef i8 = LLVMInt8TypeInContext(e->context);
-    cg_value some = LLVMBuildSelect(e->b, x[2], bytes, LLVMConstInt(LLVMTypeOf(bytes), 0, false), "");
+    cg_value some = LLVMBuildSelect(e->b, x[2], bytes, LLVMConstInt(LLVMTypeOf(bytes), 0, false),
+                                    "");
     LLVMBuildMemSet(e->b, x[0], LLVMConstInt(i8, 0, false), bytes, 1);
     LLVMBuildMemCpy(e->b, x[0], 1, x[1], 1, some);
 }
 
-// No operation copies two bytes while the thread goes on. Loads of several copies may all come before the first
-// store, as what is copied from does not change in the kernel.
+// No operation copies two bytes while the thread goes on. Loads of several copies may all come
+// before the first store, as what is copied from does not change in the kernel.
 static void copy_through_register(cg_emitter *e, const cg_value *x) {
     cg_value args[] = {x[1], LLVMBuildZExt(e->b, x[2], LLVMInt32TypeInContext(e->context), "")};
-    cg_value two = cg_asm(e, LLVMInt16TypeInContext(e->context),
-                          "{ .reg .pred p; setp.ne.b32 p, $2, 0; mov.b16 $0, 0; @p ld.global.b16 $0, [$1]; }",
-                          "=h,l,r", false, args, 2);
+    cg_value two = cg_asm(
+        e, LLVMInt16TypeInContext(e->context),
+        "{ .reg .pred p; setp.ne.b32 p, $2, 0; mov.b16 $0, 0; @p ld.global.b16 $0, [$1]; }",
+        "=h,l,r", false, args, 2);
     LLVMSetAlignment(LLVMBuildStore(e->b, two, x[0]), 2);
 }
 
 void cg_emit_copy(cg_emitter *e, const simt_instr_info *i, const cg_value *x) {
     cg_value bytes = cg_i32(e, (uint32_t)i->imm.i);
     if (e->host) {
-        copy_at_once(e, x, LLVMConstInt(LLVMInt64TypeInContext(e->context), (uint64_t)i->imm.i, false));
+        copy_at_once(e, x,
+                     LLVMConstInt(LLVMInt64TypeInContext(e->context), (uint64_t)i->imm.i, false));
         return;
     }
     if (i->imm.i == 2) {

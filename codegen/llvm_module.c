@@ -1,9 +1,10 @@
-// A simt module to an LLVM module: declarations of functions and kernels by the target's calling convention,
-// then their bodies, region by region.
+// A simt module to an LLVM module: declarations of functions and kernels by the target's calling
+// convention, then their bodies, region by region.
 //
-// CUDA: a kernel is a ptx_kernel function with the simt parameters, its block size in "nvvm.reqntid", its
-// shared memory dynamic (the launcher passes the bytes). Host: `void kernel(const uint64_t *args, uint32_t
-// block, uint32_t blocks)`, a block of one thread, its shared memory on the stack.
+// CUDA: a kernel is a ptx_kernel function with the simt parameters, its block size in
+// "nvvm.reqntid", its shared memory dynamic (the launcher passes the bytes). Host: `void
+// kernel(const uint64_t *args, uint32_t block, uint32_t blocks)`, a block of one thread, its shared
+// memory on the stack.
 #include "emitter.h"
 
 #include <string.h>
@@ -13,8 +14,8 @@ enum { PTX_KERNEL = 71, SHARED_SPACE = 3, SHARED_ALIGN = 128 };
 void cg_refuse(cg_emitter *e, const simt_instr_info *i, diag_code code, const char *why) {
     e->failed = true;
     const char *where = e->host ? "host" : e->target->arch->name;
-    diagnostic *d = diag(e->ds, code, i->at, "'%s' cannot be compiled for %s", simt_op_table(i->op)->text,
-                         where);
+    diagnostic *d = diag(e->ds, code, i->at, "'%s' cannot be compiled for %s",
+                         simt_op_table(i->op)->text, where);
     diag_note(d, NO_SPAN, "%s", why);
 }
 
@@ -35,7 +36,7 @@ static void element_types(cg_emitter *e) {
     t[SIMT_PTR_LOCAL] = LLVMPointerTypeInContext(c, e->host ? 0 : 5);
 }
 
-// ---- Declarations ----------------------------------------------------------------------------------------
+// ---- Declarations -------------------------------------------------------------------------------
 static void add_attribute(cg_emitter *e, cg_value f, LLVMAttributeIndex at, const char *name) {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     LLVMAddAttributeAtIndex(f, at, LLVMCreateEnumAttribute(e->context, kind, 0));
@@ -75,17 +76,19 @@ static void number_attribute(cg_emitter *e, cg_value llvm, const char *key, uint
 
 // More than there is room for an assembler would not heed at all.
 static uint32_t resident_blocks(const gpu_arch *a, const simt_func *f) {
-    uint32_t threads = f->occupancy < a->threads ? f->occupancy : a->threads, blocks = threads / f->block;
+    uint32_t threads = f->occupancy < a->threads ? f->occupancy : a->threads,
+             blocks = threads / f->block;
     return blocks < a->blocks ? blocks : a->blocks;
 }
 
-// Without a word on occupancy the assembler saves registers until a multiprocessor is full, and lets loads
-// wait for one another where they would need more.
+// Without a word on occupancy the assembler saves registers until a multiprocessor is full, and
+// lets loads wait for one another where they would need more.
 static void kernel_attributes(cg_emitter *e, const simt_func *f, cg_value llvm) {
     if (e->host) return;
     LLVMSetFunctionCallConv(llvm, PTX_KERNEL);
     number_attribute(e, llvm, "nvvm.reqntid", f->block);
-    if (f->occupancy) number_attribute(e, llvm, "nvvm.minctasm", resident_blocks(e->target->arch, f));
+    if (f->occupancy)
+        number_attribute(e, llvm, "nvvm.minctasm", resident_blocks(e->target->arch, f));
     for (uint32_t k = 0; k < f->params.len; k++) {
         if (f->params.data[k].flags & SIMT_READONLY) add_attribute(e, llvm, k + 1, "readonly");
         if (f->params.data[k].flags & SIMT_NOALIAS) add_attribute(e, llvm, k + 1, "noalias");
@@ -103,10 +106,11 @@ static cg_value declare(cg_emitter *e, const simt_func *f) {
     return llvm;
 }
 
-// ---- Bodies ----------------------------------------------------------------------------------------------
+// ---- Bodies -------------------------------------------------------------------------------------
 // args[k], read as parameter k: its value stands in the low bytes.
 static cg_value host_argument(cg_emitter *e, uint32_t k) {
-    cg_value place = LLVMGetParam(e->f.function, 0), index = LLVMConstInt(e->types[SIMT_I64], k, false);
+    cg_value place = LLVMGetParam(e->f.function, 0),
+             index = LLVMConstInt(e->types[SIMT_I64], k, false);
     if (k) place = LLVMBuildGEP2(e->b, e->types[SIMT_I64], place, &index, 1, "");
     cg_value v = LLVMBuildLoad2(e->b, param_type(e, e->f.ir, k), place, "");
     LLVMSetAlignment(v, 8);
@@ -132,7 +136,8 @@ static void bind_shared(cg_emitter *e) {
     e->f.shared = NULL;
     if (!e->f.ir->kernel || !e->f.ir->shared_bytes) return;
     if (e->host) {
-        e->f.shared = LLVMBuildAlloca(e->b, LLVMArrayType2(e->types[SIMT_I8], e->f.ir->shared_bytes), "");
+        e->f.shared = LLVMBuildAlloca(e->b,
+                                      LLVMArrayType2(e->types[SIMT_I8], e->f.ir->shared_bytes), "");
         LLVMSetAlignment(e->f.shared, SHARED_ALIGN);
         return;
     }

@@ -1,7 +1,8 @@
-// Each operation to LLVM: one case each. Floats carry no fast-math flag, so nothing is fused or reassociated.
+// Each operation to LLVM: one case each. Floats carry no fast-math flag, so nothing is fused or
+// reassociated.
 #include "emitter.h"
 
-// ---- Integers --------------------------------------------------------------------------------------------
+// ---- Integers -----------------------------------------------------------------------------------
 // LLVM leaves the quotient of the least integer and -1 undefined, and x86 traps; here it wraps.
 static cg_value signed_division(cg_emitter *e, simt_op op, cg_value x, cg_value y) {
     LLVMTypeRef t = LLVMTypeOf(x);
@@ -16,24 +17,28 @@ static cg_value signed_division(cg_emitter *e, simt_op op, cg_value x, cg_value 
 
 static cg_value upper_product(cg_emitter *e, simt_type t, cg_value x, cg_value y) {
     uint32_t bits = simt_element_bits(t.element);
-    if (!e->host && bits == 32 && t.lanes == 1)   // a 64-bit product would not become one instruction again
+    // a 64-bit product would not become one instruction again
+    if (!e->host && bits == 32 && t.lanes == 1)
         return cg_intrinsic(e, "llvm.nvvm.mulhi.ui", NULL, 0, (cg_value[]){x, y}, 2);
     LLVMTypeRef wide = cg_int_type(e, 2 * bits, t.lanes);
     cg_value u = LLVMBuildZExt(e->b, x, wide, ""), v = LLVMBuildZExt(e->b, y, wide, "");
     cg_value p = LLVMBuildMul(e->b, u, v, "");
-    return LLVMBuildTrunc(e->b, LLVMBuildLShr(e->b, p, cg_int(e, wide, bits), ""), cg_type(e, t), "");
+    return LLVMBuildTrunc(e->b, LLVMBuildLShr(e->b, p, cg_int(e, wide, bits), ""), cg_type(e, t),
+                          "");
 }
 
 static cg_value int_binary(cg_emitter *e, simt_op op, simt_type t, cg_value x, cg_value y) {
-    cg_value amount = op == SIMT_SHL || op == SIMT_LSHR || op == SIMT_ASHR
-                          ? LLVMBuildAnd(e->b, y, cg_int(e, LLVMTypeOf(y), simt_element_bits(t.element) - 1),
-                                         "") : NULL;
+    cg_value amount =
+        op == SIMT_SHL || op == SIMT_LSHR || op == SIMT_ASHR
+            ? LLVMBuildAnd(e->b, y, cg_int(e, LLVMTypeOf(y), simt_element_bits(t.element) - 1), "")
+            : NULL;
     switch ((int)op) {
     case SIMT_ADD: return LLVMBuildAdd(e->b, x, y, "");
     case SIMT_SUB: return LLVMBuildSub(e->b, x, y, "");
     case SIMT_MUL: return LLVMBuildMul(e->b, x, y, "");
     case SIMT_MULHI: return upper_product(e, t, x, y);
-    case SIMT_DIV: case SIMT_REM: return signed_division(e, op, x, y);
+    case SIMT_DIV:
+    case SIMT_REM: return signed_division(e, op, x, y);
     case SIMT_UDIV: return LLVMBuildUDiv(e->b, x, y, "");
     case SIMT_UREM: return LLVMBuildURem(e->b, x, y, "");
     case SIMT_MIN: return cg_intrinsic2(e, "llvm.smin", x, y);
@@ -59,12 +64,12 @@ static cg_value int_unary(cg_emitter *e, simt_op op, cg_value x) {
     ICE("'%s' does not take integers", simt_op_table(op)->text);
 }
 
-// ---- Floats ----------------------------------------------------------------------------------------------
+// ---- Floats -------------------------------------------------------------------------------------
 // Operations that are an intrinsic of LLVM on vectors, too.
 static const char *float_intrinsic(simt_op op) {
     static const char *const names[SIMT_OP_COUNT] = {
-        [SIMT_MIN] = "llvm.minimum", [SIMT_MAX] = "llvm.maximum", [SIMT_ABS] = "llvm.fabs",
-        [SIMT_SQRT] = "llvm.sqrt",   [SIMT_FLOOR] = "llvm.floor", [SIMT_CEIL] = "llvm.ceil",
+        [SIMT_MIN] = "llvm.minimum",    [SIMT_MAX] = "llvm.maximum",      [SIMT_ABS] = "llvm.fabs",
+        [SIMT_SQRT] = "llvm.sqrt",      [SIMT_FLOOR] = "llvm.floor",      [SIMT_CEIL] = "llvm.ceil",
         [SIMT_RINT] = "llvm.roundeven", [SIMT_COPYSIGN] = "llvm.copysign"};
     if (!names[op]) ICE("'%s' does not take floats", simt_op_table(op)->text);
     return names[op];
@@ -108,7 +113,7 @@ static cg_value fma_op(cg_emitter *e, simt_type t, const cg_value *x) {
     return cg_intrinsic(e, "llvm.fma", &type, 1, x, 3);
 }
 
-// ---- Approximations --------------------------------------------------------------------------------------
+// ---- Approximations -----------------------------------------------------------------------------
 static cg_value reciprocal(cg_emitter *e, simt_type t, cg_value x) {
     simt_instr_info one = {.imm.f = 1};
     return LLVMBuildFDiv(e->b, cg_constant(e, t, &one), x, "");
@@ -127,7 +132,8 @@ static cg_value approximate_host(cg_emitter *e, simt_op op, simt_type t, cg_valu
 
 static const char *inline_text(simt_op op) {
     switch ((int)op) {
-#define CG_INLINE(name, text) case SIMT_##name: return text;
+#define CG_INLINE(name, text)                                                                      \
+    case SIMT_##name: return text;
 #include "inline.def"
 #undef CG_INLINE
     }
@@ -160,12 +166,14 @@ static cg_value approximate(cg_emitter *e, const simt_instr_info *i, simt_type t
     return approximate_ptx(e, op, t, x);
 }
 
-// ---- Comparison and shape --------------------------------------------------------------------------------
-static cg_value compare(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value x, cg_value y) {
-    static const LLVMIntPredicate ints[] = {LLVMIntEQ, LLVMIntNE, LLVMIntSLT, LLVMIntSLE, LLVMIntSGT,
-                                            LLVMIntSGE, LLVMIntULT, LLVMIntULE, LLVMIntUGT, LLVMIntUGE};
-    static const LLVMRealPredicate reals[] = {LLVMRealOEQ, LLVMRealUNE, LLVMRealOLT, LLVMRealOLE, LLVMRealOGT,
-                                              LLVMRealOGE};
+// ---- Comparison and shape -----------------------------------------------------------------------
+static cg_value compare(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value x,
+                        cg_value y) {
+    static const LLVMIntPredicate ints[] = {LLVMIntEQ,  LLVMIntNE,  LLVMIntSLT, LLVMIntSLE,
+                                            LLVMIntSGT, LLVMIntSGE, LLVMIntULT, LLVMIntULE,
+                                            LLVMIntUGT, LLVMIntUGE};
+    static const LLVMRealPredicate reals[] = {LLVMRealOEQ, LLVMRealUNE, LLVMRealOLT,
+                                              LLVMRealOLE, LLVMRealOGT, LLVMRealOGE};
     if (!cg_is_float(t)) return LLVMBuildICmp(e->b, ints[i->aux], x, y, "");
     if (i->aux > SIMT_GE) ICE("an unsigned comparison of floats");
     if (cg_soft(e, t)) {
@@ -186,9 +194,7 @@ static cg_value slice(cg_emitter *e, simt_type from, simt_type to, cg_value x, u
 }
 
 static cg_value insert(cg_emitter *e, const simt_instr_info *i, cg_value v, cg_value x) {
-    return LLVMBuildInsertElement(e->b, v, x,
-                                  cg_i32(e, (uint32_t)i->imm.i),
-                                      "");
+    return LLVMBuildInsertElement(e->b, v, x, cg_i32(e, (uint32_t)i->imm.i), "");
 }
 
 static cg_value shared_address(cg_emitter *e, const simt_instr_info *i) {
@@ -197,7 +203,7 @@ static cg_value shared_address(cg_emitter *e, const simt_instr_info *i) {
     return LLVMBuildGEP2(e->b, LLVMInt8TypeInContext(e->context), e->f.shared, &offset, 1, "");
 }
 
-// ---- Functions -------------------------------------------------------------------------------------------
+// ---- Functions ----------------------------------------------------------------------------------
 static void call(cg_emitter *e, const simt_instr_info *i) {
     cg_value callee = e->functions[i->imm.i];
     cg_value *args = ARENA_ARRAY(e->arena, cg_value, i->nargs + 1u);
@@ -219,26 +225,30 @@ static void give_back(cg_emitter *e, const simt_instr_info *i) {
     }
 }
 
-// ---- One case per operation ------------------------------------------------------------------------------
-// The value of an operation of one result. x: its first three arguments; t: the type of the first; r: of the
-// result.
+// ---- One case per operation ---------------------------------------------------------------------
+// The value of an operation of one result. x: its first three arguments; t: the type of the first;
+// r: of the result.
 static cg_value emit_value(cg_emitter *e, const simt_instr_info *i, simt_type t, simt_type r,
                            const cg_value *x) {
     simt_op op = i->op;
+    // clang-format off
     switch (op) {
     case SIMT_CONST: return cg_constant(e, r, i);
     case SIMT_SREG: return cg_emit_sreg(e, (simt_sreg)i->aux);
     case SIMT_SHARED: return shared_address(e, i);
     case SIMT_ADD: case SIMT_SUB: case SIMT_MUL: case SIMT_DIV: case SIMT_MIN: case SIMT_MAX:
-        return cg_is_float(t) ? cg_emit_float_binary(e, op, t, x[0], x[1]) : int_binary(e, op, t, x[0], x[1]);
+        return cg_is_float(t) ? cg_emit_float_binary(e, op, t, x[0], x[1])
+                              : int_binary(e, op, t, x[0], x[1]);
     case SIMT_MULHI: case SIMT_REM: case SIMT_UDIV: case SIMT_UREM: case SIMT_AND: case SIMT_OR:
     case SIMT_XOR: case SIMT_SHL: case SIMT_LSHR: case SIMT_ASHR:
         return int_binary(e, op, t, x[0], x[1]);
-    case SIMT_NEG: case SIMT_ABS: return cg_is_float(t) ? float_unary(e, op, t, x[0]) : int_unary(e, op, x[0]);
+    case SIMT_NEG: case SIMT_ABS:
+        return cg_is_float(t) ? float_unary(e, op, t, x[0]) : int_unary(e, op, x[0]);
     case SIMT_NOT: case SIMT_CLZ: return int_unary(e, op, x[0]);
     case SIMT_COPYSIGN: return cg_emit_float_binary(e, op, t, x[0], x[1]);
     case SIMT_FMA: return fma_op(e, t, x);
-    case SIMT_SQRT: case SIMT_FLOOR: case SIMT_CEIL: case SIMT_RINT: return float_unary(e, op, t, x[0]);
+    case SIMT_SQRT: case SIMT_FLOOR: case SIMT_CEIL: case SIMT_RINT:
+        return float_unary(e, op, t, x[0]);
     case SIMT_CMP: return compare(e, i, t, x[0], x[1]);
     case SIMT_SELECT: return LLVMBuildSelect(e->b, x[0], x[1], x[2], "");
     case SIMT_EXP2A: case SIMT_LOG2A: case SIMT_RCPA: case SIMT_RSQRTA: case SIMT_TANHA:
@@ -263,26 +273,36 @@ static cg_value emit_value(cg_emitter *e, const simt_instr_info *i, simt_type t,
         return cg_emit_vote(e, i, t, x[0]);
     case SIMT_LDMATRIX: case SIMT_LDMATRIX_TRANS: return cg_emit_ldmatrix(e, i, r, x[0]);
     case SIMT_MMA: return cg_emit_mma(e, i, x);
-    case SIMT_ST: case SIMT_ST_SOME: case SIMT_RED: case SIMT_WARP_SYNC: case SIMT_BARRIER: case SIMT_FENCE: case SIMT_FENCE_MMA: case SIMT_CALL:
-    case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: case SIMT_MMA_ROWS_BOTH:
-    case SIMT_LAUNCH_NEXT: case SIMT_GRID_WAIT: case SIMT_COPY: case SIMT_COPY_END: case SIMT_COPY_WAIT:
-    case SIMT_FOR: case SIMT_WHILE: case SIMT_IF: case SIMT_YIELD: case SIMT_RETURN: case SIMT_TRAP:
-    case SIMT_OP_COUNT:
-        break;
+    case SIMT_ST: case SIMT_ST_SOME: case SIMT_RED: case SIMT_WARP_SYNC: case SIMT_BARRIER:
+    case SIMT_FENCE: case SIMT_FENCE_MMA: case SIMT_CALL: case SIMT_MMA_GROUP: case SIMT_MMA_ROWS:
+    case SIMT_MMA_ROWS_TRANS: case SIMT_MMA_ROWS_BOTH: case SIMT_LAUNCH_NEXT: case SIMT_GRID_WAIT:
+    case SIMT_COPY: case SIMT_COPY_END: case SIMT_COPY_WAIT: case SIMT_FOR: case SIMT_WHILE:
+    case SIMT_IF: case SIMT_YIELD: case SIMT_RETURN: case SIMT_TRAP: case SIMT_OP_COUNT: break;
     }
+    // clang-format on
     ICE("'%s' gives no value", simt_op_table(op)->text);
 }
 
 static void emit_statement(cg_emitter *e, const simt_instr_info *i, const cg_value *x) {
     switch ((int)i->op) {
     case SIMT_ST: cg_emit_store(e, i, simt_typeof(e->f.ir, i->args[1]), x[0], x[1]); return;
-    case SIMT_ST_SOME: cg_emit_store_some(e, simt_typeof(e->f.ir, i->args[1]), x[0], x[1], x[2]); return;
+    case SIMT_ST_SOME:
+        cg_emit_store_some(e, simt_typeof(e->f.ir, i->args[1]), x[0], x[1], x[2]);
+        return;
     case SIMT_RED: cg_emit_atomic(e, i, simt_typeof(e->f.ir, i->args[1]), x[0], x[1]); return;
-    case SIMT_WARP_SYNC: case SIMT_BARRIER: case SIMT_FENCE: case SIMT_FENCE_MMA: cg_emit_sync(e, i); return;
-    case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: case SIMT_MMA_ROWS_BOTH: cg_emit_mma_group(e, i); return;
+    case SIMT_WARP_SYNC:
+    case SIMT_BARRIER:
+    case SIMT_FENCE:
+    case SIMT_FENCE_MMA: cg_emit_sync(e, i); return;
+    case SIMT_MMA_GROUP:
+    case SIMT_MMA_ROWS:
+    case SIMT_MMA_ROWS_TRANS:
+    case SIMT_MMA_ROWS_BOTH: cg_emit_mma_group(e, i); return;
     case SIMT_COPY: cg_emit_copy(e, i, x); return;
-    case SIMT_COPY_END: case SIMT_COPY_WAIT: cg_emit_copy_order(e, i); return;
-    case SIMT_LAUNCH_NEXT: case SIMT_GRID_WAIT: cg_emit_dependence(e, i); return;
+    case SIMT_COPY_END:
+    case SIMT_COPY_WAIT: cg_emit_copy_order(e, i); return;
+    case SIMT_LAUNCH_NEXT:
+    case SIMT_GRID_WAIT: cg_emit_dependence(e, i); return;
     case SIMT_CALL: call(e, i); return;
     case SIMT_FOR: cg_emit_for(e, i); return;
     case SIMT_WHILE: cg_emit_while(e, i); return;
@@ -309,5 +329,6 @@ void cg_emit_instr(cg_emitter *e, simt_instr instr) {
     cg_value v = emit_value(e, i, t, r, x);
     e->f.values[i->results[0]] = v;
     const char *name = e->f.ir->values.data[i->results[0]].name;
-    if (e->named && name && LLVMIsAInstruction(v)) LLVMSetValueName2(v, name, __builtin_strlen(name));
+    if (e->named && name && LLVMIsAInstruction(v))
+        LLVMSetValueName2(v, name, __builtin_strlen(name));
 }

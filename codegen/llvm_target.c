@@ -12,11 +12,11 @@
 #include <string.h>
 #include <threads.h>
 
-// ---- Target machines -------------------------------------------------------------------------------------
+// ---- Target machines ----------------------------------------------------------------------------
 static once_flag started = ONCE_FLAG_INIT;
 
-// LLVM's options belong to the process: shared memory is addressed with 32 bits, and few lanes are no vector, which only options can
-// say.
+// LLVM's options belong to the process: shared memory is addressed with 32 bits, and few lanes are
+// no vector, which only options can say.
 static void start_llvm(void) {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
@@ -44,9 +44,10 @@ static LLVMTargetMachineRef machine_of(const char *triple, const char *cpu, cons
                                        LLVMCodeGenOptLevel level) {
     LLVMTargetRef target;
     char *error = NULL;
-    if (LLVMGetTargetFromTriple(triple, &target, &error)) ICE("LLVM lacks the target %s: %s", triple, error);
-    LLVMTargetMachineRef m =
-        LLVMCreateTargetMachine(target, triple, cpu, features, level, LLVMRelocPIC, LLVMCodeModelDefault);
+    if (LLVMGetTargetFromTriple(triple, &target, &error))
+        ICE("LLVM lacks the target %s: %s", triple, error);
+    LLVMTargetMachineRef m = LLVMCreateTargetMachine(target, triple, cpu, features, level,
+                                                     LLVMRelocPIC, LLVMCodeModelDefault);
     if (!m) ICE("LLVM has no machine for %s", triple);
     LLVMSetTargetMachineAsmVerbosity(m, false);
     return m;
@@ -69,7 +70,7 @@ static LLVMTargetMachineRef new_machine(const cg_target *t, cg_cpu cpu, const cg
     return m;
 }
 
-// ---- Units -----------------------------------------------------------------------------------------------
+// ---- Units --------------------------------------------------------------------------------------
 // LLVM would print its errors and exit; they are faults of ours.
 static void on_diagnostic(LLVMDiagnosticInfoRef d, void *unused) {
     (void)unused;
@@ -77,7 +78,8 @@ static void on_diagnostic(LLVMDiagnosticInfoRef d, void *unused) {
         ICE("LLVM cannot compile the module: %s", LLVMGetDiagInfoDescription(d));
 }
 
-// LLVM's own check of what we emitted is for those who change the emitter: builds with assertions make it.
+// LLVM's own check of what we emitted is for those who change the emitter: builds with assertions
+// make it.
 static void verify(const cg_unit *u) {
 #ifdef NDEBUG
     (void)u;
@@ -90,9 +92,16 @@ static void verify(const cg_unit *u) {
 }
 
 bool cg_unit_emit(cg_unit *u, arena *a, diag_set *ds, const cg_job *job, LLVMValueRef **functions) {
-    cg_emitter e = {.arena = a, .ds = ds, .module = job->module, .taken = job->taken, .target = job->target,
-                    .options = job->options, .host = job->target->kind == CG_HOST,
-                    .named = job->form == CG_LLVM, .context = u->context, .llvm = u->llvm};
+    cg_emitter e = {.arena = a,
+                    .ds = ds,
+                    .module = job->module,
+                    .taken = job->taken,
+                    .target = job->target,
+                    .options = job->options,
+                    .host = job->target->kind == CG_HOST,
+                    .named = job->form == CG_LLVM,
+                    .context = u->context,
+                    .llvm = u->llvm};
     e.b = LLVMCreateBuilderInContext(u->context);
     bool ok = cg_emit_module(&e);
     LLVMDisposeBuilder(e.b);
@@ -122,9 +131,9 @@ bool cg_unit_open(cg_unit *u, arena *a, diag_set *ds, const cg_job *job) {
     return cg_unit_emit(u, a, ds, job, NULL);
 }
 
-// Short lists: the emitter gives SSA, so nothing has to be promoted, and loops are left to ptxas, which
-// unrolls them knowing the registers. On a segment softmax LLVM's own O2 takes three times as long for the
-// same instructions.
+// Short lists: the emitter gives SSA, so nothing has to be promoted, and loops are left to ptxas,
+// which unrolls them knowing the registers. On a segment softmax LLVM's own O2 takes three times as
+// long for the same instructions.
 static const char *const pipelines[] = {
     "always-inline",
     "always-inline,function(early-cse<memssa>,simplifycfg)",
@@ -139,7 +148,8 @@ void cg_unit_optimise(cg_unit *u, const cg_options *o) {
     const char *passes = pipelines[o->optimise < 2 ? o->optimise : 2];
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef error = LLVMRunPasses(u->llvm, passes, u->machine, options);
-    if (!error && u->host && o->optimise > 2) error = LLVMRunPasses(u->llvm, host_vectors, u->machine, options);
+    if (!error && u->host && o->optimise > 2)
+        error = LLVMRunPasses(u->llvm, host_vectors, u->machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (error) ICE("LLVM does not know the passes %s: %s", passes, LLVMGetErrorMessage(error));
 }
@@ -160,7 +170,7 @@ void cg_unit_close(cg_unit *u) {
     cg_fatal_watch(NULL);
 }
 
-// ---- Output ----------------------------------------------------------------------------------------------
+// ---- Output -------------------------------------------------------------------------------------
 static void take(arena *a, LLVMMemoryBufferRef code, cg_output *out) {
     out->size = LLVMGetBufferSize(code);
     out->data = arena_strndup(a, LLVMGetBufferStart(code), out->size);
@@ -187,7 +197,8 @@ bool cg_compile(arena *a, diag_set *ds, const cg_job *job, cg_output *out) {
     bool ok = cg_unit_open(&u, a, ds, job);
     if (ok) cg_unit_optimise(&u, job->options);
     if (ok && job->form == CG_LLVM) take_text(a, &u, out);
-    else if (ok) take(a, cg_unit_code(&u, job->form == CG_OBJECT ? LLVMObjectFile : LLVMAssemblyFile), out);
+    else if (ok)
+        take(a, cg_unit_code(&u, job->form == CG_OBJECT ? LLVMObjectFile : LLVMAssemblyFile), out);
     const bool ptx = ok && (job->form == CG_PTX || job->form == CG_CUBIN);
     if (ptx) cg_ptx_room(a, job->module, out);
     if (ptx) cg_ptx_stamp(a, out);

@@ -1,4 +1,5 @@
-// Types, constants, lanes and calls of intrinsics: the vocabulary the other parts of the emitter speak.
+// Types, constants, lanes and calls of intrinsics: the vocabulary the other parts of the emitter
+// speak.
 #include "emitter.h"
 
 #include <string.h>
@@ -37,7 +38,9 @@ cg_value cg_i32(const cg_emitter *e, uint32_t x) {
     return LLVMConstInt(LLVMInt32TypeInContext(e->context), x, false);
 }
 
-cg_value cg_false(const cg_emitter *e) { return LLVMConstInt(LLVMInt1TypeInContext(e->context), 0, false); }
+cg_value cg_false(const cg_emitter *e) {
+    return LLVMConstInt(LLVMInt1TypeInContext(e->context), 0, false);
+}
 
 cg_value cg_constant(cg_emitter *e, simt_type t, const simt_instr_info *i) {
     if (!cg_is_float(t)) return cg_int(e, cg_type(e, t), (uint64_t)i->imm.i);
@@ -49,7 +52,8 @@ cg_value cg_constant(cg_emitter *e, simt_type t, const simt_instr_info *i) {
 cg_value cg_splat(cg_emitter *e, cg_value x, uint32_t lanes) {
     if (lanes == 1) return x;
     if (LLVMIsConstant(x)) return constant_splat(x, lanes);
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context), vector = LLVMVectorType(LLVMTypeOf(x), lanes);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context),
+                vector = LLVMVectorType(LLVMTypeOf(x), lanes);
     cg_value one = LLVMBuildInsertElement(e->b, LLVMGetPoison(vector), x, cg_i32(e, 0), "");
     cg_value firsts = LLVMConstNull(LLVMVectorType(i32, lanes));
     return LLVMBuildShuffleVector(e->b, one, LLVMGetPoison(vector), firsts, "");
@@ -63,7 +67,8 @@ cg_value cg_lane(cg_emitter *e, cg_value v, uint32_t lanes, uint32_t k) {
 cg_value cg_pack(cg_emitter *e, const cg_value *elements, uint32_t lanes) {
     if (lanes == 1) return elements[0];
     cg_value v = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(elements[0]), lanes));
-    for (uint32_t k = 0; k < lanes; k++) v = LLVMBuildInsertElement(e->b, v, elements[k], cg_i32(e, k), "");
+    for (uint32_t k = 0; k < lanes; k++)
+        v = LLVMBuildInsertElement(e->b, v, elements[k], cg_i32(e, k), "");
     return v;
 }
 
@@ -74,8 +79,8 @@ cg_value cg_shuffle(cg_emitter *e, cg_value x, cg_value y, uint32_t first, uint3
     return LLVMBuildShuffleVector(e->b, x, y, LLVMConstVector(mask, lanes), "");
 }
 
-cg_value cg_intrinsic(cg_emitter *e, const char *name, const LLVMTypeRef *overloads, uint32_t noverloads,
-                      const cg_value *args, uint32_t nargs) {
+cg_value cg_intrinsic(cg_emitter *e, const char *name, const LLVMTypeRef *overloads,
+                      uint32_t noverloads, const cg_value *args, uint32_t nargs) {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     if (!id) ICE("LLVM has no intrinsic %s", name);
     LLVMTypeRef types[2];
@@ -87,7 +92,9 @@ cg_value cg_intrinsic(cg_emitter *e, const char *name, const LLVMTypeRef *overlo
     return LLVMBuildCall2(e->b, type, callee, values, nargs, "");
 }
 
-cg_value cg_intrinsic0(cg_emitter *e, const char *name) { return cg_intrinsic(e, name, NULL, 0, NULL, 0); }
+cg_value cg_intrinsic0(cg_emitter *e, const char *name) {
+    return cg_intrinsic(e, name, NULL, 0, NULL, 0);
+}
 
 cg_value cg_intrinsic1(cg_emitter *e, const char *name, cg_value x) {
     LLVMTypeRef t = LLVMTypeOf(x);
@@ -99,8 +106,8 @@ cg_value cg_intrinsic2(cg_emitter *e, const char *name, cg_value x, cg_value y) 
     return cg_intrinsic(e, name, &t, 1, (cg_value[]){x, y}, 2);
 }
 
-cg_value cg_asm(cg_emitter *e, LLVMTypeRef result, const char *text, const char *constraints, bool effects,
-                const cg_value *args, uint32_t nargs) {
+cg_value cg_asm(cg_emitter *e, LLVMTypeRef result, const char *text, const char *constraints,
+                bool effects, const cg_value *args, uint32_t nargs) {
     LLVMTypeRef types[CG_MAX_LANES];
     cg_value values[CG_MAX_LANES];
     for (uint32_t k = 0; k < nargs; k++) {
@@ -108,7 +115,7 @@ cg_value cg_asm(cg_emitter *e, LLVMTypeRef result, const char *text, const char 
         types[k] = LLVMTypeOf(args[k]);
     }
     LLVMTypeRef type = LLVMFunctionType(result, types, nargs, false);
-    cg_value code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints), effects, false,
-                                     LLVMInlineAsmDialectATT, false);
+    cg_value code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints),
+                                     effects, false, LLVMInlineAsmDialectATT, false);
     return LLVMBuildCall2(e->b, type, code, values, nargs, "");
 }

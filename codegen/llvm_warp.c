@@ -1,5 +1,6 @@
-// What threads do together: shuffles, votes, matrices, barriers, fences; and the special registers. On the
-// host a block is one thread, so barriers do nothing and operations of a warp, which needs 32, are refused.
+// What threads do together: shuffles, votes, matrices, barriers, fences; and the special registers.
+// On the host a block is one thread, so barriers do nothing and operations of a warp, which needs
+// 32, are refused.
 #include "emitter.h"
 
 #include <string.h>
@@ -19,7 +20,8 @@ static cg_value convergent(cg_emitter *e, const char *name, const cg_value *args
 static cg_value all_lanes(const cg_emitter *e) { return cg_i32(e, 0xffffffff); }
 
 static bool refused_on_host(cg_emitter *e, const simt_instr_info *i) {
-    if (e->host) cg_refuse(e, i, E0703, "a block of the host is one thread, and this needs a warp of 32");
+    if (e->host)
+        cg_refuse(e, i, E0703, "a block of the host is one thread, and this needs a warp of 32");
     return e->host;
 }
 
@@ -27,15 +29,18 @@ static bool refused_on_host(cg_emitter *e, const simt_instr_info *i) {
 static bool has(cg_emitter *e, const simt_instr_info *i, gpu_feature f, const char *what) {
     const gpu_arch *since = gpu_since(f);
     if (gpu_has(e->target->arch, f)) return true;
-    cg_refuse(e, i, E0704, arena_printf(e->arena, "%s %s%s", what, since->name, gpu_arch_alone(since) ? "" : " and later"));
+    cg_refuse(e, i, E0704,
+              arena_printf(e->arena, "%s %s%s", what, since->name,
+                           gpu_arch_alone(since) ? "" : " and later"));
     return false;
 }
 
 static uint32_t width_of(const simt_instr_info *i) { return i->imm.i ? (uint32_t)i->imm.i : 32; }
 
-// One 32-bit piece. PTX's last operand holds the lanes that stay fixed and the lane beyond which nothing
-// comes in.
-static cg_value shuffle_word(cg_emitter *e, const simt_instr_info *i, cg_value word, cg_value lane) {
+// One 32-bit piece. PTX's last operand holds the lanes that stay fixed and the lane beyond which
+// nothing comes in.
+static cg_value shuffle_word(cg_emitter *e, const simt_instr_info *i, cg_value word,
+                             cg_value lane) {
     uint32_t fixed = (32 - width_of(i)) << 8, limit = i->op == SIMT_SHFL_UP ? fixed : fixed | 31;
     const char *name = i->op == SIMT_SHFL_IDX    ? "llvm.nvvm.shfl.sync.idx.i32"
                        : i->op == SIMT_SHFL_UP   ? "llvm.nvvm.shfl.sync.up.i32"
@@ -44,7 +49,8 @@ static cg_value shuffle_word(cg_emitter *e, const simt_instr_info *i, cg_value w
     return convergent(e, name, (cg_value[]){all_lanes(e), word, lane, cg_i32(e, limit)}, 4);
 }
 
-cg_value cg_emit_shuffle(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value v, cg_value lane) {
+cg_value cg_emit_shuffle(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value v,
+                         cg_value lane) {
     if (refused_on_host(e, i)) return v;
     uint32_t bits = simt_element_bits(t.element) * t.lanes, words = (bits + 31) / 32;
     cg_value packed = LLVMBuildBitCast(e->b, v, LLVMIntTypeInContext(e->context, bits), "");
@@ -61,7 +67,8 @@ cg_value cg_emit_shuffle(cg_emitter *e, const simt_instr_info *i, simt_type t, c
 }
 
 cg_value cg_emit_vote(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value v) {
-    if (refused_on_host(e, i)) return i->op == SIMT_BALLOT || i->op == SIMT_MATCH_ANY ? cg_i32(e, 0) : v;
+    if (refused_on_host(e, i))
+        return i->op == SIMT_BALLOT || i->op == SIMT_MATCH_ANY ? cg_i32(e, 0) : v;
     const char *name = i->op == SIMT_BALLOT     ? "llvm.nvvm.vote.ballot.sync"
                        : i->op == SIMT_VOTE_ANY ? "llvm.nvvm.vote.any.sync"
                        : i->op == SIMT_VOTE_ALL ? "llvm.nvvm.vote.all.sync"
@@ -70,19 +77,21 @@ cg_value cg_emit_vote(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_v
     return convergent(e, name, (cg_value[]){all_lanes(e), v}, 2);
 }
 
-// ---- Matrices --------------------------------------------------------------------------------------------
+// ---- Matrices -----------------------------------------------------------------------------------
 // The elements that a lane holds of an operand, as the 32-bit registers an intrinsic takes.
 static uint32_t registers(cg_emitter *e, simt_type t, cg_value v, LLVMTypeRef as, cg_value *out) {
     uint32_t n = simt_element_bits(t.element) * t.lanes / 32;
     cg_value words = LLVMBuildBitCast(e->b, v, cg_int_type(e, 32, n), "");
-    for (uint32_t k = 0; k < n; k++) out[k] = LLVMBuildBitCast(e->b, cg_lane(e, words, n, k), as, "");
+    for (uint32_t k = 0; k < n; k++)
+        out[k] = LLVMBuildBitCast(e->b, cg_lane(e, words, n, k), as, "");
     return n;
 }
 
 cg_value cg_emit_mma(cg_emitter *e, const simt_instr_info *i, const cg_value *x) {
     simt_mma kind = (simt_mma)i->aux;
     const simt_mma_info *m = simt_mma_table(kind);
-    bool halves = m->element == SIMT_F16;   // which LLVM has in pairs, and names by the types of C and D
+    // which LLVM has in pairs, and names by the types of C and D
+    bool halves = m->element == SIMT_F16;
     const char *types = halves ? "f32.f32" : m->operand,
                *name = arena_printf(e->arena, "llvm.nvvm.mma.%s.row.col.%s", m->shape, types);
     if (refused_on_host(e, i)) return x[SIMT_MMA_C];
@@ -110,8 +119,8 @@ static int64_t constant_end(cg_value *pointer) {
     return LLVMConstIntGetSExtValue(by);
 }
 
-// As text, with the constant in it: LLVM takes the address of an intrinsic for a number like others, and would
-// keep one for each piece in a register all through a loop.
+// As text, with the constant in it: LLVM takes the address of an intrinsic for a number like
+// others, and would keep one for each piece in a register all through a loop.
 cg_value cg_emit_ldmatrix(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer) {
     if (refused_on_host(e, i)) return LLVMGetPoison(cg_type(e, t));
     bool four = t.lanes == 8;
@@ -119,7 +128,8 @@ cg_value cg_emit_ldmatrix(cg_emitter *e, const simt_instr_info *i, simt_type t, 
     int64_t plus = constant_end(&pointer);
     const char *trans = i->op == SIMT_LDMATRIX_TRANS ? ".trans" : "",
                *to = four ? "$0, $1, $2, $3" : "$0, $1",
-               *text = arena_printf(e->arena, "ldmatrix.sync.aligned.m8n8.x%u%s.shared.b16 {%s}, [$%u%+lld];",
+               *text = arena_printf(e->arena,
+                                    "ldmatrix.sync.aligned.m8n8.x%u%s.shared.b16 {%s}, [$%u%+lld];",
                                     words, trans, to, words, (long long)plus);
     LLVMTypeRef i32 = cg_int_type(e, 32, 1), held[] = {i32, i32, i32, i32};
     cg_value at = LLVMBuildPtrToInt(e->b, pointer, i32, ""), parts[4],
@@ -130,19 +140,23 @@ cg_value cg_emit_ldmatrix(cg_emitter *e, const simt_instr_info *i, simt_type t, 
     return LLVMBuildBitCast(e->b, cg_pack(e, parts, words), cg_type(e, t), "");
 }
 
-// ---- Matrices of four warps ------------------------------------------------------------------------------
-// wgmma, in one piece of text, as nothing may touch its registers from the first step to the wait. B lies in
-// shared memory in pieces of eight columns by 16 bytes of the depth, "core matrices", two a piece.
+// ---- Matrices of four warps ---------------------------------------------------------------------
+// wgmma, in one piece of text, as nothing may touch its registers from the first step to the wait.
+// B lies in shared memory in pieces of eight columns by 16 bytes of the depth, "core matrices", two
+// a piece.
 enum { CORE_MATRIX = 128 };
 
-// Where the first step's B is, and strides. Of pieces, the bytes from core matrix to core matrix along the depth and along columns. Of rows
-// in panels, whose pieces of 16 bytes change places in turns of eight rows (PTX ISA, "Matrix descriptor", swizzle of 128 bytes), from turn to
-// turn, and where the depth goes from row to row from panel to panel.
+// Where the first step's B is, and strides. Of pieces, the bytes from core matrix to core matrix
+// along the depth and along columns. Of rows in panels, whose pieces of 16 bytes change places in
+// turns of eight rows (PTX ISA, "Matrix descriptor", swizzle of 128 bytes), from turn to turn, and
+// where the depth goes from row to row from panel to panel.
 static uint64_t strides_of(const simt_instr_info *i) {
     enum { ALONG = 16, ACROSS = 32, UNIT = 16, SWIZZLE = 62 };
-    uint32_t piece = simt_mma_piece_bytes((simt_mma)i->aux), panel = i->op == SIMT_MMA_ROWS_TRANS ? i->mem.scale * SIMT_PANEL_ROW : UNIT;
+    uint32_t piece = simt_mma_piece_bytes((simt_mma)i->aux),
+             panel = i->op == SIMT_MMA_ROWS_TRANS ? i->mem.scale * SIMT_PANEL_ROW : UNIT;
     uint64_t pieces = (uint64_t)(CORE_MATRIX / UNIT) << ALONG | (uint64_t)(piece / UNIT) << ACROSS,
-             panels = (uint64_t)(panel / UNIT) << ALONG | (uint64_t)(SIMT_PANEL_ALIGN / UNIT) << ACROSS | UINT64_C(1) << SWIZZLE;
+             panels = (uint64_t)(panel / UNIT) << ALONG |
+                      (uint64_t)(SIMT_PANEL_ALIGN / UNIT) << ACROSS | UINT64_C(1) << SWIZZLE;
     return i->op == SIMT_MMA_GROUP ? pieces : panels;
 }
 
@@ -160,8 +174,9 @@ typedef struct {
     const simt_mma_info *m;
     uint32_t steps, pieces, sums;   // sums: registers of D
     uint32_t planes;                // numbers that one is taken apart in
-    uint32_t held;                  // registers of A of all steps and planes; 0: it is in shared memory
-    bool zeros;                     // C is
+    // registers of A of all steps and planes; 0: it is in shared memory
+    uint32_t held;
+    bool zeros;   // C is
 } group_product;
 
 // Bytes from the first step to another.
@@ -174,7 +189,8 @@ static uint32_t step_at(const group_product *g, uint32_t step) {
 }
 
 static uint32_t a_step_at(const group_product *g, uint32_t step) {
-    return simt_mma_row_at(SIMT_GROUP_ROWS, 0, step * g->m->k * simt_element_bits(g->m->element) / 8);
+    return simt_mma_row_at(SIMT_GROUP_ROWS, 0,
+                           step * g->m->k * simt_element_bits(g->m->element) / 8);
 }
 
 static void put_registers(textbuf *t, uint32_t first, uint32_t n) {
@@ -182,24 +198,30 @@ static void put_registers(textbuf *t, uint32_t first, uint32_t n) {
 }
 
 // A step: of plane x of A and y of B, in D of the numbers themselves or of products with rests.
-static void put_step(textbuf *t, const group_product *g, uint32_t x, uint32_t y, uint32_t step, bool first) {
-    const char *type = g->m->operand,
-               *transpose = g->m->element == SIMT_F32 ? "" : g->i->op == SIMT_MMA_ROWS_TRANS ? ", 1" : ", 0";
+static void put_step(textbuf *t, const group_product *g, uint32_t x, uint32_t y, uint32_t step,
+                     bool first) {
+    const char *type = g->m->operand, *transpose = g->m->element == SIMT_F32         ? ""
+                                                   : g->i->op == SIMT_MMA_ROWS_TRANS ? ", 1"
+                                                                                     : ", 0";
     const uint32_t b = g->sums + (g->held ? g->held : g->planes) + y, d = g->sums / g->planes;
-    textbuf_printf(t, "setp.ne.b32 %%acc, %d, 0; add.u64 %%b, $%u, %u; ", !first || !g->zeros, b, step_at(g, step) / 16);
+    textbuf_printf(t, "setp.ne.b32 %%acc, %d, 0; add.u64 %%b, $%u, %u; ", !first || !g->zeros, b,
+                   step_at(g, step) / 16);
     if (!g->held) textbuf_printf(t, "add.u64 %%a, $%u, %u; ", g->sums + x, a_step_at(g, step) / 16);
-    textbuf_printf(t, "wgmma.mma_async.sync.aligned.m64n%uk%u.f32.%s.%s {", 8 * g->pieces, g->m->k, type, type);
+    textbuf_printf(t, "wgmma.mma_async.sync.aligned.m64n%uk%u.f32.%s.%s {", 8 * g->pieces, g->m->k,
+                   type, type);
     put_registers(t, x || y ? d : 0, d);
     textbuf_puts(t, g->held ? "}, {" : "}, %a");
     if (g->held) put_registers(t, g->sums + 4 * (x * g->steps + step), 4);
-    textbuf_printf(t, "%s, %%b, %%acc, 1, 1%s%s; ", g->held ? "}" : "", g->held ? "" : ", 0", transpose);
+    textbuf_printf(t, "%s, %%b, %%acc, 1, 1%s%s; ", g->held ? "}" : "", g->held ? "" : ", 0",
+                   transpose);
 }
 
-// Operands: D, then A of each step or its descriptor, then that of B, then C, which is D. Of numbers taken apart, without the product of what is
-// left of both.
+// Operands: D, then A of each step or its descriptor, then that of B, then C, which is D. Of
+// numbers taken apart, without the product of what is left of both.
 static const char *group_text(cg_emitter *e, const group_product *g) {
     textbuf t = textbuf_new(e->arena);
-    textbuf_printf(&t, "{ .reg .pred %%acc; .reg .b64 %%b%s; wgmma.fence.sync.aligned; ", g->held ? "" : ", %a");
+    textbuf_printf(&t, "{ .reg .pred %%acc; .reg .b64 %%b%s; wgmma.fence.sync.aligned; ",
+                   g->held ? "" : ", %a");
     for (uint32_t s = 0; s < g->steps; s++) {
         put_step(&t, g, 0, 0, s, !s);
         if (g->planes == 1) continue;
@@ -228,8 +250,8 @@ static cg_value group_call(cg_emitter *e, const group_product *g, cg_value *args
     const char *text = group_text(e, g), *constraints = group_constraints(e, g);
     LLVMTypeRef all = LLVMStructTypeInContext(e->context, given, g->sums, false),
                 type = LLVMFunctionType(all, types, n, false);
-    cg_value code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints), true, false,
-                                     LLVMInlineAsmDialectATT, false);
+    cg_value code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints),
+                                     true, false, LLVMInlineAsmDialectATT, false);
     cg_value d = LLVMBuildCall2(e->b, type, code, args, n, "");
     mark_convergent(e, d);
     return d;
@@ -237,7 +259,8 @@ static cg_value group_call(cg_emitter *e, const group_product *g, cg_value *args
 
 static bool group_fits(cg_emitter *e, const simt_instr_info *i) {
     if (refused_on_host(e, i)) return false;
-    return has(e, i, (gpu_feature)simt_mma_table((simt_mma)i->aux)->needs, "operations of four warps are those of");
+    return has(e, i, (gpu_feature)simt_mma_table((simt_mma)i->aux)->needs,
+               "operations of four warps are those of");
 }
 
 void cg_emit_mma_group(cg_emitter *e, const simt_instr_info *i) {
@@ -245,11 +268,17 @@ void cg_emit_mma_group(cg_emitter *e, const simt_instr_info *i) {
     simt_mma kind = (simt_mma)simt_mma_table((simt_mma)i->aux)->by;
     simt_type a = simt_mma_type(kind, SIMT_MMA_A), c = simt_mma_type(kind, SIMT_MMA_C);
     const uint32_t factors = simt_group_factors(i), steps = (uint32_t)i->imm.i;
-    group_product g = {.i = i, .m = simt_mma_table(kind), .steps = steps, .pieces = simt_group_pieces(i), .sums = PART * i->nresults,
-                       .planes = simt_group_planes(i), .zeros = i->nargs == factors};
+    group_product g = {.i = i,
+                       .m = simt_mma_table(kind),
+                       .steps = steps,
+                       .pieces = simt_group_pieces(i),
+                       .sums = PART * i->nresults,
+                       .planes = simt_group_planes(i),
+                       .zeros = i->nargs == factors};
     g.held = i->op == SIMT_MMA_ROWS_BOTH ? 0 : PART * steps * g.planes;
     if (!group_fits(e, i)) {
-        for (uint32_t k = 0; k < i->nresults; k++) e->f.values[i->results[k]] = LLVMGetUndef(cg_type(e, c));
+        for (uint32_t k = 0; k < i->nresults; k++)
+            e->f.values[i->results[k]] = LLVMGetUndef(cg_type(e, c));
         return;
     }
     uint32_t n = 0;
@@ -265,18 +294,20 @@ void cg_emit_mma_group(cg_emitter *e, const simt_instr_info *i) {
     cg_value d = group_call(e, &g, args, n);
     for (uint32_t p = 0; p < i->nresults; p++) {
         cg_value parts[PART];
-        for (uint32_t k = 0; k < PART; k++) parts[k] = LLVMBuildExtractValue(e->b, d, PART * p + k, "");
+        for (uint32_t k = 0; k < PART; k++)
+            parts[k] = LLVMBuildExtractValue(e->b, d, PART * p + k, "");
         e->f.values[i->results[p]] = cg_pack(e, parts, PART);
     }
 }
 
-// ---- Order, special registers ----------------------------------------------------------------------------
+// ---- Order, special registers -------------------------------------------------------------------
 void cg_emit_sync(cg_emitter *e, const simt_instr_info *i) {
     if (e->host) return;
     cg_value zero = cg_i32(e, 0), full = all_lanes(e);
     if (i->op == SIMT_BARRIER) convergent(e, "llvm.nvvm.barrier.cta.sync.aligned.all", &zero, 1);
     else if (i->op == SIMT_FENCE_MMA)
-        cg_asm(e, LLVMVoidTypeInContext(e->context), "fence.proxy.async.shared::cta;", "~{memory}", true, NULL, 0);
+        cg_asm(e, LLVMVoidTypeInContext(e->context), "fence.proxy.async.shared::cta;", "~{memory}",
+               true, NULL, 0);
     else if (i->op == SIMT_WARP_SYNC) convergent(e, "llvm.nvvm.bar.warp.sync", &full, 1);
     else {
         bool block = i->aux == SIMT_SCOPE_BLOCK;
@@ -290,16 +321,18 @@ void cg_emit_dependence(cg_emitter *e, const simt_instr_info *i) {
     bool waits = i->op == SIMT_GRID_WAIT;
     if (!e->host && has(e, i, GPU_DEPENDENT_LAUNCH, "launches overlap on"))
         cg_asm(e, LLVMVoidTypeInContext(e->context),
-               waits ? "griddepcontrol.wait;" : "griddepcontrol.launch_dependents;", "~{memory}", true, NULL,
-               0);
+               waits ? "griddepcontrol.wait;" : "griddepcontrol.launch_dependents;", "~{memory}",
+               true, NULL, 0);
 }
 
 // A register whose values lie in lo … hi - 1, which LLVM is told.
 static cg_value ranged(cg_emitter *e, const char *name, uint32_t lo, uint32_t hi) {
     cg_value v = cg_intrinsic0(e, name);
-    LLVMMetadataRef bounds[] = {LLVMValueAsMetadata(cg_i32(e, lo)), LLVMValueAsMetadata(cg_i32(e, hi))};
+    LLVMMetadataRef bounds[] = {LLVMValueAsMetadata(cg_i32(e, lo)),
+                                LLVMValueAsMetadata(cg_i32(e, hi))};
     unsigned kind = LLVMGetMDKindIDInContext(e->context, "range", 5);
-    LLVMSetMetadata(v, kind, LLVMMetadataAsValue(e->context, LLVMMDNodeInContext2(e->context, bounds, 2)));
+    LLVMSetMetadata(v, kind,
+                    LLVMMetadataAsValue(e->context, LLVMMDNodeInContext2(e->context, bounds, 2)));
     return v;
 }
 
@@ -310,7 +343,8 @@ cg_value cg_emit_sreg(cg_emitter *e, simt_sreg r) {
     case SREG_TID: return ranged(e, "llvm.nvvm.read.ptx.sreg.tid.x", 0, e->f.ir->block);
     case SREG_NTID: return cg_i32(e, e->f.ir->block);
     case SREG_CTAID: return ranged(e, "llvm.nvvm.read.ptx.sreg.ctaid.x", 0, INT32_MAX);
-    case SREG_NCTAID: return ranged(e, "llvm.nvvm.read.ptx.sreg.nctaid.x", 1, (uint32_t)INT32_MAX + 1);
+    case SREG_NCTAID:
+        return ranged(e, "llvm.nvvm.read.ptx.sreg.nctaid.x", 1, (uint32_t)INT32_MAX + 1);
     case SREG_LANEID: return ranged(e, "llvm.nvvm.read.ptx.sreg.laneid", 0, 32);
     case SREG_COUNT: break;
     }

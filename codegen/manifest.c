@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-// ---- JSON ------------------------------------------------------------------------------------------------
+// ---- JSON ---------------------------------------------------------------------------------------
 static void string(textbuf *out, const char *s) { textbuf_json_string(out, s, strlen(s)); }
 
 static void key(textbuf *out, const char *name) {   // after another member
@@ -42,19 +42,21 @@ static const char *space_name(textbuf *out, const program *p, uint32_t space) {
 }
 
 // An array of the manifest or of one of its rows, a row a line.
-#define ROWS(out, p, indent, name, vector, row)                                                             \
-    do {                                                                                                    \
-        textbuf_printf(out, ",\n%*s\"%s\": [", indent, "", name);                                           \
-        for (uint32_t k = 0; k < (vector).len; k++) {                                                       \
-            textbuf_printf(out, "%s\n%*s", k ? "," : "", (indent) + 2, "");                                 \
-            row(out, p, &(vector).data[k]);                                                                 \
-        }                                                                                                   \
-        textbuf_puts(out, "]");                                                                             \
+#define ROWS(out, p, indent, name, vector, row)                                                    \
+    do {                                                                                           \
+        textbuf_printf(out, ",\n%*s\"%s\": [", indent, "", name);                                  \
+        for (uint32_t k = 0; k < (vector).len; k++) {                                              \
+            textbuf_printf(out, "%s\n%*s", k ? "," : "", (indent) + 2, "");                        \
+            row(out, p, &(vector).data[k]);                                                        \
+        }                                                                                          \
+        textbuf_puts(out, "]");                                                                    \
     } while (0)
 
-// ---- Rows ------------------------------------------------------------------------------------------------
+// ---- Rows ---------------------------------------------------------------------------------------
 static void space_row(textbuf *out, const program *p, const program_space *s) {
-    static const char *const kinds[] = {[SPACE_FREE] = "free", [SPACE_CONST] = "const", [SPACE_EXPR] = "expr",
+    static const char *const kinds[] = {[SPACE_FREE] = "free",
+                                        [SPACE_CONST] = "const",
+                                        [SPACE_EXPR] = "expr",
                                         [SPACE_COUNT_OF] = "count"};
     first(out, "name", space_name(out, p, (uint32_t)(s - p->spaces.data)));
     member(out, "kind", kinds[s->kind]);
@@ -99,8 +101,10 @@ static void axes_member(textbuf *out, const program *p, const program_param *x) 
 }
 
 static void param_row(textbuf *out, const program *p, const program_param *x) {
-    static const char *const roles[] = {[PARAM_MAP] = "map", [PARAM_TENSOR] = "tensor",
-                                        [PARAM_SCALAR] = "scalar", [PARAM_RESULT] = "result"};
+    static const char *const roles[] = {[PARAM_MAP] = "map",
+                                        [PARAM_TENSOR] = "tensor",
+                                        [PARAM_SCALAR] = "scalar",
+                                        [PARAM_RESULT] = "result"};
     first(out, "name", x->name);
     member(out, "role", roles[x->role]);
     member(out, "type", ir_dtype_text(x->type));
@@ -111,7 +115,8 @@ static void param_row(textbuf *out, const program *p, const program_param *x) {
     }
     if (x->role != PARAM_SCALAR) axes_member(out, p, x);
     if (x->type == DT_INDEX) member(out, "into", space_name(out, p, x->into));
-    if (x->role == PARAM_RESULT && x->inplace >= 0) member(out, "inplace", p->params.data[x->inplace].name);
+    if (x->role == PARAM_RESULT && x->inplace >= 0)
+        member(out, "inplace", p->params.data[x->inplace].name);
     textbuf_puts(out, "}");
 }
 
@@ -153,7 +158,8 @@ static void temp_row(textbuf *out, const program *p, const program_temp *t) {
 
 static void kernel_row(textbuf *out, const simt_func *f) {
     first(out, "name", f->name);
-    textbuf_printf(out, ", \"block\": %u, \"shared\": %u, \"params\": [", f->block, f->shared_bytes);
+    textbuf_printf(out, ", \"block\": %u, \"shared\": %u, \"params\": [", f->block,
+                   f->shared_bytes);
     for (uint32_t k = 0; k < f->params.len; k++) {
         simt_element e = simt_typeof(f, f->params.data[k].value).element;
         if (k) textbuf_puts(out, ", ");
@@ -175,7 +181,7 @@ static void kernels(textbuf *out, const program *p) {
     textbuf_puts(out, "]");
 }
 
-// ---- Steps -----------------------------------------------------------------------------------------------
+// ---- Steps --------------------------------------------------------------------------------------
 static void arg_item(textbuf *out, const program *p, const program_arg *a) {
     switch (a->kind) {
     case ARG_DATA: first(out, "data", p->params.data[a->index].name); break;
@@ -228,12 +234,14 @@ static void step_row(textbuf *out, const program *p, const program_step *s) {
     textbuf_puts(out, "]}");
 }
 
-// ---- Versions --------------------------------------------------------------------------------------------
+// ---- Versions -----------------------------------------------------------------------------------
 static void guard_item(textbuf *out, const program *p, const program_guard *g) {
     static const struct {
         const char *kind, *value;
-    } keys[] = {[GUARD_ALIGNED] = {"aligned", "bytes"}, [GUARD_STRIDE] = {"stride", "multiple"},
-                [GUARD_PITCH] = {"pitch", "elements"}, [GUARD_REACH] = {"reach", "below"}};
+    } keys[] = {[GUARD_ALIGNED] = {"aligned", "bytes"},
+                [GUARD_STRIDE] = {"stride", "multiple"},
+                [GUARD_PITCH] = {"pitch", "elements"},
+                [GUARD_REACH] = {"reach", "below"}};
     if (g->kind == GUARD_HOLDS) {
         first(out, "text", g->text);
         size_member(out, g->pays ? "pays" : "holds", p, &g->holds);
@@ -268,11 +276,12 @@ void cg_manifest(textbuf *out, const program *p, const cg_target *t) {
     member(out, "source", p->source);
     member(out, "target", t->kind == CG_CUDA ? t->arch->name : "host");
     const char *deterministic = p->deterministic ? "true" : "false";
-    textbuf_printf(out, ", \"index_bits\": %u, \"deterministic\": %s", p->index_bits, deterministic);
+    textbuf_printf(out, ", \"index_bits\": %u, \"deterministic\": %s", p->index_bits,
+                   deterministic);
     if (p->saved) textbuf_puts(out, ", \"saved\": true");
     ROWS(out, p, 2, "spaces", p->spaces, space_row);
     ROWS(out, p, 2, "params", p->params, param_row);
-    ROWS(out, p, 2, "requires", p->requires, require_row);
+    ROWS(out, p, 2, "requires", p->required, require_row);
     ROWS(out, p, 2, "prepared", p->prepared, prepared_row);
     ROWS(out, p, 2, "temps", p->temps, temp_row);
     kernels(out, p);

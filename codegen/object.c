@@ -1,7 +1,7 @@
-// The object applications link: for each op its builds as constant data, and the functions OP_load, OP_plan,
-// OP_check and OP_launch, which hand the op's artefact to libgnnrt's launcher. The host's kernels stand in it
-// as functions nobody else sees. The structs are those of the runtime's gnnrt.h, which a test links with
-// this.
+// The object applications link: for each op its builds as constant data, and the functions OP_load,
+// OP_plan, OP_check and OP_launch, which hand the op's artefact to libgnnrt's launcher. The host's
+// kernels stand in it as functions nobody else sees. The structs are those of the runtime's
+// gnnrt.h, which a test links with this.
 #include "compile.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ typedef struct {
     LLVMTypeRef pointer, i32, i64;
 } object;
 
-// ---- Constants -------------------------------------------------------------------------------------------
+// ---- Constants ----------------------------------------------------------------------------------
 static LLVMValueRef hidden(object *o, LLVMValueRef value) {
     LLVMValueRef g = LLVMAddGlobal(o->unit.llvm, LLVMTypeOf(value), "");
     LLVMSetInitializer(g, value);
@@ -43,12 +43,15 @@ static LLVMValueRef record(const object *o, LLVMValueRef *fields, unsigned n) {
     return LLVMConstStructInContext(o->unit.context, fields, n, false);
 }
 
-// ---- Builds ----------------------------------------------------------------------------------------------
+// ---- Builds -------------------------------------------------------------------------------------
 // gnn_code of the host: its kernels, emitted here, by name.
 static bool host_code(object *o, const cg_build *b, LLVMValueRef *out) {
     const simt_module *m = b->program->module;
-    cg_job job = {
-        .module = m, .target = &b->target, .cpu = CG_CPU_PORTABLE, .form = CG_OBJECT, .options = o->options};
+    cg_job job = {.module = m,
+                  .target = &b->target,
+                  .cpu = CG_CPU_PORTABLE,
+                  .form = CG_OBJECT,
+                  .options = o->options};
     LLVMValueRef *functions, *kernels = ARENA_ARRAY(o->arena, LLVMValueRef, m->funcs.len + 1);
     unsigned n = 0;
     cg_fatal_watch(m);
@@ -56,10 +59,11 @@ static bool host_code(object *o, const cg_build *b, LLVMValueRef *out) {
     for (uint32_t k = 0; k < m->funcs.len; k++) {
         if (!m->funcs.data[k]->kernel) continue;
         LLVMSetLinkage(functions[k], LLVMInternalLinkage);
-        kernels[n++] = record(o, (LLVMValueRef[]){string(o, m->funcs.data[k]->name), functions[k]}, 2);
+        kernels[n++] = record(o, (LLVMValueRef[]){string(o, m->funcs.data[k]->name), functions[k]},
+                              2);
     }
-    LLVMTypeRef row = LLVMStructTypeInContext(o->unit.context, (LLVMTypeRef[]){o->pointer, o->pointer}, 2,
-                                              false);
+    LLVMTypeRef row = LLVMStructTypeInContext(o->unit.context,
+                                              (LLVMTypeRef[]){o->pointer, o->pointer}, 2, false);
     LLVMValueRef table = n ? hidden(o, LLVMConstArray2(row, kernels, n)) : none(o);
     *out = record(o, (LLVMValueRef[]){none(o), number64(o, 0), table, number64(o, n)}, 4);
     return true;
@@ -69,7 +73,8 @@ static bool host_code(object *o, const cg_build *b, LLVMValueRef *out) {
 static LLVMValueRef cuda_code(object *o, const cg_build *b) {
     LLVMValueRef image = bytes(o, b->image.data, b->image.size, b->is_ptx);
     LLVMSetAlignment(image, IMAGE_ALIGN);
-    return record(o, (LLVMValueRef[]){image, number64(o, b->image.size), none(o), number64(o, 0)}, 4);
+    return record(o, (LLVMValueRef[]){image, number64(o, b->image.size), none(o), number64(o, 0)},
+                  4);
 }
 
 // gnn_build.
@@ -103,17 +108,20 @@ static LLVMValueRef artefact_data(object *o, const cg_artefact *op, LLVMValueRef
 
 static LLVMValueRef artefact(object *o, const cg_artefact *op) {
     LLVMValueRef twin = op->twin ? artefact_data(o, op->twin, none(o)) : NULL,
-                 value = op->twin && !twin ? NULL : artefact_data(o, op, twin ? hidden(o, twin) : none(o));
+                 value = op->twin && !twin ? NULL
+                                           : artefact_data(o, op, twin ? hidden(o, twin) : none(o));
     if (!value) return NULL;
-    LLVMValueRef g = LLVMAddGlobal(o->unit.llvm, LLVMTypeOf(value),
-                                   arena_printf(o->arena, "%s_artefact", op->builds.data[0].program->name));
+    LLVMValueRef g = LLVMAddGlobal(
+        o->unit.llvm, LLVMTypeOf(value),
+        arena_printf(o->arena, "%s_artefact", op->builds.data[0].program->name));
     LLVMSetInitializer(g, value);
     LLVMSetGlobalConstant(g, true);
     return g;
 }
 
-// ---- Calls -----------------------------------------------------------------------------------------------
-// Each is the runtime's call with the artefact before the other arguments: 'p' a pointer, 'z' a size.
+// ---- Calls --------------------------------------------------------------------------------------
+// Each is the runtime's call with the artefact before the other arguments: 'p' a pointer, 'z' a
+// size.
 static const struct {
     const char *name, *callee, *params;
 } calls[] = {{"load", "gnn_op_load", "pp"},
@@ -134,7 +142,8 @@ static void define_call(object *o, const char *op, LLVMValueRef artefact, uint32
     LLVMTypeRef type = call_type(o, calls[k].params, true);
     LLVMValueRef callee = LLVMGetNamedFunction(o->unit.llvm, calls[k].callee);
     if (!callee) callee = LLVMAddFunction(o->unit.llvm, calls[k].callee, type);
-    LLVMValueRef f = LLVMAddFunction(o->unit.llvm, arena_printf(o->arena, "%s_%s", op, calls[k].name),
+    LLVMValueRef f = LLVMAddFunction(o->unit.llvm,
+                                     arena_printf(o->arena, "%s_%s", op, calls[k].name),
                                      call_type(o, calls[k].params, false));
     LLVMValueRef args[MOST_PARAMS + 1] = {artefact};
     unsigned n = LLVMCountParams(f);
@@ -149,16 +158,18 @@ static void define_call(object *o, const char *op, LLVMValueRef artefact, uint32
 
 static bool add_op(object *o, const cg_artefact *op) {
     LLVMValueRef data = artefact(o, op);
-    for (uint32_t k = 0; data && k < CALLS; k++) define_call(o, op->builds.data[0].program->name, data, k);
+    for (uint32_t k = 0; data && k < CALLS; k++)
+        define_call(o, op->builds.data[0].program->name, data, k);
     return data;
 }
 
-bool cg_object(arena *a, diag_set *ds, const cg_artefact *ops, uint32_t nops, const cg_options *options,
-               cg_output *out) {
+bool cg_object(arena *a, diag_set *ds, const cg_artefact *ops, uint32_t nops,
+               const cg_options *options, cg_output *out) {
     object o = {.arena = a, .ds = ds, .options = options};
     cg_target host = {.kind = CG_HOST};
-    cg_unit_new(&o.unit,
-                &(cg_job){.target = &host, .cpu = CG_CPU_PORTABLE, .form = CG_OBJECT, .options = options});
+    cg_unit_new(
+        &o.unit,
+        &(cg_job){.target = &host, .cpu = CG_CPU_PORTABLE, .form = CG_OBJECT, .options = options});
     o.pointer = LLVMPointerTypeInContext(o.unit.context, 0);
     o.i32 = LLVMInt32TypeInContext(o.unit.context);
     o.i64 = LLVMInt64TypeInContext(o.unit.context);

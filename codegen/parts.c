@@ -1,6 +1,6 @@
-// A module's kernels in parts, each compiled in an LLVM context of its own, on threads. LLVM's time is nearly
-// all spent a kernel, and kernels know nothing of each other. What a part holds follows from the module,
-// never from the machine, so that the PTX does not depend on where it is made.
+// A module's kernels in parts, each compiled in an LLVM context of its own, on threads. LLVM's time
+// is nearly all spent a kernel, and kernels know nothing of each other. What a part holds follows
+// from the module, never from the machine, so that the PTX does not depend on where it is made.
 #define _GNU_SOURCE   // sched_getaffinity
 #include "compile.h"
 #include "ptx_join.h"
@@ -27,7 +27,7 @@ typedef struct {
     atomic_uint next;   // the part to be taken up
 } team;
 
-// ---- What a part holds -----------------------------------------------------------------------------------
+// ---- What a part holds --------------------------------------------------------------------------
 // A kernel's instructions and those of what it calls, which is inlined.
 static uint64_t cost(const simt_module *m, const simt_func *f) {
     uint64_t instructions = f->instrs.len;
@@ -47,22 +47,26 @@ static void take(arena *a, const simt_module *m, uint32_t place, bool *taken) {
         taken[next] = true;
         const simt_func *f = m->funcs.data[next];
         for (uint32_t i = 1; i < f->instrs.len; i++)
-            if (f->instrs.data[i].op == SIMT_CALL) VEC_PUSH(a, &open, (uint32_t)f->instrs.data[i].imm.i);
+            if (f->instrs.data[i].op == SIMT_CALL)
+                VEC_PUSH(a, &open, (uint32_t)f->instrs.data[i].imm.i);
     }
 }
 
 static bool is_asked(const cg_job *job, uint32_t place) {
-    return job->module->funcs.data[place]->kernel && (!job->options->kernels || job->options->kernels[place]);
+    return job->module->funcs.data[place]->kernel &&
+           (!job->options->kernels || job->options->kernels[place]);
 }
 
-// Neighbouring kernels go together: the one whose middle lies in the k-th of n equal stretches of all
-// instructions goes to the k-th part.
+// Neighbouring kernels go together: the one whose middle lies in the k-th of n equal stretches of
+// all instructions goes to the k-th part.
 static void divide(arena *a, team *t) {
     const simt_module *m = t->job->module;
     uint64_t total = 0, before = 0, last = UINT64_MAX;
     for (uint32_t k = 0; k < m->funcs.len; k++)
         if (is_asked(t->job, k)) total += cost(m, m->funcs.data[k]);
-    const uint64_t whole = total / PART_INSTRUCTIONS, stretches = whole > MOST_PARTS ? MOST_PARTS : whole ? whole : 1;
+    const uint64_t whole = total / PART_INSTRUCTIONS, stretches = whole > MOST_PARTS ? MOST_PARTS
+                                                                  : whole            ? whole
+                                                                                     : 1;
     for (uint32_t k = 0; k < m->funcs.len && (stretches > 1 || t->job->options->kernels); k++) {
         const simt_func *f = m->funcs.data[k];
         if (!is_asked(t->job, k)) continue;
@@ -74,9 +78,9 @@ static void divide(arena *a, team *t) {
     }
 }
 
-// ---- Threads ---------------------------------------------------------------------------------------------
-// What a part has to say is thrown away: where one is refused, the whole is compiled again, to say it in
-// order.
+// ---- Threads ------------------------------------------------------------------------------------
+// What a part has to say is thrown away: where one is refused, the whole is compiled again, to say
+// it in order.
 static void compile_part(const cg_job *whole, source_map *sources, part *p) {
     cg_job job = *whole;
     job.taken = p->taken;

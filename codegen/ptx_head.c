@@ -1,5 +1,6 @@
-// PTX that others wrote, or edited: what it says of itself outside of bodies. Its version, its target, and of
-// each kernel the bytes of its parameters and the threads of its block. Bodies are for an assembler to judge.
+// PTX that others wrote, or edited: what it says of itself outside of bodies. Its version, its
+// target, and of each kernel the bytes of its parameters and the threads of its block. Bodies are
+// for an assembler to judge.
 #include "codegen.h"
 
 #include <ctype.h>
@@ -16,8 +17,10 @@ typedef struct {
     bool shared_given, addressed;
 } reader;
 
-// ---- Tokens ----------------------------------------------------------------------------------------------
-static char peek(const reader *r, uint32_t at) { return at < r->file->length ? r->file->text[at] : 0; }
+// ---- Tokens -------------------------------------------------------------------------------------
+static char peek(const reader *r, uint32_t at) {
+    return at < r->file->length ? r->file->text[at] : 0;
+}
 
 static span here(const reader *r) {
     if (!r->file->base) return NO_SPAN;
@@ -95,7 +98,7 @@ static uint32_t number(reader *r, const char *what) {
     return n;
 }
 
-// ---- Kernels ---------------------------------------------------------------------------------------------
+// ---- Kernels ------------------------------------------------------------------------------------
 static uint32_t bytes_of(const reader *r) {
     static const struct {
         const char *bits;
@@ -184,7 +187,7 @@ static void entry(reader *r) {
     VEC_PUSH(r->arena, &r->head->entries, e);
 }
 
-// ---- The module ------------------------------------------------------------------------------------------
+// ---- The module ---------------------------------------------------------------------------------
 // As in 7.8.
 static void version(reader *r) {
     const char *expected = "expected a version, as 7.8", *text;
@@ -192,7 +195,8 @@ static void version(reader *r) {
     r->head->version_at = here(r);
     text = word(r, expected);
     unsigned long major = strtoul(text, &end, 10);
-    bool good = end > text && end <= text + 2 && end[0] == '.' && isdigit((unsigned char)end[1]) && !end[2];
+    bool good = end > text && end <= text + 2 && end[0] == '.' && isdigit((unsigned char)end[1]) &&
+                !end[2];
     if (good) r->head->version = (uint32_t)major * 10 + (uint32_t)(end[1] - '0');
     else fail_at(r, r->head->version_at, expected);
 }

@@ -1,4 +1,5 @@
-// PTX as text: what the assembler would ask the disk for; modules of parts of one module, to one. A part as LLVM prints it has
+// PTX as text: what the assembler would ask the disk for; modules of parts of one module, to one. A
+// part as LLVM prints it has
 //
 // - its header: .version … .address_size, the declaration of shared memory where a kernel of it has some;
 // - its body, from the first "// .globl";
@@ -8,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char body_start[] = "\t// .globl", loc_start[] = "\t.loc\t", file_start[] = "\t.file\t";
+static const char body_start[] = "\t// .globl", loc_start[] = "\t.loc\t",
+                  file_start[] = "\t.file\t";
 
 typedef struct {
     arena *arena;
@@ -16,7 +18,9 @@ typedef struct {
     VEC(const char *) files;   // names, quoted, by number from 1
 } joint;
 
-static bool starts(const char *line, const char *with) { return !strncmp(line, with, strlen(with)); }
+static bool starts(const char *line, const char *with) {
+    return !strncmp(line, with, strlen(with));
+}
 static size_t line_length(const char *line) {
     const char *end = strchr(line, '\n');
     return end ? (size_t)(end - line) + 1 : strlen(line);
@@ -28,7 +32,8 @@ static const char *body_of(const char *ptx) {
 }
 
 static const char *tail_of(const char *body) {
-    while (*body && !starts(body, "\t.section") && !starts(body, file_start)) body += line_length(body);
+    while (*body && !starts(body, "\t.section") && !starts(body, file_start))
+        body += line_length(body);
     return body;
 }
 
@@ -101,7 +106,8 @@ void cg_ptx_stamp(arena *a, cg_output *ptx) {
         size_t n = line_length(p);
         bool file = starts(p, file_start), ended = p[n - 1] == '\n';
         textbuf_putn(&text, p, n - (file && ended));
-        if (file) textbuf_puts(&text, ended ? ", 1, 1\n" : ", 1, 1");   // 0, 0 is as good as nothing
+        // 0, 0 is as good as nothing
+        if (file) textbuf_puts(&text, ended ? ", 1, 1\n" : ", 1, 1");
     }
     ptx->data = text.data;
     ptx->size = text.len;

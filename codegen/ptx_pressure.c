@@ -1,6 +1,6 @@
-// How many registers the body of a kernel needs, from its PTX, before there is an assembler: the most that are live at once in the
-// order LLVM has left. Values that follow from parameters and the number of the thread alone are not counted: they are kept elsewhere, or
-// made again.
+// How many registers the body of a kernel needs, from its PTX, before there is an assembler: the
+// most that are live at once in the order LLVM has left. Values that follow from parameters and the
+// number of the thread alone are not counted: they are kept elsewhere, or made again.
 #include "ptx_room.h"
 
 #include <ctype.h>
@@ -22,8 +22,8 @@ typedef struct {
     uint32_t first, end;   // instructions
     const char *target;    // of a branch; NULL: none
     size_t length;
-    bool falls;            // the next one may follow
-    uint64_t *live;        // where it begins
+    bool falls;       // the next one may follow
+    uint64_t *live;   // where it begins
 } block;
 typedef struct {
     arena *arena;
@@ -32,15 +32,22 @@ typedef struct {
     VEC(uint32_t) regs;
     VEC(instruction) instructions;
     VEC(block) blocks;
-    struct { const char *name; size_t length; uint32_t block; } *labels;
+    struct {
+        const char *name;
+        size_t length;
+        uint32_t block;
+    } *labels;
     uint32_t nlabels, room;
     bool *cheap;   // per register
 } body;
 
-// ---- Reading ---------------------------------------------------------------------------------------------
+// ---- Reading ------------------------------------------------------------------------------------
 static uint32_t width_of(const char *type) {
-    static const struct { const char *text; uint32_t width; } types[] = {
-        {".pred", 0}, {".b16", 1}, {".b32", 1}, {".f32", 1}, {".b64", 2}, {".f64", 2}, {".b128", 4}};
+    static const struct {
+        const char *text;
+        uint32_t width;
+    } types[] = {{".pred", 0}, {".b16", 1}, {".b32", 1}, {".f32", 1},
+                 {".b64", 2},  {".f64", 2}, {".b128", 4}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (!strncmp(type, types[i].text, strlen(types[i].text))) return types[i].width;
     return 1;
@@ -49,7 +56,8 @@ static uint32_t width_of(const char *type) {
 static void declare(body *b, const char *line) {
     const char *at = strchr(line, '%'), *less = strchr(line, '<'), *end = strchr(line, '\n');
     if (!at || !less || (end && less > end)) return;
-    reg_class c = {at + 1, (size_t)(less - at - 1), width_of(line + strlen(".reg ")), b->nregs, (uint32_t)strtoul(less + 1, NULL, 10)};
+    reg_class c = {at + 1, (size_t)(less - at - 1), width_of(line + strlen(".reg ")), b->nregs,
+                   (uint32_t)strtoul(less + 1, NULL, 10)};
     b->nregs += c.count;
     VEC_PUSH(b->arena, &b->classes, c);
 }
@@ -74,12 +82,15 @@ static bool is_one_of(const char *op, const char *const *all, size_t n) {
 #define IS_ONE_OF(op, all) is_one_of(op, all, sizeof(all) / sizeof *(all))
 
 static bool gives_nothing(const char *op) {
-    static const char *const all[] = {"st.", "red.", "bar", "cp.", "prefetch", "membar", "fence", "wgmma.", "mbarrier.init", "griddepcontrol", "stmatrix"};
+    static const char *const all[] = {"st.",           "red.",           "bar",     "cp.",
+                                      "prefetch",      "membar",         "fence",   "wgmma.",
+                                      "mbarrier.init", "griddepcontrol", "stmatrix"};
     return IS_ONE_OF(op, all);
 }
 
 static bool is_simple(const char *op) {
-    static const char *const all[] = {"ld.param", "cvta", "mov", "add", "sub", "mul", "mad", "shl", "shr", "cvt", "min", "max", "and", "or"};
+    static const char *const all[] = {"ld.param", "cvta", "mov", "add", "sub", "mul", "mad",
+                                      "shl",      "shr",  "cvt", "min", "max", "and", "or"};
     return IS_ONE_OF(op, all);
 }
 
@@ -96,7 +107,8 @@ static uint32_t count_defs(const body *b, const char *at, const char *end) {
 static block *current(body *b) { return &b->blocks.data[b->blocks.len - 1]; }
 
 static void begin_block(body *b) {
-    VEC_PUSH(b->arena, &b->blocks, ((block){.first = b->instructions.len, .end = b->instructions.len, .falls = true}));
+    VEC_PUSH(b->arena, &b->blocks,
+             ((block){.first = b->instructions.len, .end = b->instructions.len, .falls = true}));
 }
 
 static void branch(body *b, const char *at, const char *end, bool always) {
@@ -169,7 +181,7 @@ static void read_body(body *b, const char *text) {
     }
 }
 
-// ---- What is made again ----------------------------------------------------------------------------------
+// ---- What is made again -------------------------------------------------------------------------
 static bool all_cheap(const body *b, const instruction *i) {
     for (uint32_t k = i->first + i->ndefs; k < i->end; k++)
         if (!b->cheap[b->regs.data[k]]) return false;
@@ -192,7 +204,7 @@ static void find_cheap(body *b) {
     }
 }
 
-// ---- What lives ------------------------------------------------------------------------------------------
+// ---- What lives ---------------------------------------------------------------------------------
 static uint32_t weight(const body *b, uint32_t reg) {
     uint32_t i = 0;
     while (i + 1 < b->classes.len && reg >= b->classes.data[i + 1].first) i++;
@@ -204,7 +216,9 @@ static block *target_of(const body *b, const block *from) {
     block *to = NULL;
     for (uint32_t i = 0; from->target && i < b->nlabels; i++) {
         block *at = &b->blocks.data[b->labels[i].block];
-        if (b->labels[i].length != from->length || strncmp(b->labels[i].name, from->target, from->length)) continue;
+        if (b->labels[i].length != from->length ||
+            strncmp(b->labels[i].name, from->target, from->length))
+            continue;
         to = at;
         if (at > from) break;
     }
@@ -236,7 +250,8 @@ static void walk(const body *b, const block *x, living *l, uint32_t *most) {
 }
 
 static void live_out(const body *b, uint32_t x, uint32_t words, living *l) {
-    const block *at = &b->blocks.data[x], *to[2] = {target_of(b, at), at->falls && x + 1 < b->blocks.len ? at + 1 : NULL};
+    const block *at = &b->blocks.data[x],
+                *to[2] = {target_of(b, at), at->falls && x + 1 < b->blocks.len ? at + 1 : NULL};
     memset(l->set, 0, words * sizeof *l->set);
     l->registers = 0;
     for (uint32_t k = 0; k < 2; k++)
@@ -252,7 +267,8 @@ uint32_t cg_ptx_pressure(arena *a, const char *text) {
     const uint32_t words = b.nregs / WORD + 1;
     living l = {.set = ARENA_ARRAY(a, uint64_t, words)};
     uint32_t most = 0;
-    for (uint32_t x = 0; x < b.blocks.len; x++) b.blocks.data[x].live = ARENA_ARRAY(a, uint64_t, words);
+    for (uint32_t x = 0; x < b.blocks.len; x++)
+        b.blocks.data[x].live = ARENA_ARRAY(a, uint64_t, words);
     for (bool more = true; more;) {
         more = false;
         for (uint32_t x = b.blocks.len; x-- > 0;) {

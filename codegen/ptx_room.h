@@ -4,7 +4,8 @@
 
 #include "codegen.h"
 
-// Kernels of the module that want room for so many blocks, or fewer (`fit`), and need more registers than that leaves each thread, want it for fewer.
+// Kernels of the module that want room for so many blocks, or fewer (`fit`), and need more
+// registers than that leaves each thread, want it for fewer.
 void cg_ptx_room(arena *a, const simt_module *m, cg_output *ptx);
 // Remarks on those that insist on it.
 void cg_ptx_crowded(arena *a, diag_set *ds, const simt_module *m, const cg_output *ptx);

@@ -1,9 +1,10 @@
-// The simulator: runs the kernels of a verified simt module on this machine as a GPU would, warps of 32 lanes
-// in lockstep under masks, and checks every access: bounds, alignment, memory nobody wrote, data races,
-// divergent barriers. Arithmetic has the bits of the code LLVM makes.
+// The simulator: runs the kernels of a verified simt module on this machine as a GPU would, warps
+// of 32 lanes in lockstep under masks, and checks every access: bounds, alignment, memory nobody
+// wrote, data races, divergent barriers. Arithmetic has the bits of the code LLVM makes.
 //
-// Enters: a module, memory with its true extents. Leaves: what the kernels store, and a diagnostic for each
-// fault with the instruction's place in the source. Memory: what sim_new makes lives until sim_free.
+// Enters: a module, memory with its true extents. Leaves: what the kernels store, and a diagnostic
+// for each fault with the instruction's place in the source. Memory: what sim_new makes lives until
+// sim_free.
 //
 //     sim *s = sim_new(ds, module);
 //     sim_begin(s, SIM_RANDOM, seed);                 // forgets which memory was written
@@ -19,7 +20,9 @@
 typedef struct sim sim;
 typedef struct {
     uint64_t
-        slot;   // as kernels of the host get it: a narrower value stands in the low bytes; unused by pointers
+        // as kernels of the host get it: a narrower value stands in the low bytes; unused by
+        // pointers
+        slot;
     const char *name;   // pointers: of the memory, for reports
     void *data;         // its start; equal starts and sizes are the same memory
     size_t bytes;
@@ -30,18 +33,19 @@ typedef struct {
 
 sim *sim_new(diag_set *ds, const simt_module *m);
 void sim_free(sim *s);
-// Blocks, warps and the lanes of an atomic: RANDOM, where the seed decides their order, and how long a warp's turn is;
-// FORWARD, REVERSE: the first or the last one first, a warp to its end or its next barrier.
+// Blocks, warps and the lanes of an atomic: RANDOM, where the seed decides their order, and how
+// long a warp's turn is; FORWARD, REVERSE: the first or the last one first, a warp to its end or
+// its next barrier.
 typedef enum { SIM_RANDOM, SIM_FORWARD, SIM_REVERSE } sim_order;
 void sim_begin(sim *s, sim_order order, uint64_t seed);
-// One argument a parameter. The module must have the kernel. early: the launches before, down to the last that was not, may
-// run until it waits.
+// One argument a parameter. The module must have the kernel. early: the launches before, down to
+// the last that was not, may run until it waits.
 void sim_launch(sim *s, const char *kernel, const sim_arg *args, uint32_t blocks, bool early);
-// Hands over what was found since the last call, each fault once however many lanes have it; returns how
-// many.
+// Hands over what was found since the last call, each fault once however many lanes have it;
+// returns how many.
 uint32_t sim_report(sim *s);
 
-// ---- Counts ----------------------------------------------------------------------------------------------
+// ---- Counts -------------------------------------------------------------------------------------
 typedef enum {
 #define COUNTER(id, title) SIM_COUNT_##id,
 #include "sim/counters.def"
@@ -67,8 +71,8 @@ typedef struct {
 } sim_profile;
 
 void sim_count(sim *s);   // from here to the next sim_begin
-// Ends it: the kernels that ran, in a's memory, and a remark for each access that takes more than it must;
-// returns how many kernels.
+// Ends it: the kernels that ran, in a's memory, and a remark for each access that takes more than
+// it must; returns how many kernels.
 uint32_t sim_counted(sim *s, arena *a, const sim_profile **out);
 
 #endif

@@ -1,5 +1,5 @@
-// What a kernel takes of a multiprocessor, as the assembler tells it, and how many of its blocks fit one. The
-// rounding is that of CUDA's occupancy calculator.
+// What a kernel takes of a multiprocessor, as the assembler tells it, and how many of its blocks
+// fit one. The rounding is that of CUDA's occupancy calculator.
 #include "codegen.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 enum { LANES = 32 };
 
-// ---- What the assembler says -----------------------------------------------------------------------------
+// ---- What the assembler says --------------------------------------------------------------------
 // ptxas, and nvJitLink and the driver, which hold it, say it alike:
 //     ptxas info    : Function properties for KERNEL
 //         0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
@@ -42,7 +42,7 @@ bool cg_usage_read(const char *log, const char *kernel, cg_usage *out) {
            number_before(section, " bytes spill loads", &out->spill_loads);
 }
 
-// ---- What fits -------------------------------------------------------------------------------------------
+// ---- What fits ----------------------------------------------------------------------------------
 
 static uint32_t round_up(uint32_t x, uint32_t unit) { return (x + unit - 1) / unit * unit; }
 
@@ -54,7 +54,8 @@ static uint32_t by_registers(uint32_t warps, uint32_t registers) {
     return quarter * CG_QUARTERS / warps;
 }
 
-cg_occupancy cg_occupancy_of(const gpu_arch *a, uint32_t threads, uint32_t shared, uint32_t registers) {
+cg_occupancy cg_occupancy_of(const gpu_arch *a, uint32_t threads, uint32_t shared,
+                             uint32_t registers) {
     uint32_t warps = round_up(threads, LANES) / LANES, most = a->threads / LANES;
     const uint32_t fit[CG_LIMIT_COUNT] = {
         [CG_BY_THREADS] = most / warps,

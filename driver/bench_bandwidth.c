@@ -1,6 +1,6 @@
-// The bandwidth of the memory, as the faster of a copy and a sum reaches it: ops in tensor IR that are
-// compiled and launched as any other. (A core that writes a line first reads it, so that on a host a sum is
-// the faster.)
+// The bandwidth of the memory, as the faster of a copy and a sum reaches it: ops in tensor IR that
+// are compiled and launched as any other. (A core that writes a line first reads it, so that on a
+// host a sum is the faster.)
 #include "bench.h"
 #include "run_memory.h"
 
@@ -30,7 +30,8 @@ static bool make_tensor(run_op *o, uint32_t probe, uint32_t v, int64_t n, double
     gnn_tensor *t = &o->ready.tensors[v];
     *t = (gnn_tensor){.dtype = GNN_F64, .rank = probes[probe].rank[v], .shape = {n}};
     size_t size = (size_t)n * sizeof(double);
-    for (uint32_t k = 1; k < t->rank; k++) size *= (size_t)(t->shape[k] = probes[probe].shape[v][k]);
+    for (uint32_t k = 1; k < t->rank; k++)
+        size *= (size_t)(t->shape[k] = probes[probe].shape[v][k]);
     *bytes += (double)size;
     if (run_failed(o, gnn_alloc(o->r->context, size, &t->data))) return false;
     o->ready.buffers[v].memory = t->data;   // run_op_free gives it back
@@ -42,8 +43,8 @@ static bool plan_probe(run_op *o, uint32_t probe, double *bytes) {
     int64_t n = elements() / WIDTH / (probes[probe].rank[0] == 3 ? TERMS : 1);
     gnn_size size = {"N", n};
     if (!run_load(o) ||
-        run_failed(
-            o, gnn_plan_new(o->program, &(gnn_plan_options){.sizes = &size, .nsizes = 1}, &o->ready.plan)))
+        run_failed(o, gnn_plan_new(o->program, &(gnn_plan_options){.sizes = &size, .nsizes = 1},
+                                   &o->ready.plan)))
         return false;
     o->ready.workspace_bytes = gnn_plan_workspace(o->ready.plan);
     o->ready.tensors = ARENA_ARRAY(o->arena, gnn_tensor, 2);
@@ -61,7 +62,8 @@ static bool time_probe(run_op *o, double *fastest) {
     for (int i = 0; i < LAUNCHES && good; i++) {
         double ms = 0;
         good = !run_failed(o, gnn_timer_start(timer, NULL)) && run_launch(o, NULL) &&
-               !run_failed(o, gnn_timer_stop(timer, NULL)) && !run_failed(o, gnn_timer_read(timer, &ms));
+               !run_failed(o, gnn_timer_stop(timer, NULL)) &&
+               !run_failed(o, gnn_timer_read(timer, &ms));
         if (i == 0 || ms < *fastest) *fastest = ms;
     }
     gnn_timer_free(timer);
@@ -73,7 +75,8 @@ static bool measure(bench_session *s, uint32_t probe) {
     tensor_ops ops = {0};
     const char *text = probes[probe].text;
     const source_file *source = source_map_add(d->sources, "probe", text, strlen(text));
-    if (!source || !tensor_parse(d->arena, d->ds, source, &ops)) ICE("probe %u does not parse", probe);
+    if (!source || !tensor_parse(d->arena, d->ds, source, &ops))
+        ICE("probe %u does not parse", probe);
     unit_op op = {.name = ops.data[0]->name, .op = ops.data[0]};
     run_op o = {.r = &s->run, .arena = arena_new(), .op = &op};
     double ms = 0, bytes = 0;

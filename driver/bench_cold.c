@@ -42,7 +42,8 @@ static bool time_launches(run_op *o, gnn_timer *timer, double *ms, int64_t *n) {
 
 bool bench_cold_each(run_op *o, double *ms, int64_t *n, double *median) {
     gnn_timer *timer = NULL;
-    bool good = !run_failed(o, gnn_timer_new(o->r->context, &timer)) && time_launches(o, timer, ms, n);
+    bool good = !run_failed(o, gnn_timer_new(o->r->context, &timer)) &&
+                time_launches(o, timer, ms, n);
     gnn_timer_free(timer);
     if (good) *median = run_median(ms, *n);
     return good;

@@ -1,11 +1,12 @@
-// A gradient behind the op that saves for it, as training has them: both are launched in one time, on the same arrays.
+// A gradient behind the op that saves for it, as training has them: both are launched in one time,
+// on the same arrays.
 //     gnnc bench FILE --op=gt.grad.saved --with-forward  →  gt.saving, which leaves a.max and a.sum, then gt.grad.saved
 #include "bench.h"
 #include "run_memory.h"
 
 #include <string.h>
 
-// ---- The op ----------------------------------------------------------------------------------------------
+// ---- The op -------------------------------------------------------------------------------------
 static bool find_forward(const run_op *o, unit_op *out) {
     frontend_unit *u = o->op->frontend;
     const frontend_op *of = u ? &u->ops.data[o->op->number] : NULL;
@@ -13,12 +14,13 @@ static bool find_forward(const run_op *o, unit_op *out) {
     for (uint32_t i = 0; i < u->ops.len; i++) {
         const frontend_op *f = &u->ops.data[i];
         unit_op op = {.name = f->name, .frontend = u, .number = i};
-        if (!f->grad && !f->twin && f->name == of->grad->path->name.text) return unit_twin(o->r->d, &op, out);
+        if (!f->grad && !f->twin && f->name == of->grad->path->name.text)
+            return unit_twin(o->r->d, &op, out);
     }
     return false;
 }
 
-// ---- Its arrays ------------------------------------------------------------------------------------------
+// ---- Its arrays ---------------------------------------------------------------------------------
 // What has the name and shape of a parameter of the other; TENSOR_NO_VAL: nothing.
 static tensor_val same_array(const run_op *a, tensor_val v, const run_op *b) {
     const run_buffer *x = &a->ready.buffers[v];
@@ -36,7 +38,8 @@ static tensor_val same_array(const run_op *a, tensor_val v, const run_op *b) {
 static bool hand_over(run_op *first, run_op *o) {
     for (tensor_val v = 0; v < first->op->op->nparams; v++) {
         tensor_val w = same_array(first, v, o);
-        if (w != TENSOR_NO_VAL && first->op->op->vals.data[v].role == VAL_TENSOR) first->b->arrays[v] = o->b->arrays[w];
+        if (w != TENSOR_NO_VAL && first->op->op->vals.data[v].role == VAL_TENSOR)
+            first->b->arrays[v] = o->b->arrays[w];
     }
     if (!run_launch_once(first)) return false;
     for (tensor_val v = 0; v < first->op->op->nparams; v++) {
@@ -57,7 +60,7 @@ static void share_memory(run_op *first, const run_op *o) {
     }
 }
 
-// ---- All -------------------------------------------------------------------------------------------------
+// ---- All ----------------------------------------------------------------------------------------
 // By the version that the runtime chooses.
 static bool prepare(run_op *first, run_op *o) {
     run_session *r = first->r;
@@ -84,8 +87,10 @@ bool bench_forward_open(bench_session *s, run_op *o) {
 
 void bench_forward_tell(const bench_session *s) {
     if (s->with_forward && !s->had_forward && !diag_errors(s->run.d->ds))
-        diag_help(diag(s->run.d->ds, W0801, NO_SPAN, "--with-forward has no effect: no op that is timed reads what another saves"),
-                  "name the gradient: --op=f.grad.saved");
+        diag_help(
+            diag(s->run.d->ds, W0801, NO_SPAN,
+                 "--with-forward has no effect: no op that is timed reads what another saves"),
+            "name the gradient: --op=f.grad.saved");
 }
 
 void bench_forward_close(bench_session *s) {

@@ -1,8 +1,8 @@
-// A launch's share of ten that follow each other, their data in the cache where that holds them: the median
-// of a few series. On a GPU they are captured once and replayed: the host takes longer to submit a small
-// launch than the device to run it. There, too, what a replay of one launch takes among ten of them, which is
-// what an application that captured the op sees: the larger of what the device does and what the driver takes
-// to submit it.
+// A launch's share of ten that follow each other, their data in the cache where that holds them:
+// the median of a few series. On a GPU they are captured once and replayed: the host takes longer
+// to submit a small launch than the device to run it. There, too, what a replay of one launch takes
+// among ten of them, which is what an application that captured the op sees: the larger of what the
+// device does and what the driver takes to submit it.
 #include "bench.h"
 
 #include <string.h>
@@ -64,8 +64,8 @@ static bool time_all(const series *s, double *ms) {
 static bool time_share(run_op *o, int launches, int replays, double *ms, bool *replayed) {
     gnn_context *c = o->r->context;
     series s = {.o = o, .launches = launches, .replays = replays};
-    bool good = !run_failed(o, gnn_stream_new(c, &s.stream)) && !run_failed(o, gnn_timer_new(c, &s.timer)) &&
-                capture(&s) && time_all(&s, ms);
+    bool good = !run_failed(o, gnn_stream_new(c, &s.stream)) &&
+                !run_failed(o, gnn_timer_new(c, &s.timer)) && capture(&s) && time_all(&s, ms);
     *replayed = s.replay != NULL;
     gnn_replay_free(s.replay);
     gnn_timer_free(s.timer);

@@ -1,4 +1,5 @@
-// Kernels of the benchmark's own, for GPUs: PTX for the oldest architecture, which the driver compiles.
+// Kernels of the benchmark's own, for GPUs: PTX for the oldest architecture, which the driver
+// compiles.
 #include "bench.h"
 
 #include <string.h>
@@ -16,8 +17,8 @@ static const own_kernel empty_kernel = {
     " \"versions\": [{\"name\": \"naive\", \"steps\": [{\"launch\": \"empty\", \"blocks\": \"1\","
     " \"args\": [{\"number\": \"0\"}]}]}]}"};
 
-// One thread that waits for so many nanoseconds: what is submitted meanwhile begins without waiting for the
-// host.
+// One thread that waits for so many nanoseconds: what is submitted meanwhile begins without waiting
+// for the host.
 static const own_kernel pause_kernel = {
     "a pause",
     ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry pause(.param .u64 ns) {\n"
@@ -35,8 +36,8 @@ static bool own_open(run_session *r, arena *a, const own_kernel *k, run_op *out)
     *op = (unit_op){.name = k->name, .op = tensor_op_new(a, k->name)};
     *out = (run_op){.r = r, .arena = a, .op = op};
     const gnn_code code = {.image = k->code, .size = strlen(k->code) + 1};
-    return !run_failed(
-               out, gnn_program_load(r->context, k->manifest, strlen(k->manifest), &code, &out->program)) &&
+    return !run_failed(out, gnn_program_load(r->context, k->manifest, strlen(k->manifest), &code,
+                                             &out->program)) &&
            !run_failed(out, gnn_plan_new(out->program, &(gnn_plan_options){0}, &out->ready.plan));
 }
 

@@ -1,5 +1,5 @@
-// What a plan costs: checks of the maps and what is built of them, made as by an application whose graph lies
-// on the device. The plan before it has loaded what builds it.
+// What a plan costs: checks of the maps and what is built of them, made as by an application whose
+// graph lies on the device. The plan before it has loaded what builds it.
 #include "bench.h"
 #include "clock.h"
 
@@ -33,7 +33,8 @@ bool bench_prepare(run_op *o, bench_prepared *out) {
     options.maps = maps;
     bool away = o->r->target.kind == CG_CUDA, good = true;
     for (size_t i = 0; i < options.nmaps && away && good; i++) good = move_map(o, &maps[i].map);
-    good = good && time_plan(o, &options, out) && time_plan(o, &options, out);   // the first is a warm-up
+    // the first is a warm-up
+    good = good && time_plan(o, &options, out) && time_plan(o, &options, out);
     for (size_t i = 0; i < options.nmaps; i++)
         if (maps[i].map.on_device) gnn_free(o->r->context, (void *)(uintptr_t)maps[i].map.index);
     return good;

@@ -13,17 +13,19 @@ static double floor_share(const bench_session *s, const bench_figures *f) {
 
 static const char *check_text(const run_session *r, const run_row *w) {
     if (!w->checked) return "-";
-    if (w->check.one_in < 2) return arena_printf(r->d->arena, "all %lld", (long long)w->check.compared);
+    if (w->check.one_in < 2)
+        return arena_printf(r->d->arena, "all %lld", (long long)w->check.compared);
     return arena_printf(r->d->arena, "%lld, 1 in %llu", (long long)w->check.compared,
                         (unsigned long long)w->check.one_in);
 }
 
-// ---- Table -----------------------------------------------------------------------------------------------
+// ---- Table --------------------------------------------------------------------------------------
 
 enum { COLUMNS = 19, FIRST_TIME = 6, TIMES = 7 };
 static const char *const title[COLUMNS] = {
-    "op",  "target", "type",    "plan",    "sizes",       "compared", "median", "fastest", "q1",     "q3",
-    "hot", "replay", "prepare", "must MB", "gathered MB", "floor",    "GB/s",   "GFLOP/s", "verdict"};
+    "op",          "target", "type", "plan",    "sizes",  "compared", "median",
+    "fastest",     "q1",     "q3",   "hot",     "replay", "prepare",  "must MB",
+    "gathered MB", "floor",  "GB/s", "GFLOP/s", "verdict"};
 
 static void row_cells(const run_session *r, const run_row *w, const char **cell) {
     arena *a = r->d->arena;
@@ -34,8 +36,9 @@ static void row_cells(const run_session *r, const run_row *w, const char **cell)
     cell[COLUMNS - 1] = w->verdict;
     if (!f) return;
     if (f->behind) cell[0] = arena_printf(a, "%s, %s", f->behind, w->name);
-    const double times[TIMES] = {f->median,     f->fastest,       f->first_quarter, f->third_quarter,
-                                 f->shares.hot, f->shares.replay, f->prepare.ms};
+    const double times[TIMES] = {f->median,        f->fastest,    f->first_quarter,
+                                 f->third_quarter, f->shares.hot, f->shares.replay,
+                                 f->prepare.ms};
     for (uint32_t k = 0; k < TIMES; k++)
         if (times[k] > 0) cell[FIRST_TIME + k] = table_time_text(a, times[k]);
     cell += FIRST_TIME + TIMES;
@@ -50,21 +53,24 @@ static const char *graphs_text(const run_session *r) {
     const char *all = NULL;
     for (uint32_t i = 0; i < r->graphs.len; i++)
         if (r->graphs.data[i].given)
-            all = all ? arena_printf(r->d->arena, "%s, %s", all, r->graphs.data[i].text) : r->graphs.data[i].text;
+            all = all ? arena_printf(r->d->arena, "%s, %s", all, r->graphs.data[i].text)
+                      : r->graphs.data[i].text;
     return all ? all : "none";
 }
 
 static void print_table(const run_session *r, const run_rows *rows, FILE *out) {
     const bench_session *s = (const bench_session *)r;
-    text_table t = {.rows = rows->len + 1, .columns = COLUMNS, .first_number = 5, .last_number = COLUMNS - 2};
+    text_table t = {
+        .rows = rows->len + 1, .columns = COLUMNS, .first_number = 5, .last_number = COLUMNS - 2};
     const char **cells = ARENA_ARRAY(r->d->arena, const char *, t.rows *COLUMNS);
     memcpy(cells, title, sizeof title);
-    for (uint32_t i = 0; i < rows->len; i++) row_cells(r, &rows->data[i], cells + (i + 1) * COLUMNS);
+    for (uint32_t i = 0; i < rows->len; i++)
+        row_cells(r, &rows->data[i], cells + (i + 1) * COLUMNS);
     t.cells = cells;
     if (s->bandwidth > 0)
-        fprintf(out, "graph %s; memory %.1f GB/s, %s; before each launch the last-level cache is %s\n",
-                graphs_text(r), s->bandwidth / 1e9,
-                s->is_measured ? "measured" : "as given",
+        fprintf(out,
+                "graph %s; memory %.1f GB/s, %s; before each launch the last-level cache is %s\n",
+                graphs_text(r), s->bandwidth / 1e9, s->is_measured ? "measured" : "as given",
                 s->flush ? "overwritten" : "as the launch before left it");
     if (s->empty.hot > 0)
         fprintf(out, "hot launches are %s; so an empty kernel takes %s%s%s\n",
@@ -75,7 +81,7 @@ static void print_table(const run_session *r, const run_rows *rows, FILE *out) {
     table_print(r->d->arena, &t, out);
 }
 
-// ---- JSON ------------------------------------------------------------------------------------------------
+// ---- JSON ---------------------------------------------------------------------------------------
 
 static void add_figures(json_t *o, const bench_session *s, const bench_figures *f) {
     const struct {
@@ -111,12 +117,13 @@ static json_t *json_of_launched(const run_launched *l) {
     const kernel_resources *k = &l->resources;
     json_t *o = json_pack("{ss sI sI si si sf sb}", "kernel", k->kernel->name, "launches",
                           (json_int_t)l->launches, "blocks", (json_int_t)l->blocks, "threads",
-                          (int)k->kernel->block, "shared_bytes", (int)k->kernel->shared_bytes, "bytes",
-                          l->bytes, "bytes_are_most", (int)l->is_most);
+                          (int)k->kernel->block, "shared_bytes", (int)k->kernel->shared_bytes,
+                          "bytes", l->bytes, "bytes_are_most", (int)l->is_most);
     if (!k->known) return o;
     json_object_set_new(o, "registers", json_integer(k->usage.registers));
     json_object_set_new(o, "stack_bytes", json_integer(k->usage.stack));
-    json_object_set_new(o, "spill_bytes", json_integer(k->usage.spill_stores + k->usage.spill_loads));
+    json_object_set_new(o, "spill_bytes",
+                        json_integer(k->usage.spill_stores + k->usage.spill_loads));
     json_object_set_new(o, "resident_blocks", json_integer(k->fits.blocks));
     json_object_set_new(o, "limit", json_string(cg_limit_text(k->fits.limit)));
     json_object_set_new(o, "warps_share", json_real(k->fits.warps));
@@ -129,17 +136,19 @@ static json_t *json_of_estimate(const run_estimate *e) {
     json_t *kernels = json_array();
     for (uint32_t i = 0; i < e->launched.len; i++)
         json_array_append_new(kernels, json_of_launched(&e->launched.data[i]));
-    json_t *o = json_pack("{ss ss ss si so}", "device", e->device, "arch", e->arch->name, "plan", e->version,
-                          "sms", (int)e->sms, "kernels", kernels);
+    json_t *o = json_pack("{ss ss ss si so}", "device", e->device, "arch", e->arch->name, "plan",
+                          e->version, "sms", (int)e->sms, "kernels", kernels);
     if (e->bandwidth > 0) json_object_set_new(o, "bandwidth_bytes_per_s", json_real(e->bandwidth));
     return o;
 }
 
-// A line of JSON at once: who reads them has each as it comes, and those there are of a run that is cut short.
+// A line of JSON at once: who reads them has each as it comes, and those there are of a run that is
+// cut short.
 void bench_print_row(const run_session *r, const run_row *w, FILE *out) {
-    json_t *o = json_pack("{ss ss ss ss ss ss ss sI sI}", "op", w->name, "target", w->target, "type", w->type,
-                          "plan", w->plan, "graph", w->graph, "sizes", w->sizes, "verdict", w->verdict,
-                          "compared", (json_int_t)w->check.compared, "one_in", (json_int_t)w->check.one_in);
+    json_t *o = json_pack("{ss ss ss ss ss ss ss sI sI}", "op", w->name, "target", w->target,
+                          "type", w->type, "plan", w->plan, "graph", w->graph, "sizes", w->sizes,
+                          "verdict", w->verdict, "compared", (json_int_t)w->check.compared,
+                          "one_in", (json_int_t)w->check.one_in);
     if (o && w->check.overflowed)
         json_object_set_new(o, "overflowed", json_integer((json_int_t)w->check.overflowed));
     if (!o) ICE("a row has no JSON");

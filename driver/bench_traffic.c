@@ -1,7 +1,7 @@
-// What an op must move and compute, counted over its equations. A node is computed, and an array read, once
-// for each point of the variables it depends on; keys thin those points out as the maps at hand do (exactly
-// where a stage has one key, as if independent where it has several). Filters, select, and, or are taken to
-// choose everything.
+// What an op must move and compute, counted over its equations. A node is computed, and an array
+// read, once for each point of the variables it depends on; keys thin those points out as the maps
+// at hand do (exactly where a stage has one key, as if independent where it has several). Filters,
+// select, and, or are taken to choose everything.
 #include "bench.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ typedef struct {
     double *share;     // per key: of the pairs of its sides, those that meet
 } counting;
 
-// ---- Points ----------------------------------------------------------------------------------------------
+// ---- Points -------------------------------------------------------------------------------------
 
 static void mark(const counting *c, tensor_expr e, bool *vars, uint8_t *seen) {
     if (!e || seen[e]) return;
@@ -44,17 +44,20 @@ static bool holds_all(const counting *c, const bool *vars, const bool *of) {
 
 static double sizes_of(const counting *c, const tensor_var *vars, uint32_t n, const bool *marked) {
     const tensor_stage *s = c->stage;
-    tensor_var step = s->loop == TENSOR_NO_LOOP ? UINT32_MAX : c->op->loops.data[s->loop].step;   // in rounds
+    // in rounds
+    tensor_var step = s->loop == TENSOR_NO_LOOP ? UINT32_MAX : c->op->loops.data[s->loop].step;
     double points = 1;
     for (uint32_t i = 0; i < n; i++)
-        if (marked[vars[i]] && vars[i] != step) points *= (double)c->sizes[c->op->vars.data[vars[i]].space];
+        if (marked[vars[i]] && vars[i] != step)
+            points *= (double)c->sizes[c->op->vars.data[vars[i]].space];
     return points;
 }
 
 // Of a stage's points, how many differ in these variables.
 static double points_of(const counting *c, const bool *vars) {
     const tensor_stage *s = c->stage;
-    double points = c->rounds * sizes_of(c, s->left, s->nleft, vars) * sizes_of(c, s->bound, s->nbound, vars);
+    double points = c->rounds * sizes_of(c, s->left, s->nleft, vars) *
+                    sizes_of(c, s->bound, s->nbound, vars);
     for (uint32_t k = 0; k < s->nkeys; k++)
         if (holds_all(c, vars, c->key_vars[k])) points *= c->share[k];
     return points;
@@ -67,7 +70,7 @@ static bool *all_vars(const counting *c, bool with_bound) {
     return vars;
 }
 
-// ---- Keys ------------------------------------------------------------------------------------------------
+// ---- Keys ---------------------------------------------------------------------------------------
 
 // How often one side of a key takes each value; NULL: only running it would tell.
 static double *count_values(const counting *c, tensor_expr side, int64_t classes, double *points) {
@@ -94,7 +97,8 @@ static double share_of(const counting *c, const tensor_key *key) {
     tensor_space space = tensor_typeof(c->op, key->lhs).space;
     int64_t classes = space == TENSOR_NO_SPACE ? 1 : c->sizes[space];
     double n, m, pairs = 0;
-    double *left = count_values(c, key->lhs, classes, &n), *right = count_values(c, key->rhs, classes, &m);
+    double *left = count_values(c, key->lhs, classes, &n),
+           *right = count_values(c, key->rhs, classes, &m);
     if (!left || !right) return classes > 1 ? 1 / (double)classes : 1;
     for (int64_t i = 0; i < classes; i++) pairs += left[i] * right[i];
     return n > 0 && m > 0 ? pairs / n / m : 0;
@@ -114,7 +118,7 @@ static void enter_stage(counting *c, const tensor_stage *s) {
     }
 }
 
-// ---- Counting --------------------------------------------------------------------------------------------
+// ---- Counting -----------------------------------------------------------------------------------
 
 static bool is_flop(const tensor_node *n) {
     uint8_t kind = tensor_op_table((tensor_opcode)n->op)->kind;
@@ -176,14 +180,16 @@ static void count_stage(counting *c, const tensor_stage *s) {
     count_reducer(c);
 }
 
-// ---- Bytes -----------------------------------------------------------------------------------------------
+// ---- Bytes --------------------------------------------------------------------------------------
 
 static double least(double x, double y) { return x < y ? x : y; }
 
-// Offsets say what a sorted map says, and may be fewer. What is read less than once is not read whole.
+// Offsets say what a sorted map says, and may be fewer. What is read less than once is not read
+// whole.
 static void add_bytes(const counting *c, tensor_val v, uint32_t index_bits, bench_traffic *out) {
     const tensor_val_info *info = &c->op->vals.data[v];
-    double bytes = info->type == DT_INDEX ? index_bits / 8 : ir_dtype_bytes(info->type), elements = 1;
+    double bytes = info->type == DT_INDEX ? index_bits / 8 : ir_dtype_bytes(info->type),
+           elements = 1;
     if (info->role == VAL_SCALAR) return;
     for (uint32_t k = 0; k < info->rank; k++) elements *= (double)c->sizes[info->axes[k]];
     if (out->moved)
@@ -194,7 +200,8 @@ static void add_bytes(const counting *c, tensor_val v, uint32_t index_bits, benc
         return;
     }
     if (info->facts & FACT_PREFIX) return;
-    bool sorted = info->role == VAL_MAP && info->facts & FACT_SORTED && info->sorted_by == TENSOR_NO_VAL;
+    bool sorted = info->role == VAL_MAP && info->facts & FACT_SORTED &&
+                  info->sorted_by == TENSOR_NO_VAL;
     double offsets = sorted ? (double)c->sizes[info->into] + 1 : elements;
     out->compulsory += least(least(elements, offsets), c->uses[v]) * bytes;
     out->gathered += c->uses[v] * bytes;
@@ -206,13 +213,15 @@ bool bench_traffic_of(const run_op *o, bench_traffic *out) {
     int64_t *sizes = ARENA_ARRAY(scratch, int64_t, op->spaces.len + 1);
     const char *why = "";
     bool good = tensor_eval_sizes(
-        scratch, op, &(tensor_eval_input){.sizes = o->b->sizes, .inputs = o->b->arrays}, sizes, &why);
+        scratch, op, &(tensor_eval_input){.sizes = o->b->sizes, .inputs = o->b->arrays}, sizes,
+        &why);
     if (!good) diag(o->r->d->ds, E0822, op->at, "%s: it cannot be evaluated: %s", o->op->name, why);
     counting c = {.b = o->b, .op = op, .arena = scratch, .sizes = sizes};
     c.uses = ARENA_ARRAY(scratch, double, op->vals.len + 1);
     for (uint32_t i = 0; good && i < op->stages.len; i++) count_stage(&c, &op->stages.data[i]);
     *out = (bench_traffic){.flops = c.flops, .moved = out->moved};
-    for (tensor_val v = 0; good && v < op->nparams; v++) add_bytes(&c, v, o->op->program->index_bits, out);
+    for (tensor_val v = 0; good && v < op->nparams; v++)
+        add_bytes(&c, v, o->op->program->index_bits, out);
     arena_free(scratch);
     return good;
 }

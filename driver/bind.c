@@ -55,9 +55,11 @@ static bool fill(binding *b) {
     return true;
 }
 
-binding *bind_op(driver *d, arena *a, const tensor_op *op, const run_graph *g, const bind_options *o) {
+binding *bind_op(driver *d, arena *a, const tensor_op *op, const run_graph *g,
+                 const bind_options *o) {
     binding *b = ARENA_NEW(a, binding);
-    *b = (binding){.d = d, .arena = a, .op = op, .graph = g, .options = o, .edges = TENSOR_NO_SPACE};
+    *b = (binding){
+        .d = d, .arena = a, .op = op, .graph = g, .options = o, .edges = TENSOR_NO_SPACE};
     b->sources = ARENA_ARRAY(a, bind_source, op->nparams + 1);
     b->spaces = ARENA_ARRAY(a, bind_space, op->spaces.len + 1);
     b->sizes = ARENA_ARRAY(a, int64_t, op->spaces.len + 1);

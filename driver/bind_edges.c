@@ -1,5 +1,5 @@
-// In which order an op gets the edges of the graph. Maps declared sorted decide; otherwise the graph's own
-// order stays, or, where edges are to be mixed, a random one.
+// In which order an op gets the edges of the graph. Maps declared sorted decide; otherwise the
+// graph's own order stays, or, where edges are to be mixed, a random one.
 #include "bind.h"
 
 #include "spread.h"
@@ -12,7 +12,8 @@ static bool of_graph_edges(const binding *b, tensor_val v) {
            b->op->vals.data[v].axes[0] == b->edges;
 }
 
-// Arrays to sort by: of maps sorted as a whole first, then of those sorted within another's preimages.
+// Arrays to sort by: of maps sorted as a whole first, then of those sorted within another's
+// preimages.
 static uint32_t order_keys(const binding *b, graph_array *keys) {
     uint32_t n = 0;
     for (int within = 0; within < 2; within++)
@@ -25,7 +26,7 @@ static uint32_t order_keys(const binding *b, graph_array *keys) {
     return n;
 }
 
-// ---- Order -----------------------------------------------------------------------------------------------
+// ---- Order --------------------------------------------------------------------------------------
 
 typedef struct {
     const int64_t *keys[GRAPH_ARRAY_COUNT];
@@ -52,7 +53,7 @@ static bool in_order(const binding *b, edge_keys *k) {
     return !atomic_load(&k->falls);
 }
 
-// ---- Sorting ---------------------------------------------------------------------------------------------
+// ---- Sorting ------------------------------------------------------------------------------------
 
 // A stable round, by a key or by some bits of a random number.
 typedef struct {
@@ -64,7 +65,8 @@ typedef struct {
 enum { BITS = 11 };
 
 static int64_t digit(const sort_round *r, int64_t edge) {
-    return r->key ? r->key[edge] : (int64_t)(bind_random(r->seed, (uint64_t)edge) >> r->bit & ((1 << BITS) - 1));
+    return r->key ? r->key[edge]
+                  : (int64_t)(bind_random(r->seed, (uint64_t)edge) >> r->bit & ((1 << BITS) - 1));
 }
 
 static void sort_by(const sort_round *r, const int64_t *from, int64_t *to, int64_t n) {
@@ -76,12 +78,14 @@ static void sort_by(const sort_round *r, const int64_t *from, int64_t *to, int64
     arena_free(scratch);
 }
 
-// The least of what decides comes first: of equals a random number, if they are mixed, then the edge.
+// The least of what decides comes first: of equals a random number, if they are mixed, then the
+// edge.
 static uint32_t sort_rounds(const binding *b, const edge_keys *k, sort_round rounds[]) {
     uint32_t n = 0;
     for (int bit = 0; b->options->mixed && bit < 64; bit += BITS)
         rounds[n++] = (sort_round){.seed = b->options->seed, .bit = bit, .below = 1 << BITS};
-    for (uint32_t i = k->nkeys; i-- > 0;) rounds[n++] = (sort_round){.key = k->keys[i], .below = k->below[i]};
+    for (uint32_t i = k->nkeys; i-- > 0;)
+        rounds[n++] = (sort_round){.key = k->keys[i], .below = k->below[i]};
     return n;
 }
 

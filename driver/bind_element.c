@@ -1,4 +1,5 @@
-// Elements of arrays, one by one: of each type of a tensor to a double and back, and the bits of it.
+// Elements of arrays, one by one: of each type of a tensor to a double and back, and the bits of
+// it.
 #include "bind.h"
 
 #include <math.h>

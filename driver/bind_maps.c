@@ -1,4 +1,5 @@
-// The index arrays of an op: from the graph, from a file, or random ones that keep every declared fact.
+// The index arrays of an op: from the graph, from a file, or random ones that keep every declared
+// fact.
 #include "bind.h"
 #include "spread.h"
 
@@ -12,11 +13,11 @@ typedef struct {
     uint64_t stream;
 } index_map;
 
-// ---- Order -----------------------------------------------------------------------------------------------
+// ---- Order --------------------------------------------------------------------------------------
 
 // none comes last.
 static int by_value(const void *x, const void *y) {
-    uint64_t a = (uint64_t) * (const int64_t *)x, b = (uint64_t) * (const int64_t *)y;
+    uint64_t a = (uint64_t)*(const int64_t *)x, b = (uint64_t)*(const int64_t *)y;
     return a < b ? -1 : a > b;
 }
 
@@ -37,7 +38,7 @@ typedef struct {
 static int by_class(const void *p, const void *q) {
     const class_pair *a = p, *b = q;
     if (a->class != b->class) return a->class < b->class ? -1 : 1;
-    return (uint64_t)a->x < (uint64_t)b->x ? -1 : (uint64_t)a->x > (uint64_t)b->x;
+    return (uint64_t)a->x<(uint64_t)b->x ? -1 : (uint64_t)a->x>(uint64_t) b->x;
 }
 
 // Sorts the values of each class of `by` among the positions that class has.
@@ -57,11 +58,12 @@ static void sort_within(const index_map *m, const int64_t *by) {
     arena_free(scratch);
 }
 
-// ---- Random maps -----------------------------------------------------------------------------------------
+// ---- Random maps --------------------------------------------------------------------------------
 
 static void draw_piece(void *user, int64_t first, int64_t last) {
     const index_map *m = user;
-    for (int64_t i = first; i < last; i++) m->data[i] = bind_below(bind_random(m->stream, (uint64_t)i), m->into);
+    for (int64_t i = first; i < last; i++)
+        m->data[i] = bind_below(bind_random(m->stream, (uint64_t)i), m->into);
 }
 
 // The head of a shuffled codomain (Fisher and Yates).
@@ -80,7 +82,8 @@ static void draw_distinct(const index_map *m) {
 static void drop_some(const index_map *m) {
     enum { ONE_IN = 6 };
     for (int64_t i = 0; i < m->points; i++)
-        if (m->into == 0 || bind_below(bind_random(~m->stream, (uint64_t)i), ONE_IN) == 0) m->data[i] = -1;
+        if (m->into == 0 || bind_below(bind_random(~m->stream, (uint64_t)i), ONE_IN) == 0)
+            m->data[i] = -1;
 }
 
 static bool draw(binding *b, tensor_val v, index_map *m) {
@@ -97,7 +100,7 @@ static bool draw(binding *b, tensor_val v, index_map *m) {
     return true;
 }
 
-// ---- Given maps ------------------------------------------------------------------------------------------
+// ---- Given maps ---------------------------------------------------------------------------------
 
 typedef struct {
     const run_graph *graph;
@@ -115,9 +118,11 @@ static void copy_piece(void *user, int64_t first, int64_t last) {
 
 static void copy_graph(const binding *b, tensor_val v, const index_map *m) {
     bool ordered = b->edge_order && b->op->vals.data[v].axes[0] == b->edges;
-    graph_copy c = {b->graph, graph_values(b->graph, b->sources[v].which), ordered ? b->edge_order : NULL, m->data};
+    graph_copy c = {b->graph, graph_values(b->graph, b->sources[v].which),
+                    ordered ? b->edge_order : NULL, m->data};
     spread(m->points, copy_piece, &c);
-    if (b->options->mixed && m->facts & FACT_PARTIAL && b->sources[v].which != GRAPH_LABEL) drop_some(m);
+    if (b->options->mixed && m->facts & FACT_PARTIAL && b->sources[v].which != GRAPH_LABEL)
+        drop_some(m);
 }
 
 static bool copy_array(binding *b, tensor_val v, const index_map *m) {
@@ -126,7 +131,8 @@ static bool copy_array(binding *b, tensor_val v, const index_map *m) {
         if (x->dtype == GNN_I32) m->data[i] = ((const int32_t *)x->data)[i];
         else if (x->dtype == GNN_I64) m->data[i] = ((const int64_t *)x->data)[i];
         else {
-            bind_fault(b, v, E0818, "is a map: it takes integers, not %s", gnn_dtype_text(x->dtype));
+            bind_fault(b, v, E0818, "is a map: it takes integers, not %s",
+                       gnn_dtype_text(x->dtype));
             return false;
         }
     }
@@ -136,13 +142,14 @@ static bool copy_array(binding *b, tensor_val v, const index_map *m) {
 // The graph's own order does not meet a fact: nothing but a permutation of the graph would.
 static bool check_order(binding *b, tensor_val v, const index_map *m) {
     const tensor_val_info *info = &b->op->vals.data[v];
-    if (b->sources[v].from != FROM_GRAPH || !(m->facts & FACT_SORTED) || info->sorted_by != TENSOR_NO_VAL ||
-        is_sorted(m))
+    if (b->sources[v].from != FROM_GRAPH || !(m->facts & FACT_SORTED) ||
+        info->sorted_by != TENSOR_NO_VAL || is_sorted(m))
         return true;
     diag_help(
-        bind_fault(b, v, E0819,
-                   "is declared sorted, and the graph's '%s' is not, in the order that the other maps need",
-                   graph_array_table(b->sources[v].which)->name),
+        bind_fault(
+            b, v, E0819,
+            "is declared sorted, and the graph's '%s' is not, in the order that the other maps need",
+            graph_array_table(b->sources[v].which)->name),
         "give other values: --param %s=random:1", info->name);
     return false;
 }

@@ -8,8 +8,8 @@ diagnostic *bind_fault(binding *b, tensor_val v, diag_code code, const char *for
     va_start(ap, format);
     const char *message = arena_vprintf(b->d->arena, format, ap);
     va_end(ap);
-    return diag(b->d->ds, code, b->op->vals.data[v].at, "%s: '%s' %s", b->op->name, b->op->vals.data[v].name,
-                message);
+    return diag(b->d->ds, code, b->op->vals.data[v].at, "%s: '%s' %s", b->op->name,
+                b->op->vals.data[v].name, message);
 }
 
 bool bind_points(const binding *b, const tensor_val_info *v, int64_t *out) {
@@ -26,7 +26,8 @@ bool bind_points(const binding *b, const tensor_val_info *v, int64_t *out) {
 
 uint64_t bind_stream(const binding *b, tensor_val v) {
     uint64_t hash = 0xcbf29ce484222325u;   // FNV-1a
-    for (const char *c = b->op->vals.data[v].name; *c; c++) hash = (hash ^ (uint8_t)*c) * 0x100000001b3u;
+    for (const char *c = b->op->vals.data[v].name; *c; c++)
+        hash = (hash ^ (uint8_t)*c) * 0x100000001b3u;
     return bind_mix(hash ^ bind_mix(b->sources[v].seed + 1));
 }
 

@@ -1,8 +1,8 @@
-// Preconditions on sizes: where one does not hold, sizes that nobody gave are tried near their defaults. What
-// depends on the graph itself is left to the plan.
+// Preconditions on sizes: where one does not hold, sizes that nobody gave are tried near their
+// defaults. What depends on the graph itself is left to the plan.
 #include "bind.h"
 
-// ---- Expressions over sizes ------------------------------------------------------------------------------
+// ---- Expressions over sizes ---------------------------------------------------------------------
 
 static int64_t floor_mod(int64_t x, int64_t y) {
     if (y == 0 || y == -1) return 0;
@@ -51,7 +51,8 @@ bool bind_expression(const binding *b, tensor_expr e, int64_t *out) {
     bool first = bind_expression(b, n->args[0], &x);
     if (n->op == TENSOR_AND_OP || n->op == TENSOR_OR_OP) {   // one side may tell
         bool decides = n->op == TENSOR_OR_OP, second = bind_expression(b, n->args[1], &y);
-        *out = (first && (x != 0) == decides) || (second && (y != 0) == decides) ? decides : !decides;
+        *out = (first && (x != 0) == decides) || (second && (y != 0) == decides) ? decides
+                                                                                 : !decides;
         return (first && second) || *out == decides;
     }
     if (!first || (n->nargs > 1 && !bind_expression(b, n->args[1], &y))) return false;
@@ -62,7 +63,7 @@ bool bind_expression(const binding *b, tensor_expr e, int64_t *out) {
     return true;
 }
 
-// ---- Search ----------------------------------------------------------------------------------------------
+// ---- Search -------------------------------------------------------------------------------------
 
 static bool refresh(binding *b) {
     for (tensor_space s = 0; s < b->op->spaces.len; s++)
@@ -74,9 +75,9 @@ static bool refresh(binding *b) {
 
 // The first precondition of sizes that fails; UINT32_MAX: none.
 static uint32_t first_failing(const binding *b) {
-    for (uint32_t i = 0; i < b->op->requires.len; i++) {
+    for (uint32_t i = 0; i < b->op->required.len; i++) {
         int64_t holds;
-        if (bind_expression(b, b->op->requires.data[i].holds, &holds) && !holds) return i;
+        if (bind_expression(b, b->op->required.data[i].holds, &holds) && !holds) return i;
     }
     return UINT32_MAX;
 }
@@ -128,17 +129,18 @@ static bool improve(binding *b, uint32_t failing) {
         if (b->spaces[s].is_default && try_space(b, s, failing)) return true;
     for (tensor_space s = 0; s < n; s++)
         for (tensor_space t = s + 1; t < n; t++)
-            if (b->spaces[s].is_default && b->spaces[t].is_default && try_pair(b, s, t, failing)) return true;
+            if (b->spaces[s].is_default && b->spaces[t].is_default && try_pair(b, s, t, failing))
+                return true;
     return false;
 }
 
 bool bind_requires(binding *b) {
     for (uint32_t failing; (failing = first_failing(b)) != UINT32_MAX;) {
         if (improve(b, failing)) continue;
-        const tensor_require *r = &b->op->requires.data[failing];
-        diag_help(
-            diag(b->d->ds, E0820, r->at, "%s: '%s' does not hold for these sizes", b->op->name, r->text),
-            "give sizes that meet it with -D");
+        const tensor_require *r = &b->op->required.data[failing];
+        diag_help(diag(b->d->ds, E0820, r->at, "%s: '%s' does not hold for these sizes",
+                       b->op->name, r->text),
+                  "give sizes that meet it with -D");
         return false;
     }
     return true;

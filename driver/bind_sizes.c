@@ -1,13 +1,15 @@
-// The sizes of an op's spaces. In this order: constants and -D; --size; shapes of files; the graph's arrays;
-// the graph by the name of the space; defaults, which keep maps possible. A codomain may be larger than what
-// the graph points at.
+// The sizes of an op's spaces. In this order: constants and -D; --size; shapes of files; the
+// graph's arrays; the graph by the name of the space; defaults, which keep maps possible. A
+// codomain may be larger than what the graph points at.
 #include "bind.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *space_name(const binding *b, tensor_space s) { return b->op->spaces.data[s].name; }
+static const char *space_name(const binding *b, tensor_space s) {
+    return b->op->spaces.data[s].name;
+}
 
 static bool set_size(binding *b, tensor_space s, int64_t value, const char *origin) {
     bind_space *x = &b->spaces[s];
@@ -17,8 +19,8 @@ static bool set_size(binding *b, tensor_space s, int64_t value, const char *orig
         b->sizes[s] = value;
     } else if (b->sizes[s] != value) {
         diagnostic *fault = diag(b->d->ds, E0819, b->op->spaces.data[s].at,
-                                 "%s: %s is %lld by %s, but %lld by %s", b->op->name, text, (long long)value,
-                                 origin, (long long)b->sizes[s], x->origin);
+                                 "%s: %s is %lld by %s, but %lld by %s", b->op->name, text,
+                                 (long long)value, origin, (long long)b->sizes[s], x->origin);
         if (b->op->spaces.data[s].kind == SPACE_CONST && b->graph->given)
             diag_help(fault, "leave out -D %s", text);
         return false;
@@ -32,7 +34,7 @@ static void set_default(binding *b, tensor_space s, int64_t value) {
     b->spaces[s].is_default = true;
 }
 
-// ---- What is told ----------------------------------------------------------------------------------------
+// ---- What is told -------------------------------------------------------------------------------
 
 static void constants(binding *b) {
     for (tensor_space s = 0; s < b->op->spaces.len; s++) {
@@ -77,7 +79,8 @@ static bool map_sizes(binding *b, tensor_val v) {
     bind_space *into = &b->spaces[info->into];
     int64_t codomain = graph_counted(b->graph, x->codomain);
     if (codomain > into->at_least) into->at_least = codomain;
-    if (!into->known) into->origin = arena_printf(b->arena, "the graph's %s", graph_count_text(x->codomain));
+    if (!into->known)
+        into->origin = arena_printf(b->arena, "the graph's %s", graph_count_text(x->codomain));
     return set_size(b, info->axes[0], graph_counted(b->graph, x->domain),
                     arena_printf(b->arena, "the graph's %s", graph_count_text(x->domain)));
 }
@@ -87,14 +90,15 @@ static bool settle_codomains(binding *b) {
         bind_space *x = &b->spaces[s];
         if (!x->known && x->origin) set_size(b, s, x->at_least, x->origin);
         if (!x->known || b->sizes[s] >= x->at_least) continue;
-        diag(b->d->ds, E0819, b->op->spaces.data[s].at, "%s: %s is %lld by %s, but the graph points at %lld",
-             b->op->name, space_name(b, s), (long long)b->sizes[s], x->origin, (long long)x->at_least);
+        diag(b->d->ds, E0819, b->op->spaces.data[s].at,
+             "%s: %s is %lld by %s, but the graph points at %lld", b->op->name, space_name(b, s),
+             (long long)b->sizes[s], x->origin, (long long)x->at_least);
         return false;
     }
     return true;
 }
 
-// ---- What names tell -------------------------------------------------------------------------------------
+// ---- What names tell ----------------------------------------------------------------------------
 
 // E1, E_2: of the kind of E.
 static bool has_stem(const char *name, const char *stem) {
@@ -114,19 +118,21 @@ static void name_size(binding *b, tensor_space s) {
     } rows[] = {{"E", COUNT_EDGES},   {"V", COUNT_NODES}, {"N", COUNT_NODES},
                 {"U", COUNT_SOURCES}, {"R", COUNT_TYPES}, {"G", COUNT_GRAPHS}};
     for (size_t k = 0; k < sizeof rows / sizeof *rows && !b->spaces[s].known; k++)
-        if (has_stem(space_name(b, s), rows[k].stem) && (k < 4 || graph_counted(b->graph, rows[k].count) > 0))
+        if (has_stem(space_name(b, s), rows[k].stem) &&
+            (k < 4 || graph_counted(b->graph, rows[k].count) > 0))
             set_size(b, s, graph_counted(b->graph, rows[k].count),
                      arena_printf(b->arena, "the graph's %s", graph_count_text(rows[k].count)));
 }
 
-// ---- Defaults --------------------------------------------------------------------------------------------
+// ---- Defaults -----------------------------------------------------------------------------------
 
 static int64_t usual_size(const binding *b, tensor_space s) {
     static const struct {
         const char *stem;
         int64_t size;
-    } rows[] = {{"E", 64}, {"B", 64}, {"V", 12}, {"N", 14}, {"U", 15}, {"L", 15}, {"M", 13}, {"X", 70},
-                {"F", 16}, {"H", 4},  {"R", 5},  {"G", 6},  {"C", 7},  {"S", 3},  {"P", 4}};
+    } rows[] = {{"E", 64}, {"B", 64}, {"V", 12}, {"N", 14}, {"U", 15},
+                {"L", 15}, {"M", 13}, {"X", 70}, {"F", 16}, {"H", 4},
+                {"R", 5},  {"G", 6},  {"C", 7},  {"S", 3},  {"P", 4}};
     enum { OTHER = 8 };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         if (has_stem(space_name(b, s), rows[k].stem)) return rows[k].size;
@@ -140,7 +146,8 @@ static bool is_free_map(const binding *b, tensor_val v) {
 // Maps of edges lead to nodes, but for relations, which are few.
 static int64_t codomain_size(const binding *b, const tensor_val_info *map) {
     bool relations = has_stem(space_name(b, map->into), "R");
-    if (b->graph->given && map->rank == 1 && is_edges(b, map->axes[0]) && !relations) return b->graph->graph.nodes;
+    if (b->graph->given && map->rank == 1 && is_edges(b, map->axes[0]) && !relations)
+        return b->graph->graph.nodes;
     return usual_size(b, map->into);
 }
 
@@ -179,15 +186,16 @@ static void injective_codomains(binding *b) {
     }
 }
 
-// ---- Sizes of others -------------------------------------------------------------------------------------
+// ---- Sizes of others ----------------------------------------------------------------------------
 
 static bool expression_sizes(binding *b) {
     for (tensor_space s = 0; s < b->op->spaces.len; s++) {
         const tensor_space_info *info = &b->op->spaces.data[s];
-        if (info->kind != SPACE_EXPR || tensor_counted(b->op, info->expr)) continue;   // a plan's own, of its maps
+        // a plan's own, of its maps
+        if (info->kind != SPACE_EXPR || tensor_counted(b->op, info->expr)) continue;
         if (!bind_expression(b, info->expr, &b->sizes[s]) || b->sizes[s] < 0) {
-            diag(b->d->ds, E0819, info->at, "%s: the size of %s is negative or too large", b->op->name,
-                 info->name);
+            diag(b->d->ds, E0819, info->at, "%s: the size of %s is negative or too large",
+                 b->op->name, info->name);
             return false;
         }
         b->spaces[s].known = true;

@@ -1,12 +1,12 @@
-// Where the values of each parameter come from: --param NAME=V, else the graph's array of that name, else
-// chance.
+// Where the values of each parameter come from: --param NAME=V, else the graph's array of that
+// name, else chance.
 #include "bind.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-// ---- What was given --------------------------------------------------------------------------------------
+// ---- What was given -----------------------------------------------------------------------------
 
 static const char *given(const binding *b, tensor_val v) {
     const char *name = b->op->vals.data[v].name, *found = NULL;
@@ -41,7 +41,8 @@ static bool from_graph(binding *b, tensor_val v, const char *name) {
     if (info->role == VAL_TENSOR && s->array) return true;
     diagnostic *fault = bind_fault(b, v, E0818, "cannot be the graph's '%s'", name);
     if (info->role == VAL_MAP)
-        diag_help(fault, "maps of a graph are col, row, and where it has them etype, ntype, batch and y");
+        diag_help(fault,
+                  "maps of a graph are col, row, and where it has them etype, ntype, batch and y");
     else diag_help(fault, "tensors of a graph are x and weight, where it has them");
     return false;
 }
@@ -50,7 +51,8 @@ static bool from_file(binding *b, tensor_val v, const char *path) {
     gnn_context *c = b->graph->context;
     if (gnn_array_read_npy(c, path, &b->files[v])) {
         b->d->io_fault |= gnn_context_status(c) == GNN_IO;
-        diag(b->d->ds, runtime_code((int)gnn_context_status(c), E0817), NO_SPAN, "%s", gnn_context_error(c));
+        diag(b->d->ds, runtime_code((int)gnn_context_status(c), E0817), NO_SPAN, "%s",
+             gnn_context_error(c));
         gnn_context_clear_error(c);
         return false;
     }
@@ -81,18 +83,18 @@ static bool from_text(binding *b, tensor_val v, const char *text) {
     if (path_ends(text, ".npy")) return from_file(b, v, text);
     if (!strcmp(text, "zero")) s->from = FROM_ZERO;
     else if (is_number(text) && info->role != VAL_MAP) s->from = FROM_NUMBER;
-    else if (!strncmp(text, "random:", 7) && is_seed(text + 7, &s->seed))
-        s->from = FROM_RANDOM;
+    else if (!strncmp(text, "random:", 7) && is_seed(text + 7, &s->seed)) s->from = FROM_RANDOM;
     else {
-        bind_fault(b, v, E0818,
-                   "cannot be '%s': values are a .npy file, random:SEED, zero, @ARRAY of the graph%s", text,
-                   info->role == VAL_MAP ? "" : ", or a number");
+        bind_fault(
+            b, v, E0818,
+            "cannot be '%s': values are a .npy file, random:SEED, zero, @ARRAY of the graph%s",
+            text, info->role == VAL_MAP ? "" : ", or a number");
         return false;
     }
     return true;
 }
 
-// ---- By name ---------------------------------------------------------------------------------------------
+// ---- By name ------------------------------------------------------------------------------------
 
 static bool is_graph_map(const binding *b, tensor_val v, graph_array *x) {
     const tensor_val_info *info = &b->op->vals.data[v];
@@ -104,7 +106,8 @@ static bool is_graph_map(const binding *b, tensor_val v, graph_array *x) {
 static void find_edges(binding *b) {
     static const graph_array order[] = {GRAPH_ROW, GRAPH_COL, GRAPH_ETYPE};
     for (tensor_val v = 0; v < b->op->nparams && b->edges == TENSOR_NO_SPACE; v++)
-        if (b->sources[v].from == FROM_GRAPH && graph_array_table(b->sources[v].which)->domain == COUNT_EDGES)
+        if (b->sources[v].from == FROM_GRAPH &&
+            graph_array_table(b->sources[v].which)->domain == COUNT_EDGES)
             b->edges = b->op->vals.data[v].axes[0];
     for (size_t k = 0; k < sizeof order / sizeof *order && b->edges == TENSOR_NO_SPACE; k++)
         for (tensor_val v = 0; v < b->op->nparams; v++) {

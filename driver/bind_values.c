@@ -1,7 +1,7 @@
-// The tensors and scalars of an op, in their own storage type. Random floats are multiples of 2^-23 in
-// [-1, 1]; in 16-bit types of 2^-6, where each is exact and sums of hundreds stay in range. Special ones mix
-// in what breaks code: NaN, infinities, zeros of both signs, 1e4, and few distinct values, so that there are
-// ties.
+// The tensors and scalars of an op, in their own storage type. Random floats are multiples of 2^-23
+// in [-1, 1]; in 16-bit types of 2^-6, where each is exact and sums of hundreds stay in range.
+// Special ones mix in what breaks code: NaN, infinities, zeros of both signs, 1e4, and few distinct
+// values, so that there are ties.
 #include "bind.h"
 #include "spread.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- Random values ---------------------------------------------------------------------------------------
+// ---- Random values ------------------------------------------------------------------------------
 
 enum { FEW_STEPS = 64 };
 
@@ -67,23 +67,28 @@ typedef struct {
 } random_values;
 enum { FEW = 2 * FEW_STEPS + 1 };
 
-// Plain floats, of which there may be thousands of millions. Those of 16 bits are few: each is converted once.
+// Plain floats, of which there may be thousands of millions. Those of 16 bits are few: each is
+// converted once.
 static void put_few(void *user, int64_t first, int64_t last) {
     const random_values *r = user;
     uint16_t few[FEW], *data = r->b->arrays[r->v].data;
-    for (int64_t k = 0; k < FEW; k++) bind_store(r->b->op->vals.data[r->v].type, few, k, (double)(k - FEW_STEPS) / FEW_STEPS);
-    for (int64_t i = first; i < last; i++) data[i] = few[bind_below(bind_random(r->stream, (uint64_t)i), FEW)];
+    for (int64_t k = 0; k < FEW; k++)
+        bind_store(r->b->op->vals.data[r->v].type, few, k, (double)(k - FEW_STEPS) / FEW_STEPS);
+    for (int64_t i = first; i < last; i++)
+        data[i] = few[bind_below(bind_random(r->stream, (uint64_t)i), FEW)];
 }
 
 static void put_floats(void *user, int64_t first, int64_t last) {
     const random_values *r = user;
     float *data = r->b->arrays[r->v].data;
-    for (int64_t i = first; i < last; i++) data[i] = (float)random_float(bind_random(r->stream, (uint64_t)i), DT_F32);
+    for (int64_t i = first; i < last; i++)
+        data[i] = (float)random_float(bind_random(r->stream, (uint64_t)i), DT_F32);
 }
 
 static void put_any(void *user, int64_t first, int64_t last) {
     const random_values *r = user;
-    for (int64_t i = first; i < last; i++) put_random(r->b, r->v, i, bind_random(r->stream, (uint64_t)i));
+    for (int64_t i = first; i < last; i++)
+        put_random(r->b, r->v, i, bind_random(r->stream, (uint64_t)i));
 }
 
 static void put_randoms(const binding *b, tensor_val v, int64_t points, uint64_t stream) {
@@ -93,7 +98,7 @@ static void put_randoms(const binding *b, tensor_val v, int64_t points, uint64_t
     spread(points, plain && half ? put_few : plain && t == DT_F32 ? put_floats : put_any, &r);
 }
 
-// ---- Given values ----------------------------------------------------------------------------------------
+// ---- Given values -------------------------------------------------------------------------------
 
 static ir_dtype storage_of(gnn_dtype t) {
     for (ir_dtype i = 0; i < DT_COUNT; i++)
@@ -111,7 +116,8 @@ static bool copy_array(binding *b, tensor_val v, int64_t points) {
         return false;
     }
     for (int64_t i = 0; i < points; i++) {
-        if (from == DT_I64 && to == DT_I64) ((int64_t *)b->arrays[v].data)[i] = ((const int64_t *)x->data)[i];
+        if (from == DT_I64 && to == DT_I64)
+            ((int64_t *)b->arrays[v].data)[i] = ((const int64_t *)x->data)[i];
         else bind_store(to, b->arrays[v].data, i, bind_load(from, x->data, i));
     }
     return true;
@@ -122,7 +128,9 @@ static bool holds_integer(ir_dtype t, int64_t x) {
     return t != DT_I32 || (x >= INT32_MIN && x <= INT32_MAX);
 }
 
-static bool says_infinite(const char *text) { return tolower((unsigned char)text[strspn(text, "+-")]) == 'i'; }
+static bool says_infinite(const char *text) {
+    return tolower((unsigned char)text[strspn(text, "+-")]) == 'i';
+}
 
 static bool put_number(binding *b, tensor_val v, int64_t points) {
     ir_dtype t = b->op->vals.data[v].type;
@@ -132,7 +140,8 @@ static bool put_number(binding *b, tensor_val v, int64_t points) {
     errno = 0;
     int64_t i = strtoll(text, &end, 10);
     bool whole = !*end && errno != ERANGE;
-    if (ir_dtype_is_float(t) ? isinf(ir_dtype_round(t, x)) && !says_infinite(text) : !whole || !holds_integer(t, i)) {
+    if (ir_dtype_is_float(t) ? isinf(ir_dtype_round(t, x)) && !says_infinite(text)
+                             : !whole || !holds_integer(t, i)) {
         bind_fault(b, v, E0818, "holds %s, which '%s' is not", ir_dtype_text(t), text);
         return false;
     }
@@ -143,25 +152,28 @@ static bool put_number(binding *b, tensor_val v, int64_t points) {
     return true;
 }
 
-// ---- Scalars ---------------------------------------------------------------------------------------------
+// ---- Scalars ------------------------------------------------------------------------------------
 
 // A half is a sensible probability, rate and factor; an integer is a step or a seed.
 static void put_usual(binding *b, tensor_val v) {
     ir_dtype t = b->op->vals.data[v].type;
     if (ir_dtype_is_float(t)) bind_store(t, b->arrays[v].data, 0, 0.5);
-    else bind_store(t, b->arrays[v].data, 0, t == DT_INDEX ? 0 : (double)(1 + b->options->seed % 1000));
+    else
+        bind_store(t, b->arrays[v].data, 0,
+                   t == DT_INDEX ? 0 : (double)(1 + b->options->seed % 1000));
 }
 
-// ---- Broadcast -------------------------------------------------------------------------------------------
+// ---- Broadcast ----------------------------------------------------------------------------------
 
-// Makes the axis constant that a launch will give the stride 0: the last where it may have any stride, else
-// the first.
+// Makes the axis constant that a launch will give the stride 0: the last where it may have any
+// stride, else the first.
 static void make_constant(binding *b, tensor_val v, int64_t points) {
     const tensor_val_info *info = &b->op->vals.data[v];
     const tensor_array *x = &b->arrays[v];
     uint32_t axis = info->facts & FACT_STRIDED ? info->rank - 1 : 0;
     int64_t inner = 1;
-    if (info->rank == 0 || info->facts & FACT_PACKED || (info->rank == 1 && !(info->facts & FACT_STRIDED)))
+    if (info->rank == 0 || info->facts & FACT_PACKED ||
+        (info->rank == 1 && !(info->facts & FACT_STRIDED)))
         return;
     for (uint32_t k = axis + 1; k < info->rank; k++) inner *= x->shape[k];
     for (int64_t i = 0; i < points; i++) {

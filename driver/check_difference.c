@@ -1,23 +1,29 @@
-// Derivatives by differences of values. Of one gradient it is the central difference of two steps, as Richardson extrapolation has it:
-// (16 D(h) - D(4 h)) / 15, whose error is of the fourth order. Where the two are far apart the op has a kink nearby, and nothing is
-// said of the element. Of a gradient of a gradient a difference is taken of a difference, with longer steps, and two extrapolations are
-// compared. Results that are not finite are left out, and what may reach no others is not compared.
+// Derivatives by differences of values. Of one gradient it is the central difference of two steps,
+// as Richardson extrapolation has it: (16 D(h) - D(4 h)) / 15, whose error is of the fourth order.
+// Where the two are far apart the op has a kink nearby, and nothing is said of the element. Of a
+// gradient of a gradient a difference is taken of a difference, with longer steps, and two
+// extrapolations are compared. Results that are not finite are left out, and what may reach no
+// others is not compared.
 #include "check_gradient.h"
 
 #include <string.h>
 
-// The step, how far estimates may be apart, and rounding of differences, over the sum of the terms, by the number of gradients.
+// The step, how far estimates may be apart, and rounding of differences, over the sum of the terms,
+// by the number of gradients.
 enum { DEEPEST = 3 };
 static const struct {
     double step, near, noise;
 } precision[DEEPEST] = {{0x1p-14, 1e-6, 0}, {0x1p-11, 1e-5, 1e-4}, {0x1p-8, 1e-5, 1e-3}};
 
-static uint32_t depth_of(const checking *c) { return c->depth < DEEPEST ? c->depth - 1 : DEEPEST - 1; }
+static uint32_t depth_of(const checking *c) {
+    return c->depth < DEEPEST ? c->depth - 1 : DEEPEST - 1;
+}
 double check_tolerance(const checking *c) { return precision[depth_of(c)].near; }
 
-// ---- Values ----------------------------------------------------------------------------------------------
+// ---- Values -------------------------------------------------------------------------------------
 // The sum of what `of` gives for each float result of a level and its weights.
-static bool over_results(checking *c, uint32_t level, double (*of)(checking *, tensor_array *, const tensor_evaluated *),
+static bool over_results(checking *c, uint32_t level,
+                         double (*of)(checking *, tensor_array *, const tensor_evaluated *),
                          double *out) {
     arena *a = arena_new();
     const check_level *l = &c->levels[level];
@@ -71,8 +77,10 @@ bool check_leave_out(checking *c) {
     return good;
 }
 
-// ---- Along weights ---------------------------------------------------------------------------------------
-static tensor_array *by(checking *c, const ast_names *name) { return &c->wide[check_named(c->gradient, name->name.text)]; }
+// ---- Along weights ------------------------------------------------------------------------------
+static tensor_array *by(checking *c, const ast_names *name) {
+    return &c->wide[check_named(c->gradient, name->name.text)];
+}
 
 // What a level is differentiated by, moved by a multiple of the weights of the level above.
 static void move(checking *c, uint32_t level, double step) {
@@ -101,12 +109,14 @@ static copies keep(checking *c, uint32_t level, arena *a) {
 static void put_back(checking *c, uint32_t level, const copies *all) {
     const ast_names *name = c->levels[level - 1].wrt;
     for (uint32_t i = 0; name; i++, name = name->next)
-        memcpy(by(c, name)->data, all->data[i], (size_t)check_elements(by(c, name)) * sizeof(double));
+        memcpy(by(c, name)->data, all->data[i],
+               (size_t)check_elements(by(c, name)) * sizeof(double));
 }
 
 static bool value_of(checking *c, uint32_t level, double h, double *out);
 
-static bool slope_along(checking *c, uint32_t level, double h, double step, const copies *was, double *out) {
+static bool slope_along(checking *c, uint32_t level, double h, double step, const copies *was,
+                        double *out) {
     double high, low;
     move(c, level, step);
     bool good = value_of(c, level - 1, h, &high);
@@ -123,13 +133,14 @@ static bool value_of(checking *c, uint32_t level, double h, double *out) {
     arena *a = arena_new();
     copies was = keep(c, level, a);
     double fine, coarse;
-    bool good = slope_along(c, level, h, h, &was, &fine) && slope_along(c, level, h, 2 * h, &was, &coarse);
+    bool good = slope_along(c, level, h, h, &was, &fine) &&
+                slope_along(c, level, h, 2 * h, &was, &coarse);
     if (good) *out = (4 * fine - coarse) / 3;
     arena_free(a);
     return good;
 }
 
-// ---- One element -----------------------------------------------------------------------------------------
+// ---- One element --------------------------------------------------------------------------------
 static bool difference(checking *c, tensor_array *x, int64_t at, double step, double *out) {
     double *to = (double *)x->data + at, was = *to, h = precision[depth_of(c)].step, high, low;
     *to = was + step;
@@ -161,12 +172,14 @@ void check_note_error(outcome *o, double error, int64_t at) {
     if (error > o->worst) o->worst = error, o->worst_at = at;
 }
 
-bool check_element(checking *c, tensor_array *x, int64_t at, double given, double largest, outcome *o) {
+bool check_element(checking *c, tensor_array *x, int64_t at, double given, double largest,
+                   outcome *o) {
     double near = check_tolerance(c), best, other, terms = 0, noise = precision[depth_of(c)].noise;
     if (!estimate(c, x, at, &best, &other)) return false;
     if (noise > 0 && !over_results(c, 0, sizes_of_terms, &terms)) return false;
     double scale = largest + 1e-6 + noise * terms;
-    bool kink = !(fabs(best - other) <= near * scale + near * fabs(best)), reaches_none = c->left_out && given == 0 && best == 0;
+    bool kink = !(fabs(best - other) <= near * scale + near * fabs(best)),
+         reaches_none = c->left_out && given == 0 && best == 0;
     if (kink || reaches_none) o->skipped++;
     else check_note_error(o, fabs(best - given) / scale, at);
     return true;

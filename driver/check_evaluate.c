@@ -15,7 +15,8 @@ int64_t check_elements(const tensor_array *x) {
     return n;
 }
 
-bool check_evaluate(checking *c, const tensor_op *op, const tensor_array *inputs, arena *a, tensor_evaluated *out) {
+bool check_evaluate(checking *c, const tensor_op *op, const tensor_array *inputs, arena *a,
+                    tensor_evaluated *out) {
     const char *why = "";
     tensor_eval_input in = {.sizes = c->sizes, .inputs = inputs};
     if (tensor_eval(a, op, &in, out, &why)) return true;
@@ -24,6 +25,10 @@ bool check_evaluate(checking *c, const tensor_op *op, const tensor_array *inputs
 }
 
 // Where any value may stand the evaluator has a 0.
-double check_value_at(const tensor_evaluated *x, int64_t k) { return isinf(x->bound[k]) ? (double)NAN : x->value[k]; }
+double check_value_at(const tensor_evaluated *x, int64_t k) {
+    return isinf(x->bound[k]) ? (double)NAN : x->value[k];
+}
 
-bool check_told_not_finite(const tensor_evaluated *x, int64_t k) { return !isinf(x->bound[k]) && !isfinite(x->value[k]); }
+bool check_told_not_finite(const tensor_evaluated *x, int64_t k) {
+    return !isinf(x->bound[k]) && !isfinite(x->value[k]);
+}

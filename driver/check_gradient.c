@@ -1,6 +1,7 @@
-// gnnc check --grad: gradients beside finite differences, both of the op evaluated in f64 on one input (check_difference.c), and in the
-// type at hand, where they must have numbers, too (check_inputs.c). An element that is not finite is told apart, so that it hides no
-// other. What an op saves for its gradient is evaluated by their twins, which must give the same gradient.
+// gnnc check --grad: gradients beside finite differences, both of the op evaluated in f64 on one
+// input (check_difference.c), and in the type at hand, where they must have numbers, too
+// (check_inputs.c). An element that is not finite is told apart, so that it hides no other. What an
+// op saves for its gradient is evaluated by their twins, which must give the same gradient.
 #include "check_gradient.h"
 #include "table.h"
 #include "testing/widen.h"
@@ -9,32 +10,39 @@
 
 enum { MOST = 48 };   // elements of a tensor
 
-// ---- Tensors ---------------------------------------------------------------------------------------------
+// ---- Tensors ------------------------------------------------------------------------------------
 static void tell_not_finite(checking *c, const char *name, const char *tensor, const outcome *o,
                             double value) {
     const char *more = "";
     if (o->not_finite > 1)
-        more = arena_printf(c->d->arena, ", and %lld more %s not finite", (long long)o->not_finite - 1,
-                            o->not_finite > 2 ? "are" : "is");
-    diag(c->d->ds, E0826, NO_SPAN, "%s: element %lld of '%s' is %s%s", name, (long long)o->first_not_finite,
-         tensor, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf", more);
+        more = arena_printf(c->d->arena, ", and %lld more %s not finite",
+                            (long long)o->not_finite - 1, o->not_finite > 2 ? "are" : "is");
+    diag(c->d->ds, E0826, NO_SPAN, "%s: element %lld of '%s' is %s%s", name,
+         (long long)o->first_not_finite, tensor,
+         isnan(value) ? "nan"
+         : value > 0  ? "inf"
+                      : "-inf",
+         more);
 }
 
 static void tell_none(checking *c, const char *name, const char *tensor) {
     const char *why = "the op has a kink near each";
     if (c->left_out)
-        why = arena_printf(c->d->arena, "%lld elements of the results are not finite", (long long)c->left_out);
-    diag_help(diag(c->d->ds, E0826, NO_SPAN, "%s: no element of '%s' can be compared: %s", name, tensor, why),
+        why = arena_printf(c->d->arena, "%lld elements of the results are not finite",
+                           (long long)c->left_out);
+    diag_help(diag(c->d->ds, E0826, NO_SPAN, "%s: no element of '%s' can be compared: %s", name,
+                   tensor, why),
               "--param=NAME=V gives a parameter other values, and --seed others at random");
 }
 
 // than: what gives something else.
-static void add_row(checking *c, const char *name, tensor_val result, const outcome *o, const double *values,
-                    const char *than) {
+static void add_row(checking *c, const char *name, tensor_val result, const outcome *o,
+                    const double *values, const char *than) {
     enum { COLUMNS = 8 };
     arena *a = c->d->arena;
     const char *tensor = c->gradient->vals.data[result].name;
-    bool near = o->worst <= check_tolerance(c), none = o->elements && !o->compared && !o->not_finite;
+    bool near = o->worst <= check_tolerance(c),
+         none = o->elements && !o->compared && !o->not_finite;
     bool right = near && !o->not_finite && !o->beyond;
     const char *cells[COLUMNS] = {name,
                                   tensor,
@@ -43,7 +51,9 @@ static void add_row(checking *c, const char *name, tensor_val result, const outc
                                   arena_printf(a, "%lld", (long long)o->skipped),
                                   arena_printf(a, "%.1e", o->worst),
                                   c->reach > 0 && !none ? arena_printf(a, "%g", c->reach) : "-",
-                                  !right ? "WRONG" : none ? "not compared" : "right"};
+                                  !right ? "WRONG"
+                                  : none ? "not compared"
+                                         : "right"};
     for (uint32_t i = 0; i < COLUMNS; i++) VEC_PUSH(a, &c->cells, cells[i]);
     c->rows++;
     c->d->mismatch |= !right || none;
@@ -51,8 +61,9 @@ static void add_row(checking *c, const char *name, tensor_val result, const outc
     if (o->beyond && !o->not_finite) diag(c->d->ds, E0826, NO_SPAN, "%s: %s", name, o->beyond);
     if (none) tell_none(c, name, tensor);
     if (!near)
-        diag(c->d->ds, E0826, NO_SPAN, "%s: element %lld of '%s' is not what %s: off by %.1e of the largest",
-             name, (long long)o->worst_at, tensor, than, o->worst);
+        diag(c->d->ds, E0826, NO_SPAN,
+             "%s: element %lld of '%s' is not what %s: off by %.1e of the largest", name,
+             (long long)o->worst_at, tensor, than, o->worst);
 }
 
 // The largest of those that are finite.
@@ -86,9 +97,11 @@ static bool check_tensor(checking *c, const char *of, const tensor_evaluated *go
     return true;
 }
 
-// ---- With what is saved ----------------------------------------------------------------------------------
-// Of what the op gave: the next part of the buffer, which has names of its own, or the result that is read as it is.
-static tensor_val of_forward(const tensor_op *saved, const tensor_val_info *result, tensor_val *part) {
+// ---- With what is saved -------------------------------------------------------------------------
+// Of what the op gave: the next part of the buffer, which has names of its own, or the result that
+// is read as it is.
+static tensor_val of_forward(const tensor_op *saved, const tensor_val_info *result,
+                             tensor_val *part) {
     if (result->facts & FACT_SAVED) {
         while (!(saved->vals.data[*part].facts & FACT_SAVED)) ++*part;
         return (*part)++;
@@ -110,7 +123,8 @@ static void hand_over(checking *c, const tensor_evaluated *given, tensor_array *
         for (uint32_t k = 0; k < i->rank; k++) x.shape[k] = c->sizes[i->axes[k]];
         x.data = arena_alloc(a, (size_t)check_elements(&x) * sizeof(double) + 1);
         for (int64_t k = 0; k < check_elements(&x); k++)
-            bind_store(x.type, (void *)x.data, k, of->value ? of->value[k] : (double)of->integer[k]);
+            bind_store(x.type, (void *)x.data, k,
+                       of->value ? of->value[k] : (double)of->integer[k]);
         in[to] = x;
     }
 }
@@ -136,16 +150,18 @@ static bool check_saved(checking *c, const tensor_evaluated *wanted) {
     tensor_evaluated *forward = ARENA_ARRAY(a, tensor_evaluated, c->saving->nparams + 1),
                      *got = ARENA_ARRAY(a, tensor_evaluated, c->saved->nparams + 1);
     for (tensor_val v = 0; v < c->gradient->nparams; v++)
-        if (c->gradient->vals.data[v].role != VAL_RESULT) in[check_named(c->saved, c->gradient->vals.data[v].name)] = c->wide[v];
+        if (c->gradient->vals.data[v].role != VAL_RESULT)
+            in[check_named(c->saved, c->gradient->vals.data[v].name)] = c->wide[v];
     if (!check_evaluate(c, c->saving, c->levels[0].inputs, a, forward)) return false;
     hand_over(c, forward, in);
     if (!check_evaluate(c, c->saved, in, a, got)) return false;
     for (tensor_val v = 0, r = 0; v < c->gradient->nparams; v++)
-        if (c->gradient->vals.data[v].role == VAL_RESULT) compare_saved(c, v, &wanted[r], &got[r]), r++;
+        if (c->gradient->vals.data[v].role == VAL_RESULT)
+            compare_saved(c, v, &wanted[r], &got[r]), r++;
     return true;
 }
 
-// ---- All -------------------------------------------------------------------------------------------------
+// ---- All ----------------------------------------------------------------------------------------
 // Neither a step nor a result is rounded.
 static const tensor_op *in_f64(arena *a, const tensor_op *of) {
     tensor_op *op = tensor_op_copy(a, of);
@@ -161,7 +177,8 @@ static tensor_array widened(arena *a, tensor_array x) {
     return x;
 }
 
-// Parameters of each level are among those of the gradient, by name; the level above is given weights behind its other parameters.
+// Parameters of each level are among those of the gradient, by name; the level above is given
+// weights behind its other parameters.
 static void fill_level(checking *c, check_level *l, const tensor_op *above) {
     arena *a = c->d->arena;
     tensor_val given = 0;
@@ -176,7 +193,8 @@ static void fill_level(checking *c, check_level *l, const tensor_op *above) {
     for (tensor_val v = 0; v < l->op->nparams; v++) {
         const tensor_val_info *i = &l->op->vals.data[v];
         if (i->role == VAL_RESULT && ir_dtype_is_float(i->type))
-            l->weights[l->nweights++] = &c->wide[check_named(c->gradient, above->vals.data[given++].name)];
+            l->weights[l->nweights++] =
+                &c->wide[check_named(c->gradient, above->vals.data[given++].name)];
     }
 }
 
@@ -186,8 +204,10 @@ static void begin(checking *c) {
     c->narrow = c->b->arrays;
     c->wide = ARENA_ARRAY(a, tensor_array, c->own->nparams + 1);
     for (tensor_val v = 0; v < c->own->nparams; v++)
-        c->wide[v] = c->own->vals.data[v].role == VAL_RESULT ? c->narrow[v] : widened(a, c->narrow[v]);
-    for (uint32_t l = 0; l < c->depth; l++) fill_level(c, &c->levels[l], l + 1 < c->depth ? c->levels[l + 1].op : c->gradient);
+        c->wide[v] = c->own->vals.data[v].role == VAL_RESULT ? c->narrow[v]
+                                                             : widened(a, c->narrow[v]);
+    for (uint32_t l = 0; l < c->depth; l++)
+        fill_level(c, &c->levels[l], l + 1 < c->depth ? c->levels[l + 1].op : c->gradient);
 }
 
 static bool check_all(checking *c) {
@@ -195,8 +215,10 @@ static bool check_all(checking *c) {
     tensor_evaluated *got = ARENA_ARRAY(a, tensor_evaluated, c->gradient->nparams + 1);
     outcome *o = ARENA_ARRAY(a, outcome, c->gradient->nparams + 1);
     const ast_names *of = c->wrt;
-    bool good = check_find_domain(c) && check_leave_out(c) && check_evaluate(c, c->gradient, c->wide, a, got);
-    for (uint32_t r = 0; of && good; r++, of = of->next) good = check_tensor(c, of->name.text, &got[r], &o[r]);
+    bool good = check_find_domain(c) && check_leave_out(c) &&
+                check_evaluate(c, c->gradient, c->wide, a, got);
+    for (uint32_t r = 0; of && good; r++, of = of->next)
+        good = check_tensor(c, of->name.text, &got[r], &o[r]);
     good = good && check_in_type(c, o);
     for (tensor_val v = 0, r = 0; v < c->gradient->nparams && good; v++)
         if (c->gradient->vals.data[v].role == VAL_RESULT)
@@ -233,12 +255,14 @@ static void find_twins(checking *c, unit *u, uint32_t gradient) {
 static bool find_levels(checking *c, unit *u, const unit_op *o) {
     arena *a = c->d->arena;
     frontend_steps steps = {0};
-    if (!o->frontend || !frontend_steps_of(u->frontend, o->number, &steps) || !steps.len) return false;
+    if (!o->frontend || !frontend_steps_of(u->frontend, o->number, &steps) || !steps.len)
+        return false;
     c->depth = steps.len;
     c->levels = ARENA_ARRAY(a, check_level, steps.len);
     for (uint32_t i = 0; i < steps.len; i++) {
         const uint32_t level = steps.len - 1 - i;
-        c->levels[level] = (check_level){.op = in_f64(a, steps.data[i].op), .wrt = steps.data[i].wrt};
+        c->levels[level] = (check_level){.op = in_f64(a, steps.data[i].op),
+                                         .wrt = steps.data[i].wrt};
     }
     c->root = steps.data[steps.len - 1].op;
     c->wrt = steps.data[0].wrt;
@@ -249,7 +273,11 @@ static bool find_levels(checking *c, unit *u, const unit_op *o) {
 }
 
 static void print_rows(checking *c) {
-    text_table t = {.cells = c->cells.data, .rows = c->rows + 1, .columns = 8, .first_number = 2, .last_number = 6};
+    text_table t = {.cells = c->cells.data,
+                    .rows = c->rows + 1,
+                    .columns = 8,
+                    .first_number = 2,
+                    .last_number = 6};
     if (c->rows) table_print(c->d->arena, &t, stdout);
     for (uint32_t i = 0; i < c->told.len; i++) printf("%s\n", c->told.data[i]);
 }
@@ -258,7 +286,8 @@ static bool takes(const unit *u, const char *text, size_t n) {
     for (uint32_t i = 0; i < u->ops.len; i++)
         for (tensor_val v = 0; u->ops.data[i].op && v < u->ops.data[i].op->nparams; v++) {
             const tensor_val_info *x = &u->ops.data[i].op->vals.data[v];
-            if (x->role != VAL_RESULT && strlen(x->name) == n && !strncmp(x->name, text, n)) return true;
+            if (x->role != VAL_RESULT && strlen(x->name) == n && !strncmp(x->name, text, n))
+                return true;
         }
     return false;
 }
@@ -268,14 +297,16 @@ static bool check_parameters(driver *d, const unit *u) {
         const char *text = d->values[OPT_PARAM].data[i];
         size_t n = strcspn(text, "=");
         if (!text[n] || !n || !text[n + 1]) usage(d, E0812, "--param takes NAME=V, not '%s'", text);
-        else if (!takes(u, text, n)) usage(d, E0809, "no op of '%s' has a parameter '%.*s'", u->path, (int)n, text);
+        else if (!takes(u, text, n))
+            usage(d, E0809, "no op of '%s' has a parameter '%.*s'", u->path, (int)n, text);
     }
     return !d->usage_fault;
 }
 
 void check_gradients(driver *d, unit *u) {
     const char *graph = option_text(d, OPT_GRAPH, "er:9:31,types=3");
-    const char *titles[] = {"gradient", "of", "elements", "compared", "skipped", "worst error", "reach", "verdict"};
+    const char *titles[] = {"gradient", "of",          "elements", "compared",
+                            "skipped",  "worst error", "reach",    "verdict"};
     bind_options options = {.seed = (uint64_t)option_number(d, OPT_SEED, 0)};
     checking c = {.d = d};
     run_graph g;

@@ -30,7 +30,7 @@ typedef struct {
     textbuf log;    // --resource-usage
 } job;
 
-// ---- What is asked for -----------------------------------------------------------------------------------
+// ---- What is asked for --------------------------------------------------------------------------
 
 static form form_named(const char *name) {
     for (uint32_t f = 0; f < FORM_COUNT; f++)
@@ -90,7 +90,10 @@ static void choose_archs(job *j) {
         if (!known) VEC_PUSH(d->arena, &j->targets, ((cg_target){.kind = CG_CUDA, .arch = arch}));
     }
     if (j->targets.len || d->usage_fault) return;
-    VEC_PUSH(d->arena, &j->targets, ((cg_target){.kind = CG_CUDA, .arch = settings_arch(d, d->loaded_arch ? d->loaded_arch : GPU_DEFAULT)}));
+    VEC_PUSH(
+        d->arena, &j->targets,
+        ((cg_target){.kind = CG_CUDA,
+                     .arch = settings_arch(d, d->loaded_arch ? d->loaded_arch : GPU_DEFAULT)}));
 }
 
 static void choose_targets(job *j) {
@@ -106,11 +109,16 @@ static bool is_for(form f, const cg_target *t) {
 
 static void check_loaded(job *j) {
     driver *d = j->d;
-    bool object = wants_form(j, FORM_OBJ), any = object || wants_form(j, FORM_PTX) || wants_form(j, FORM_CUBIN);
+    bool object = wants_form(j, FORM_OBJ),
+         any = object || wants_form(j, FORM_PTX) || wants_form(j, FORM_CUBIN);
     if (!d->loaded_arch) return;
-    if (!any) diag(d->ds, W0801, NO_SPAN, "--load-ptx has no effect unless PTX, a cubin or an object is made");
+    if (!any)
+        diag(d->ds, W0801, NO_SPAN,
+             "--load-ptx has no effect unless PTX, a cubin or an object is made");
     if (object && !option_is(d, OPT_INDEX, "32") && !option_is(d, OPT_INDEX, "64"))
-        diag_help(usage(d, E0812, "an object holds code for both index widths, and --load-ptx that of one"), "--index=32 makes an object of one");
+        diag_help(usage(d, E0812,
+                        "an object holds code for both index widths, and --load-ptx that of one"),
+                  "--index=32 makes an object of one");
 }
 
 static void check_forms(job *j) {
@@ -130,13 +138,15 @@ static void check_forms(job *j) {
         diag(d->ds, W0801, NO_SPAN, "-MF has no effect without -MD");
 }
 
-// ---- Where it goes ---------------------------------------------------------------------------------------
+// ---- Where it goes ------------------------------------------------------------------------------
 
-static bool is_directory(const char *path) { return path && *path && path[strlen(path) - 1] == '/'; }
+static bool is_directory(const char *path) {
+    return path && *path && path[strlen(path) - 1] == '/';
+}
 
-// -o FILE is for the first form, and the others take its name with their suffix; -o DIR/, which is made, and no -o at all
-// name files after the source, the op where there are several, and the target where there are several. A form
-// of the whole source has its name.
+// -o FILE is for the first form, and the others take its name with their suffix; -o DIR/, which is
+// made, and no -o at all name files after the source, the op where there are several, and the
+// target where there are several. A form of the whole source has its name.
 static const char *whole_path(const job *j, const unit *u, form f) {
     arena *a = j->d->arena;
     if (j->out && !strcmp(j->out, "-")) return "-";
@@ -145,7 +155,8 @@ static const char *whole_path(const job *j, const unit *u, form f) {
     return arena_printf(a, "%s%s%s", j->out ? j->out : "", path_stem(a, u->path), forms[f].suffix);
 }
 
-static const char *output_path(const job *j, const unit *u, const unit_op *o, const cg_target *t, form f) {
+static const char *output_path(const job *j, const unit *u, const unit_op *o, const cg_target *t,
+                               form f) {
     arena *a = j->d->arena;
     bool directory = is_directory(j->out);
     if (!j->out && !j->to_files && forms[f].kind == TEXT) return "-";
@@ -154,10 +165,11 @@ static const char *output_path(const job *j, const unit *u, const unit_op *o, co
     const char *name = directory || j->ops == 1 ? "" : arena_printf(a, ".%s", o->name);
     const char *target = t->kind == CG_HOST ? "host" : t->arch->name;
     return arena_printf(a, "%s%s%s%s%s%s", directory ? j->out : "", stem, name,
-                        j->targets.len == 1 ? "" : ".", j->targets.len == 1 ? "" : target, forms[f].suffix);
+                        j->targets.len == 1 ? "" : ".", j->targets.len == 1 ? "" : target,
+                        forms[f].suffix);
 }
 
-// ---- Making it -------------------------------------------------------------------------------------------
+// ---- Making it ----------------------------------------------------------------------------------
 
 static bool generate(job *j, const unit_op *o, const cg_target *t, cg_form form, textbuf *out) {
     driver *d = j->d;
@@ -167,7 +179,8 @@ static bool generate(job *j, const unit_op *o, const cg_target *t, cg_form form,
         must_tell(d, "code generation");
         return false;
     }
-    if (form == CG_PTX && o->program && !o->ptx) textbuf_printf(out, "// %s\n", load_ptx_note(d, o));
+    if (form == CG_PTX && o->program && !o->ptx)
+        textbuf_printf(out, "// %s\n", load_ptx_note(d, o));
     textbuf_putn(out, result.data, result.size);
     if (form == CG_CUBIN && j->options.verbose_assembler)
         resources_put(&j->log, o->name, o->module, o->program, t->arch, result.log);
@@ -181,7 +194,8 @@ static bool no_form(driver *d, const unit *u, form f) {
 
 static bool no_loop_form(driver *d, const unit_op *o) {
     diagnostic *fault = diag(d->ds, E0807, NO_SPAN,
-                             "op '%s' has no loop form: it is compiled by the naive plan alone", o->name);
+                             "op '%s' has no loop form: it is compiled by the naive plan alone",
+                             o->name);
     diag_help(fault, "--emit=plan and --emit=simt show its kernels");
     return false;
 }
@@ -192,7 +206,8 @@ static bool print_loops(driver *d, const unit_op *o, textbuf *out) {
     for (uint32_t i = 0; i < o->plans.len && !o->text; i++) {
         const program_version *v = &o->program->versions.data[i];
         loop_version version = {.name = v->name};
-        for (uint32_t k = 0; k < v->guards.len; k++) VEC_PUSH(d->arena, &version.guards, v->guards.data[k]);
+        for (uint32_t k = 0; k < v->guards.len; k++)
+            VEC_PUSH(d->arena, &version.guards, v->guards.data[k]);
         VEC_PUSH(d->arena, &made.plans, o->plans.data[i]);
         VEC_PUSH(d->arena, &made.versions, version);
     }
@@ -201,14 +216,16 @@ static bool print_loops(driver *d, const unit_op *o, textbuf *out) {
 }
 
 static bool print_facts(driver *d, const unit_op *o, textbuf *out) {
-    for (uint32_t i = 0; i < o->plans.len; i++) facts_print(out, facts_new(d->arena, o->plans.data[i]));
+    for (uint32_t i = 0; i < o->plans.len; i++)
+        facts_print(out, facts_new(d->arena, o->plans.data[i]));
     return o->plans.len || no_loop_form(d, o);
 }
 
 // Texts have the forms below them; the op of a loop text is that of its plan.
 static bool has_form(input_kind kind, form f) {
     bool above_loop = f == FORM_TENSOR || f == FORM_SCHEDULE || f == FORM_SAVED;
-    bool above_simt = above_loop || f == FORM_LOOP || f == FORM_FACTS || f == FORM_PLAN || f == FORM_MANIFEST;
+    bool above_simt = above_loop || f == FORM_LOOP || f == FORM_FACTS || f == FORM_PLAN ||
+                      f == FORM_MANIFEST;
     return kind == INPUT_SIMT ? !above_simt : kind != INPUT_LOOP || !above_loop;
 }
 
@@ -216,7 +233,8 @@ static bool make_form(job *j, const unit *u, unit_op *o, const cg_target *t, for
     driver *d = j->d;
     if (!has_form(u->kind, f)) return no_form(d, u, f);
     bool above = f == FORM_TENSOR || f == FORM_SCHEDULE || f == FORM_SAVED,
-         read = u->kind == INPUT_SIMT || (u->kind == INPUT_LOOP && (f == FORM_LOOP || f == FORM_FACTS));
+         read = u->kind == INPUT_SIMT ||
+                (u->kind == INPUT_LOOP && (f == FORM_LOOP || f == FORM_FACTS));
     bool planned = !above && !read;
     if (planned && (!unit_schedule(o, t) || !unit_program(d, o, t))) return false;
     switch (f) {
@@ -240,7 +258,9 @@ static bool make_form(job *j, const unit *u, unit_op *o, const cg_target *t, for
 }
 
 // A .simt text has no program, so its object is but machine code, one a target.
-static bool is_whole(const unit *u, form f) { return forms[f].kind == WHOLE && u->kind != INPUT_SIMT; }
+static bool is_whole(const unit *u, form f) {
+    return forms[f].kind == WHOLE && u->kind != INPUT_SIMT;
+}
 
 static void compile_whole(job *j, unit *u) {
     driver *d = j->d;
@@ -282,11 +302,11 @@ static void compile_file(job *j, const char *path) {
     if (!unit_load(d, path, &u)) return;
     j->ops = u.ops.len;
     if (!u.ops.len) {
-        unit_tell_imported(d,
-                           diag(d->ds, E0806, NO_SPAN,
-                                "'%s' defines no op in a concrete form, so there is nothing to compile",
-                                path),
-                           &u);
+        unit_tell_imported(
+            d,
+            diag(d->ds, E0806, NO_SPAN,
+                 "'%s' defines no op in a concrete form, so there is nothing to compile", path),
+            &u);
         return;
     }
     uint32_t all = j->forms.len;
@@ -294,12 +314,13 @@ static void compile_file(job *j, const char *path) {
         j->forms.len = 1;   // by default no manifest or header: there is no program
     compile_whole(j, &u);
     for (uint32_t i = 0; i < u.ops.len; i++)
-        for (uint32_t t = 0; t < j->targets.len; t++) compile_op(j, &u, &u.ops.data[i], &j->targets.data[t]);
+        for (uint32_t t = 0; t < j->targets.len; t++)
+            compile_op(j, &u, &u.ops.data[i], &j->targets.data[t]);
     load_taken(d);
     j->forms.len = all;
 }
 
-// ---- Dependencies ----------------------------------------------------------------------------------------
+// ---- Dependencies -------------------------------------------------------------------------------
 
 static void put_make_name(textbuf *out, const char *name) {
     for (; *name; name++) {
@@ -324,7 +345,8 @@ static void add_dependencies(job *j) {
         put_make_name(&rule, d->dependencies.data[i]);
     }
     textbuf_puts(&rule, "\n");
-    const char *path = option_text(d, OPT_DEPENDENCY_FILE, path_with_suffix(d->arena, target, ".d"));
+    const char *path = option_text(d, OPT_DEPENDENCY_FILE,
+                                   path_with_suffix(d->arena, target, ".d"));
     output_add(d, path, rule.data, rule.len);
 }
 
@@ -334,7 +356,8 @@ int drive_compile(driver *d) {
              .options = settings_codegen(d),
              .log = textbuf_new(d->arena)};
     if (!load_read(d)) return driver_status(d);
-    if (is_named(d, "sim")) usage(d, E0812, "--target=sim is for gnnc run: nothing is compiled for it");
+    if (is_named(d, "sim"))
+        usage(d, E0812, "--target=sim is for gnnc run: nothing is compiled for it");
     choose_kinds(&j);
     choose_forms(&j);
     choose_targets(&j);

@@ -18,7 +18,8 @@ static const struct {
     const char *long_name, *short_name, *words;   // words: joined by |; NULL: none
 } options[] = {
 #define FORM_WORDS NULL
-#define OPTION(id, long_name, short_name, kind, argument, verbs, group, help) {long_name, short_name, kind >= WORD ? argument : NULL},
+#define OPTION(id, long_name, short_name, kind, argument, verbs, group, help)                      \
+    {long_name, short_name, kind >= WORD ? argument : NULL},
 #include "options.def"
 #undef FORM_WORDS
 };
@@ -30,7 +31,9 @@ static void put_words(FILE *out, const char *option, const char *words) {
 }
 
 void print_completion(FILE *out) {
-    fprintf(out, "_gnnc() {\n    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n");
+    fprintf(
+        out,
+        "_gnnc() {\n    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n");
     fprintf(out, "    case $prev in\n");
     put_words(out, "emit", forms);
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
@@ -42,8 +45,9 @@ void print_completion(FILE *out) {
         if (*options[i].short_name) fprintf(out, "-%s ", options[i].short_name);
     }
     fprintf(out, "' -- \"$cur\"));;\n        *) COMPREPLY=($(compgen -f -- \"$cur\"));\n");
-    fprintf(out,
-            "           [ $COMP_CWORD = 1 ] && COMPREPLY+=($(compgen -W '%s' -- \"$cur\"));;\n    esac\n}\n",
-            verbs);
+    fprintf(
+        out,
+        "           [ $COMP_CWORD = 1 ] && COMPREPLY+=($(compgen -W '%s' -- \"$cur\"));;\n    esac\n}\n",
+        verbs);
     fprintf(out, "complete -o filenames -F _gnnc gnnc\n");
 }

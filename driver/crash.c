@@ -1,6 +1,6 @@
-// Our own faults: signals become a message, a reproducer and exit status 70. Handlers get no argument of
-// ours, so what they need stands in this file's static variables, filled before anything can fail; they use
-// only calls that are safe there.
+// Our own faults: signals become a message, a reproducer and exit status 70. Handlers get no
+// argument of ours, so what they need stands in this file's static variables, filled before
+// anything can fail; they use only calls that are safe there.
 #define _GNU_SOURCE
 #include "driver.h"
 
@@ -84,13 +84,14 @@ void crash_handlers(int argc, char **argv) {
     const char *folder = getenv("TMPDIR");
     fault.argc = argc;
     fault.argv = argv;
-    snprintf(fault.path, sizeof fault.path, "%s/gnnc-fault-%ld.txt", folder && *folder ? folder : "/tmp",
-             (long)getpid());
+    snprintf(fault.path, sizeof fault.path, "%s/gnnc-fault-%ld.txt",
+             folder && *folder ? folder : "/tmp", (long)getpid());
     stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
     sigaltstack(&stack, NULL);
     struct sigaction action = {.sa_handler = handle, .sa_flags = SA_ONSTACK | SA_NODEFER};
     static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &action, NULL);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sigaction(numbers[i], &action, NULL);
     signal(SIGPIPE, SIG_IGN);   // a closed pipe and a limit on a file's size are writes that fail
     signal(SIGXFSZ, SIG_IGN);
 }

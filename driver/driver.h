@@ -1,7 +1,9 @@
-// The gnnc command: reads the command line, hands texts through the compiler and writes what comes out.
+// The gnnc command: reads the command line, hands texts through the compiler and writes what comes
+// out.
 //
-// A verb is a function of the driver alone; it gives an exit status. Diagnostics go to d->ds, files through
-// file_read and output_add, so nothing half written is ever left behind. All memory is the session's arena.
+// A verb is a function of the driver alone; it gives an exit status. Diagnostics go to d->ds, files
+// through file_read and output_add, so nothing half written is ever left behind. All memory is the
+// session's arena.
 //
 //     int drive_check(driver *d) {
 //         unit u;
@@ -70,8 +72,9 @@ typedef struct driver {
     diag_set *ds;
     VEC(const char *) command;   // argv with response files expanded
     verb verb;
-    VEC(const char *) inputs;               // arguments that are not options
-    VEC(const char *) values[OPT_COUNT];    // of each option, in order; FLAG: "", SWITCH: "yes" or "no"
+    VEC(const char *) inputs;   // arguments that are not options
+    // of each option, in order; FLAG: "", SWITCH: "yes" or "no"
+    VEC(const char *) values[OPT_COUNT];
     bool usage_fault, io_fault, mismatch;   // what the exit status tells
     VEC(output) outputs;
     VEC(const char *) dependencies;   // files read
@@ -82,16 +85,16 @@ typedef struct driver {
     const char *seen;     // what there was after it, where something is printed; NULL: nothing yet
 } driver;
 
-// ---- Status and faults (status.c) ------------------------------------------------------------------------
+// ---- Status and faults (status.c) ---------------------------------------------------------------
 int driver_status(driver *d);   // prints pending diagnostics and tells the exit status
-int driver_status_compared(
-    driver *d);   // likewise; results that differ are worse than an op that was refused
+// likewise; results that differ are worse than an op that was refused
+int driver_status_compared(driver *d);
 diagnostic *usage(driver *d, diag_code code, const char *format, ...) SUP_PRINTF(3, 4);
 diag_code runtime_code(int status, diag_code otherwise);   // that of a gnn_status
 // Whoever fails says why: a fault without a diagnostic is one of ours.
 void must_tell(const driver *d, const char *who);
 
-// ---- Options (options.c, response.c, settings.c) ---------------------------------------------------------
+// ---- Options (options.c, response.c, settings.c) ------------------------------------------------
 // Faults of the command line become diagnostics and d->usage_fault.
 void options_parse(driver *d, int argc, char **argv);
 bool option_given(const driver *d, option_id o);
@@ -103,7 +106,8 @@ bool option_is(const driver *d, option_id o, const char *word);   // the last va
 void expand_response_files(driver *d, int argc, char **argv);
 void settings_apply(driver *d);   // -W…, colour and format of diagnostics
 frontend_options settings_frontend(driver *d);
-void settings_host_alone(driver *d);                               // tells of options that only GPUs have
+// tells of options that only GPUs have
+void settings_host_alone(driver *d);
 pass_options settings_pass(const driver *d, const cg_target *t);   // NULL: whatever target
 cg_options settings_codegen(const driver *d);
 int device_number(driver *d);   // --device; a name is 0
@@ -115,25 +119,31 @@ typedef struct {
 } known_device;                                      // rows of devices.def
 const known_device *device_at(uint32_t index);       // NULL past the last
 const known_device *device_named(const driver *d);   // by --device; NULL: none
-const gpu_arch *settings_simulated(driver *d);        // of a GPU that need not be here; NULL: a usage fault
-const gpu_arch *settings_arch(driver *d, const char *name);   // NULL: a usage fault; "native" asks the driver
+// of a GPU that need not be here; NULL: a usage fault
+const gpu_arch *settings_simulated(driver *d);
+// NULL: a usage fault; "native" asks the driver
+const gpu_arch *settings_arch(driver *d, const char *name);
 
-// ---- Files (files.c) -------------------------------------------------------------------------------------
+// ---- Files (files.c) ----------------------------------------------------------------------------
 // The text of a file, zero-terminated; "-" is the standard input. NULL: E08xx and d->io_fault.
 const char *file_read(driver *d, const char *path, size_t *length);
 const char *file_read_import(void *user, arena *a, const char *path,
-                             size_t *length);   // frontend_options.read; no diagnostic where there is none
-void output_add(driver *d, const char *path, const char *data, size_t size);   // "-": the standard output
+                             // frontend_options.read; no diagnostic where there is none
+                             size_t *length);
+// "-": the standard output
+void output_add(driver *d, const char *path, const char *data, size_t size);
 bool output_flush(driver *d);       // writes all that was added, each under a temporary name first
 void open_standard_streams(void);   // before any file is
 bool stdout_flush(driver *d);       // whether all that was printed is out
-bool make_folder(driver *d, const char *path);       // unless there is one; false: a diagnostic tells why not
+// unless there is one; false: a diagnostic tells why not
+bool make_folder(driver *d, const char *path);
 bool cannot_write(driver *d, const char *path);      // tells why by errno; false
 const char *path_stem(arena *a, const char *path);   // "a/b.gnn" -> "b"
-const char *path_with_suffix(arena *a, const char *path, const char *suffix);   // "a/b.gnn" -> "a/b.ptx"
+// "a/b.gnn" -> "a/b.ptx"
+const char *path_with_suffix(arena *a, const char *path, const char *suffix);
 bool path_ends(const char *path, const char *suffix);
 
-// ---- Reports (report.c, help.c, completion.c) ------------------------------------------------------------
+// ---- Reports (report.c, help.c, completion.c) ---------------------------------------------------
 void phase(driver *d, const char *name);   // a phase begins, the one before ends; NULL: only ends
 void phase_report(driver *d, FILE *out);   // --time-report
 pass_observer print_after(driver *d);      // --print-after
@@ -147,11 +157,11 @@ void print_completion(FILE *out);
 const char *verb_name(verb v);
 char verb_letter(verb v);   // in the verbs column of options.def
 
-// ---- Faults (crash.c) ------------------------------------------------------------------------------------
+// ---- Faults (crash.c) ---------------------------------------------------------------------------
 void crash_handlers(int argc, char **argv);
 void crash_source(const char *path, const char *text, size_t length);   // goes into the reproducer
 
-// ---- Verbs -----------------------------------------------------------------------------------------------
+// ---- Verbs --------------------------------------------------------------------------------------
 int drive_compile(driver *d);
 int drive_check(driver *d);
 int drive_run(driver *d);

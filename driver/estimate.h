@@ -4,9 +4,10 @@
 
 #include "run.h"
 
-// ---- resources.c -----------------------------------------------------------------------------------------
+// ---- resources.c --------------------------------------------------------------------------------
 enum { RESOURCE_COLUMNS = 9 };
-// --resource-usage: the kernels of a module, version by version where there is a program (resources.c).
+// --resource-usage: the kernels of a module, version by version where there is a program
+// (resources.c).
 void resources_put(textbuf *out, const char *name, const simt_module *m, const program *p,
                    const gpu_arch *arch, const char *log);
 typedef struct {
@@ -16,20 +17,23 @@ typedef struct {
     cg_occupancy fits;
 } kernel_resources;
 kernel_resources resources_of(const gpu_arch *arch, const simt_func *f, const char *log);
-void resources_title(const char **cell);   // of RESOURCE_COLUMNS, of which all but the first are numbers
+// of RESOURCE_COLUMNS, of which all but the first are numbers
+void resources_title(const char **cell);
 void resources_cells(arena *a, const kernel_resources *r, const char **cell);
-void resources_put_rest(textbuf *out, const char *log);   // what the assembler says that no table does
+// what the assembler says that no table does
+void resources_put_rest(textbuf *out, const char *log);
 
-// ---- run_estimate.c --------------------------------------------------------------------------------------
-// What the launches of a version come to on a GPU, which need not be here, by its machine code and the sizes
-// at hand.
+// ---- run_estimate.c -----------------------------------------------------------------------------
+// What the launches of a version come to on a GPU, which need not be here, by its machine code and
+// the sizes at hand.
 typedef struct {
     kernel_resources resources;
     int64_t launches, blocks;   // blocks: of each
     double waves,
-        efficiency;   // of the blocks that run at once; the share of the last wave that is full, over all
-    double bytes;     // that a launch reads and writes, each array once
-    bool is_most;     // other launches write some of these arrays, too, and less may be its part
+        // of the blocks that run at once; the share of the last wave that is full, over all
+        efficiency;
+    double bytes;   // that a launch reads and writes, each array once
+    bool is_most;   // other launches write some of these arrays, too, and less may be its part
 } run_launched;
 struct run_estimate {
     const char *version, *device;
@@ -41,7 +45,8 @@ struct run_estimate {
     VEC(run_launched) launched;   // in their order
 };
 bool run_estimate_open(
-    run_session *r);   // nothing, like the next ones, unless it is asked for; false: diagnostics tell why
+    // nothing, like the next ones, unless it is asked for; false: diagnostics tell why
+    run_session *r);
 void run_estimate_bandwidth(run_session *r, double measured);   // of the GPU that is here
 bool run_estimate_op(run_op *o, run_row *row);
 void run_estimate_free(run_op *o);

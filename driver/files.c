@@ -11,13 +11,15 @@
 
 enum { LARGEST_FILE = 64 * 1024 * 1024 };
 
-// ---- Reading ---------------------------------------------------------------------------------------------
+// ---- Reading ------------------------------------------------------------------------------------
 
 // All of an open file, into a buffer of the arena. false: errno tells; EFBIG where it is too large.
 static bool read_all(arena *a, int fd, const char **text, size_t *length) {
     struct stat info;
     if (fstat(fd, &info)) return false;
-    errno = S_ISDIR(info.st_mode) ? EISDIR : S_ISREG(info.st_mode) && info.st_size > LARGEST_FILE ? EFBIG : 0;
+    errno = S_ISDIR(info.st_mode)                                  ? EISDIR
+            : S_ISREG(info.st_mode) && info.st_size > LARGEST_FILE ? EFBIG
+                                                                   : 0;
     if (errno) return false;
     size_t cap = S_ISREG(info.st_mode) ? (size_t)info.st_size + 2 : 65536, used = 0;
     char *data = arena_alloc(a, cap);
@@ -64,7 +66,8 @@ static bool read_path(arena *a, const char *path, const char **text, size_t *len
 static void cannot_read(driver *d, const char *path) {
     d->io_fault = true;
     if (errno == EISDIR) diag(d->ds, E0802, NO_SPAN, "'%s' is a directory", path);
-    else if (errno == ESPIPE) diag(d->ds, E0801, NO_SPAN, "cannot read '%s': it is not a regular file", path);
+    else if (errno == ESPIPE)
+        diag(d->ds, E0801, NO_SPAN, "cannot read '%s': it is not a regular file", path);
     else if (errno == EFBIG) diag(d->ds, E0803, NO_SPAN, "'%s' is larger than 64 MiB", path);
     else diag(d->ds, E0801, NO_SPAN, "cannot read '%s': %s", path, strerror(errno));
 }
@@ -92,13 +95,13 @@ const char *file_read_import(void *user, arena *a, const char *path, size_t *len
     return text;
 }
 
-// ---- Writing ---------------------------------------------------------------------------------------------
+// ---- Writing ------------------------------------------------------------------------------------
 
 bool cannot_write(driver *d, const char *path) {
     const char *why = strerror(errno), *quote = strcmp(path, "-") ? "'" : "";
     d->io_fault = true;
-    diag(d->ds, E0804, NO_SPAN, "cannot write %s%s%s: %s", quote, *quote ? path : "the standard output",
-         quote, why);
+    diag(d->ds, E0804, NO_SPAN, "cannot write %s%s%s: %s", quote,
+         *quote ? path : "the standard output", quote, why);
     return false;
 }
 
@@ -129,7 +132,9 @@ void output_add(driver *d, const char *path, const char *data, size_t size) {
     for (uint32_t i = 0; i < d->outputs.len; i++) {
         if (!strcmp(path, "-") || strcmp(path, d->outputs.data[i].path)) continue;
         diagnostic *fault = usage(d, E0808, "'%s' would be written more than once", path);
-        diag_help(fault, "several ops or architectures each have a file: name a directory with -o DIR/, or take one op with --op, one architecture with --arch");
+        diag_help(
+            fault,
+            "several ops or architectures each have a file: name a directory with -o DIR/, or take one op with --op, one architecture with --arch");
         return;
     }
     struct stat info = {0};
@@ -198,8 +203,8 @@ static bool find_place(driver *d, const output *o, draft *out) {
     return true;
 }
 
-// No memory is asked for while there are temporary files, which its lack would leave behind; but for a
-// diagnostic, at the end.
+// No memory is asked for while there are temporary files, which its lack would leave behind; but
+// for a diagnostic, at the end.
 bool output_flush(driver *d) {
     draft *drafts = ARENA_ARRAY(d->arena, draft, d->outputs.len + 1);
     const output *bad = NULL, *end = d->outputs.data + d->outputs.len;
@@ -233,14 +238,14 @@ bool stdout_flush(driver *d) {
     return cannot_write(d, "-");
 }
 
-// A file opened where a standard stream is closed would take its place, and what is printed would go there.
-// So something is put there, of which a use fails.
+// A file opened where a standard stream is closed would take its place, and what is printed would
+// go there. So something is put there, of which a use fails.
 void open_standard_streams(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-// ---- Names -----------------------------------------------------------------------------------------------
+// ---- Names --------------------------------------------------------------------------------------
 
 static const char *last_part(const char *path) {
     const char *slash = strrchr(path, '/');

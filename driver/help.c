@@ -22,8 +22,8 @@ enum {
 
 static const help_row rows[] = {
 #define FORM_WORDS "LIST"
-#define OPTION(id, long_name, short_name, kind, argument, verbs, group, help)                                \
-    {long_name, short_name,     argument,     verbs,        GROUP_##group,                                   \
+#define OPTION(id, long_name, short_name, kind, argument, verbs, group, help)                      \
+    {long_name, short_name,     argument,     verbs,        GROUP_##group,                         \
      help,      kind == SWITCH, kind >= TEXT, kind == MAYBE},
 #include "options.def"
 #undef FORM_WORDS
@@ -80,15 +80,17 @@ static void put_group(textbuf *out, int group, char letter) {
         put_option(out, &rows[i]);
     }
     if (group != GROUP_OUTPUT || letter != 'C') return;
-    textbuf_puts(out,
-                 "\n  LIST is one or more of these, joined by commas; --emit-ptx is short for --emit=ptx\n");
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) put_row(out, forms[i].name, forms[i].help);
+    textbuf_puts(
+        out,
+        "\n  LIST is one or more of these, joined by commas; --emit-ptx is short for --emit=ptx\n");
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        put_row(out, forms[i].name, forms[i].help);
 }
 
 void print_help(driver *d, FILE *out) {
     textbuf b = textbuf_new(d->arena);
-    textbuf_puts(&b,
-                 "gnnc " GNNC_VERSION ": a compiler of graph neural network operators for GPUs and CPUs\n\n");
+    textbuf_puts(&b, "gnnc " GNNC_VERSION
+                     ": a compiler of graph neural network operators for GPUs and CPUs\n\n");
     textbuf_printf(&b, "usage: gnnc %s [options] %s\n       %s\n", verbs[d->verb].name,
                    verbs[d->verb].arguments, verbs[d->verb].summary);
     textbuf_puts(&b, "\nVerbs (gnnc VERB --help)\n");
@@ -100,7 +102,9 @@ void print_help(driver *d, FILE *out) {
     fwrite(b.data, 1, b.len, out);
 }
 
-void print_version(FILE *out) { fprintf(out, "gnnc %s (LLVM %s)\n", GNNC_VERSION, GNNC_LLVM_VERSION); }
+void print_version(FILE *out) {
+    fprintf(out, "gnnc %s (LLVM %s)\n", GNNC_VERSION, GNNC_LLVM_VERSION);
+}
 
 void print_targets(FILE *out) {
     fprintf(out, "host\ncuda");

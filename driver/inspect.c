@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <string.h>
 
-// ---- The ops of a source ---------------------------------------------------------------------------------
+// ---- The ops of a source ------------------------------------------------------------------------
 
 static void put_axes(textbuf *out, const tensor_op *op, const tensor_val_info *v) {
     for (uint32_t i = 0; i < v->rank; i++)
@@ -28,19 +28,23 @@ static void put_facts(textbuf *out, const tensor_op *op, const tensor_val_info *
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         if (v->facts & facts[i].fact) textbuf_printf(out, " %s", facts[i].text);
     if (v->align) textbuf_printf(out, " aligned(%u)", v->align);
-    if (v->inplace != TENSOR_NO_VAL) textbuf_printf(out, " inplace(%s)", op->vals.data[v->inplace].name);
+    if (v->inplace != TENSOR_NO_VAL)
+        textbuf_printf(out, " inplace(%s)", op->vals.data[v->inplace].name);
 }
 
 static void put_val(textbuf *out, const tensor_op *op, const tensor_val_info *v) {
-    static const char *const roles[] = {
-        [VAL_MAP] = "map", [VAL_TENSOR] = "tensor", [VAL_SCALAR] = "scalar", [VAL_RESULT] = "result"};
+    static const char *const roles[] = {[VAL_MAP] = "map",
+                                        [VAL_TENSOR] = "tensor",
+                                        [VAL_SCALAR] = "scalar",
+                                        [VAL_RESULT] = "result"};
     textbuf_printf(out, "    %-7s %s: ", roles[v->role], v->name);
     if (v->role == VAL_SCALAR) textbuf_puts(out, ir_dtype_text(v->type));
     else if (v->role == VAL_MAP) {
         put_axes(out, op, v);
         textbuf_printf(out, " -> %s", op->spaces.data[v->into].name);
     } else {
-        textbuf_puts(out, v->type == DT_INDEX ? op->spaces.data[v->into].name : ir_dtype_text(v->type));
+        textbuf_puts(out,
+                     v->type == DT_INDEX ? op->spaces.data[v->into].name : ir_dtype_text(v->type));
         textbuf_puts(out, "[");
         put_axes(out, op, v);
         textbuf_puts(out, "]");
@@ -55,14 +59,16 @@ static void put_op(textbuf *out, const unit_op *o) {
     for (uint32_t i = 0; i < op->spaces.len; i++) {
         const tensor_space_info *s = &op->spaces.data[i];
         if (s->kind == SPACE_FREE) textbuf_printf(out, " %s", s->name);
-        else if (s->kind == SPACE_CONST) textbuf_printf(out, " %s=%lld", s->name, (long long)s->size);
+        else if (s->kind == SPACE_CONST)
+            textbuf_printf(out, " %s=%lld", s->name, (long long)s->size);
     }
     textbuf_puts(out, "\n");
     for (uint32_t i = 0; i < op->nparams; i++) put_val(out, op, &op->vals.data[i]);
-    for (uint32_t i = 0; i < op->requires.len; i++)
-        textbuf_printf(out, "    where   %s\n", op->requires.data[i].text);
+    for (uint32_t i = 0; i < op->required.len; i++)
+        textbuf_printf(out, "    where   %s\n", op->required.data[i].text);
     textbuf_puts(out, "    stages ");
-    for (uint32_t i = 0; i < op->stages.len; i++) textbuf_printf(out, " %s", op->stages.data[i].name);
+    for (uint32_t i = 0; i < op->stages.len; i++)
+        textbuf_printf(out, " %s", op->stages.data[i].name);
     textbuf_puts(out, "\n");
 }
 
@@ -70,9 +76,10 @@ static void put_kernels(textbuf *out, const simt_module *m) {
     textbuf_printf(out, "module %s\n", m->name);
     for (uint32_t i = 0; i < m->funcs.len; i++) {
         const simt_func *f = m->funcs.data[i];
-        textbuf_printf(out, "    %-8s %s, %u parameters", f->kernel ? "kernel" : "function", f->name,
-                       f->params.len);
-        if (f->kernel) textbuf_printf(out, ", block of %u, %u bytes shared", f->block, f->shared_bytes);
+        textbuf_printf(out, "    %-8s %s, %u parameters", f->kernel ? "kernel" : "function",
+                       f->name, f->params.len);
+        if (f->kernel)
+            textbuf_printf(out, ", block of %u, %u bytes shared", f->block, f->shared_bytes);
         textbuf_puts(out, "\n");
     }
 }
@@ -86,7 +93,7 @@ static void inspect_unit(driver *d, const char *path, textbuf *out) {
     }
 }
 
-// ---- A manifest ------------------------------------------------------------------------------------------
+// ---- A manifest ---------------------------------------------------------------------------------
 
 static void inspect_manifest(driver *d, const char *path, textbuf *out) {
     size_t length;
@@ -95,29 +102,35 @@ static void inspect_manifest(driver *d, const char *path, textbuf *out) {
     json_error_t error;
     json_t *m = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (json_object_get(m, "gnnc_manifest")) inspect_put_manifest(out, m);
-    else diag(d->ds, E0817, NO_SPAN, "'%s' is no manifest%s%s", path, m ? "" : ": ", m ? "" : error.text);
+    else
+        diag(d->ds, E0817, NO_SPAN, "'%s' is no manifest%s%s", path, m ? "" : ": ",
+             m ? "" : error.text);
     json_decref(m);
 }
 
-// ---- A graph ---------------------------------------------------------------------------------------------
+// ---- A graph ------------------------------------------------------------------------------------
 
-static void put_graph(textbuf *out, const char *path, const gnn_graph *g, const gnn_graph_statistics *s) {
+static void put_graph(textbuf *out, const char *path, const gnn_graph *g,
+                      const gnn_graph_statistics *s) {
     textbuf_printf(out, "%s\n    nodes     %lld", path, (long long)g->nodes);
     if (g->sources != g->nodes) textbuf_printf(out, " from %lld sources", (long long)g->sources);
     textbuf_printf(out, "\n    edges     %lld, %lld self loops\n", (long long)g->edges,
                    (long long)s->self_loops);
     if (g->types) textbuf_printf(out, "    types     %lld of edges\n", (long long)g->types);
-    if (g->node_types) textbuf_printf(out, "    types     %lld of nodes\n", (long long)g->node_types);
+    if (g->node_types)
+        textbuf_printf(out, "    types     %lld of nodes\n", (long long)g->node_types);
     if (g->graphs) textbuf_printf(out, "    graphs    %lld\n", (long long)g->graphs);
     if (g->x.rank == 2)
         textbuf_printf(out, "    features  %lld x %lld\n", (long long)g->x.shape[0],
                        (long long)g->x.shape[1]);
-    textbuf_printf(out, "    degree    min %lld, mean %.2f, deviation %.2f, max %lld; %lld empty rows\n",
+    textbuf_printf(out,
+                   "    degree    min %lld, mean %.2f, deviation %.2f, max %lld; %lld empty rows\n",
                    (long long)s->min_degree, s->mean_degree, s->deviation, (long long)s->max_degree,
                    (long long)s->empty_rows);
     textbuf_printf(out, "    quantiles 25%% %lld, 50%% %lld, 75%% %lld, 90%% %lld, 99%% %lld\n",
-                   (long long)s->quantiles[0], (long long)s->quantiles[1], (long long)s->quantiles[2],
-                   (long long)s->quantiles[3], (long long)s->quantiles[4]);
+                   (long long)s->quantiles[0], (long long)s->quantiles[1],
+                   (long long)s->quantiles[2], (long long)s->quantiles[3],
+                   (long long)s->quantiles[4]);
 }
 
 static void inspect_graph(driver *d, const char *path, textbuf *out) {

@@ -1,4 +1,5 @@
-// gnnc inspect of what holds code: the kernels of a cubin; the ops of an object, a library or a program, by the manifests in it.
+// gnnc inspect of what holds code: the kernels of a cubin; the ops of an object, a library or a
+// program, by the manifests in it.
 #define _GNU_SOURCE
 #include "inspect.h"
 
@@ -16,26 +17,29 @@ typedef struct {
 
 bool inspect_is_code(const char *path) {
     char begin[8] = "";
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);   // a pipe without a writer is waited for by nobody
+    // a pipe without a writer is waited for by nobody
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t n = file < 0 ? 0 : read(file, begin, sizeof begin);
     if (file >= 0) close(file);
-    return (n >= SELFMAG && !memcmp(begin, ELFMAG, SELFMAG)) || (n == 8 && !memcmp(begin, "!<arch>\n", 8));
+    return (n >= SELFMAG && !memcmp(begin, ELFMAG, SELFMAG)) ||
+           (n == 8 && !memcmp(begin, "!<arch>\n", 8));
 }
 
-// ---- A cubin ---------------------------------------------------------------------------------------------
+// ---- A cubin ------------------------------------------------------------------------------------
 
 // The table of sections; NULL: it lies outside of the file.
 static const Elf64_Shdr *section(const image *x, uint32_t i) {
     const Elf64_Ehdr *h = x->head;
-    bool fits = h->e_shentsize == sizeof(Elf64_Shdr) && h->e_shoff % 8 == 0 && h->e_shoff <= x->length &&
-                i < h->e_shnum && h->e_shnum <= (x->length - h->e_shoff) / sizeof(Elf64_Shdr);
+    bool fits = h->e_shentsize == sizeof(Elf64_Shdr) && h->e_shoff % 8 == 0 &&
+                h->e_shoff <= x->length && i < h->e_shnum &&
+                h->e_shnum <= (x->length - h->e_shoff) / sizeof(Elf64_Shdr);
     return fits ? (const Elf64_Shdr *)(const void *)(x->bytes + h->e_shoff) + i : NULL;
 }
 
 static const char *section_name(const image *x, const Elf64_Shdr *s) {
     const Elf64_Shdr *names = section(x, x->head->e_shstrndx);
-    bool fits = names && names->sh_offset <= x->length && names->sh_size <= x->length - names->sh_offset &&
-                s->sh_name < names->sh_size;
+    bool fits = names && names->sh_offset <= x->length &&
+                names->sh_size <= x->length - names->sh_offset && s->sh_name < names->sh_size;
     const char *text = fits ? x->bytes + names->sh_offset + s->sh_name : "";
     return fits && memchr(text, 0, names->sh_size - s->sh_name) ? text : "";
 }
@@ -64,16 +68,18 @@ static uint32_t put_kernels(textbuf *out, const image *x) {
     return kernels;
 }
 
-// ---- Manifests -------------------------------------------------------------------------------------------
+// ---- Manifests ----------------------------------------------------------------------------------
 
 // Those of an op for several targets and widths stand behind each other.
 static uint32_t put_manifests(textbuf *out, const image *x) {
     static const char begin[] = "{\n  \"gnnc_manifest\":";
     const char *end = x->bytes + x->length;
     uint32_t found = 0;
-    for (const char *at = x->bytes; (at = memmem(at, (size_t)(end - at), begin, sizeof begin - 1)); at++) {
+    for (const char *at = x->bytes; (at = memmem(at, (size_t)(end - at), begin, sizeof begin - 1));
+         at++) {
         json_error_t error;
-        json_t *m = json_loadb(at, (size_t)(end - at), JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &error);
+        json_t *m = json_loadb(at, (size_t)(end - at),
+                               JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &error);
         if (!m) continue;
         if (found++) textbuf_puts(out, "\n");
         inspect_put_manifest(out, m);
@@ -86,12 +92,17 @@ void inspect_code(driver *d, const char *path, textbuf *out) {
     image x = {0};
     x.bytes = file_read(d, path, &x.length);
     if (!x.bytes) return;
-    bool elf = x.length >= sizeof(Elf64_Ehdr) && !memcmp(x.bytes, ELFMAG, SELFMAG) && x.bytes[EI_CLASS] == ELFCLASS64;
+    bool elf = x.length >= sizeof(Elf64_Ehdr) && !memcmp(x.bytes, ELFMAG, SELFMAG) &&
+               x.bytes[EI_CLASS] == ELFCLASS64;
     x.head = elf ? (const Elf64_Ehdr *)(const void *)x.bytes : NULL;
     if (elf && x.head->e_machine == EM_CUDA) {
-        textbuf_printf(out, "%s: code for a GPU; the manifest beside it says how it is launched\n", path);
+        textbuf_printf(out, "%s: code for a GPU; the manifest beside it says how it is launched\n",
+                       path);
         if (put_kernels(out, &x)) return;
     } else if (put_manifests(out, &x)) return;
-    diagnostic *fault = diag(d->ds, E0817, NO_SPAN, "'%s' holds no op: neither kernels for a GPU nor a manifest", path);
-    diag_help(fault, "inspect reads sources, manifests (.json), cubins, objects, libraries and programs with ops, and graphs");
+    diagnostic *fault = diag(d->ds, E0817, NO_SPAN,
+                             "'%s' holds no op: neither kernels for a GPU nor a manifest", path);
+    diag_help(
+        fault,
+        "inspect reads sources, manifests (.json), cubins, objects, libraries and programs with ops, and graphs");
 }

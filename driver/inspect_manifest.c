@@ -21,7 +21,8 @@ static void put_list(textbuf *out, const char *title, const json_t *array, const
 static void put_params(textbuf *out, const json_t *params) {
     for (size_t i = 0; i < json_array_size(params); i++) {
         const json_t *p = json_array_get(params, i), *axes = json_object_get(p, "axes");
-        textbuf_printf(out, "    %-9s %s: %s[", text_of(p, "role"), text_of(p, "name"), text_of(p, "type"));
+        textbuf_printf(out, "    %-9s %s: %s[", text_of(p, "role"), text_of(p, "name"),
+                       text_of(p, "type"));
         for (size_t k = 0; k < json_array_size(axes); k++) {
             const char *axis = json_string_value(json_array_get(axes, k));
             textbuf_printf(out, "%s%s", k ? ", " : "", axis ? axis : "?");
@@ -41,13 +42,17 @@ static void put_guard(textbuf *out, const json_t *g) {
     if (json_object_get(g, "holds")) textbuf_puts(out, text_of(g, "text"));
     else if (json_object_get(g, "pays")) textbuf_printf(out, "%s pays", text_of(g, "text"));
     else if (json_object_get(g, "aligned"))
-        textbuf_printf(out, "%s aligned to %lld bytes", text_of(g, "aligned"), number_of(g, "bytes"));
+        textbuf_printf(out, "%s aligned to %lld bytes", text_of(g, "aligned"),
+                       number_of(g, "bytes"));
     else if (json_object_get(g, "stride"))
         textbuf_printf(out, "stride %lld of %s a multiple of %lld", number_of(g, "axis"),
                        text_of(g, "stride"), number_of(g, "multiple"));
     else if (json_object_get(g, "pitch"))
-        textbuf_printf(out, "stride %lld of %s is %lld", number_of(g, "axis"), text_of(g, "pitch"), number_of(g, "elements"));
-    else textbuf_printf(out, "%s reaches less than %lld", text_of(g, "reach"), number_of(g, "below"));
+        textbuf_printf(out, "stride %lld of %s is %lld", number_of(g, "axis"), text_of(g, "pitch"),
+                       number_of(g, "elements"));
+    else
+        textbuf_printf(out, "%s reaches less than %lld", text_of(g, "reach"),
+                       number_of(g, "below"));
     textbuf_puts(out, "\n");
 }
 
@@ -55,8 +60,10 @@ static void put_steps(textbuf *out, const json_t *steps) {
     for (size_t i = 0; i < json_array_size(steps); i++) {
         const json_t *s = json_array_get(steps, i);
         if (json_object_get(s, "launch"))
-            textbuf_printf(out, "      launch  %s, %s blocks\n", text_of(s, "launch"), text_of(s, "blocks"));
-        else if (json_object_get(s, "loop")) textbuf_printf(out, "      loop    %s\n", text_of(s, "loop"));
+            textbuf_printf(out, "      launch  %s, %s blocks\n", text_of(s, "launch"),
+                           text_of(s, "blocks"));
+        else if (json_object_get(s, "loop"))
+            textbuf_printf(out, "      loop    %s\n", text_of(s, "loop"));
         else if (json_object_get(s, "end")) textbuf_puts(out, "      end\n");
     }
 }
@@ -65,14 +72,15 @@ static void put_versions(textbuf *out, const json_t *versions) {
     for (size_t i = 0; i < json_array_size(versions); i++) {
         const json_t *v = json_array_get(versions, i), *guards = json_object_get(v, "guards");
         textbuf_printf(out, "    version   %s\n", text_of(v, "name"));
-        for (size_t k = 0; k < json_array_size(guards); k++) put_guard(out, json_array_get(guards, k));
+        for (size_t k = 0; k < json_array_size(guards); k++)
+            put_guard(out, json_array_get(guards, k));
         put_steps(out, json_object_get(v, "steps"));
     }
 }
 
 void inspect_put_manifest(textbuf *out, const json_t *m) {
-    textbuf_printf(out, "%s for %s, from %s, %lld-bit indices\n", text_of(m, "name"), text_of(m, "target"),
-                   text_of(m, "source"), number_of(m, "index_bits"));
+    textbuf_printf(out, "%s for %s, from %s, %lld-bit indices\n", text_of(m, "name"),
+                   text_of(m, "target"), text_of(m, "source"), number_of(m, "index_bits"));
     put_list(out, "sizes", json_object_get(m, "spaces"), "name");
     put_params(out, json_object_get(m, "params"));
     put_list(out, "where", json_object_get(m, "requires"), "text");

@@ -1,10 +1,10 @@
-// --load-simt, --load-ptx: kernels from texts, in place of those that are made. A SIMT text belongs to the op
-// its module is named after, a PTX text to the op that launches a kernel of it.
+// --load-simt, --load-ptx: kernels from texts, in place of those that are made. A SIMT text belongs
+// to the op its module is named after, a PTX text to the op that launches a kernel of it.
 #include "unit.h"
 
 #include <string.h>
 
-// ---- Reading ---------------------------------------------------------------------------------------------
+// ---- Reading ------------------------------------------------------------------------------------
 
 static bool read_simt(driver *d, loaded_text *x) {
     x->module = simt_parse(d->arena, d->ds, x->source);
@@ -28,7 +28,8 @@ static void add(driver *d, const char *path, bool (*read)(driver *, loaded_text 
     if (!text) return;
     x.source = source_map_add(d->sources, path, text, length);
     if (!x.source)
-        diag(d->ds, E0803, NO_SPAN, "'%s' and the other files are larger than 4 GiB together", path);
+        diag(d->ds, E0803, NO_SPAN, "'%s' and the other files are larger than 4 GiB together",
+             path);
     else if (read(d, &x)) VEC_PUSH(d->arena, &d->loaded, x);
 }
 
@@ -36,8 +37,9 @@ bool load_read(driver *d) {
     uint32_t before = diag_raised(d->ds);
     bool simt = option_given(d, OPT_LOAD_SIMT), ptx = option_given(d, OPT_LOAD_PTX);
     if (simt && ptx)
-        diag_help(usage(d, E0812, "--load-ptx is code of kernels, of which --load-simt has another text"),
-                  "take one of them");
+        diag_help(
+            usage(d, E0812, "--load-ptx is code of kernels, of which --load-simt has another text"),
+            "take one of them");
     if ((simt || ptx) && d->inputs.len > 1)
         usage(d, E0812, "--load-%s is for the ops of one file, not of %u", simt ? "simt" : "ptx",
               d->inputs.len);
@@ -50,7 +52,7 @@ bool load_read(driver *d) {
     return diag_raised(d->ds) == before;
 }
 
-// ---- Whose they are --------------------------------------------------------------------------------------
+// ---- Whose they are -----------------------------------------------------------------------------
 
 static span start_of(const loaded_text *x) { return (span){x->source->base, x->source->base}; }
 
@@ -63,11 +65,12 @@ static bool has_op(const unit *u, const char *name) {
 static void no_such_op(driver *d, const unit *u, const loaded_text *x) {
     VEC(const char *) names = {0};
     diagnostic *fault = diag(d->ds, E0828, start_of(x),
-                             "no op of '%s' that is taken is called '%s', as this module is", u->path,
-                             x->module->name);
+                             "no op of '%s' that is taken is called '%s', as this module is",
+                             u->path, x->module->name);
     for (uint32_t i = 0; i < u->ops.len; i++) VEC_PUSH(d->arena, &names, u->ops.data[i].name);
     if (!diag_suggest(fault, NO_SPAN, x->module->name, names.data, names.len))
-        diag_help(fault, "a module has the name of its op in C: %s", names.len ? names.data[0] : "gat_f32");
+        diag_help(fault, "a module has the name of its op in C: %s",
+                  names.len ? names.data[0] : "gat_f32");
 }
 
 bool load_belongs(driver *d, const unit *u) {
@@ -80,8 +83,8 @@ bool load_belongs(driver *d, const unit *u) {
         if (!has_op(u, x->module->name)) no_such_op(d, u, x);
         for (uint32_t k = 0; k < i; k++)
             if (!strcmp(d->loaded.data[k].module->name, x->module->name))
-                diag(d->ds, E0828, start_of(x), "'%s' has the kernels of '%s', too", d->loaded.data[k].path,
-                     x->module->name);
+                diag(d->ds, E0828, start_of(x), "'%s' has the kernels of '%s', too",
+                     d->loaded.data[k].path, x->module->name);
     }
     return diag_raised(d->ds) == before;
 }
@@ -93,17 +96,19 @@ bool load_taken(driver *d) {
         const char *name = x->ptx ? x->ptx->entries.data[0].name : x->module->name;
         diagnostic *fault = diag(d->ds, E0828, x->ptx ? x->ptx->entries.data[0].at : start_of(x),
                                  "nothing that is made here has kernels of this text: '%s'", name);
-        diag_help(fault,
-                  x->ptx ? "it is for --target=cuda; --op takes the op it was written of"
-                         : "kernels are in what --emit=simt, llvm, ptx, cubin, asm, obj or manifest gives");
+        diag_help(
+            fault,
+            x->ptx
+                ? "it is for --target=cuda; --op takes the op it was written of"
+                : "kernels are in what --emit=simt, llvm, ptx, cubin, asm, obj or manifest gives");
     }
     return !diag_errors(d->ds);
 }
 
-// ---- What does not fit -----------------------------------------------------------------------------------
+// ---- What does not fit --------------------------------------------------------------------------
 
-diagnostic *load_unfit(driver *d, const loaded_text *x, const cg_target *t, span at, const char *format,
-                       ...) {
+diagnostic *load_unfit(driver *d, const loaded_text *x, const cg_target *t, span at,
+                       const char *format, ...) {
     va_list ap;
     va_start(ap, format);
     diagnostic *fault = diag(d->ds, E0828, at, "%s", arena_vprintf(d->arena, format, ap));

@@ -1,30 +1,33 @@
-// --load-ptx: the code of a PTX text in place of that of an op's kernels. What can be told without a GPU or
-// an assembler is: the architecture, the kernels with their parameters, the threads of a block.
+// --load-ptx: the code of a PTX text in place of that of an op's kernels. What can be told without
+// a GPU or an assembler is: the architecture, the kernels with their parameters, the threads of a
+// block.
 #include "unit.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-// ---- Architectures ---------------------------------------------------------------------------------------
+// ---- Architectures ------------------------------------------------------------------------------
 
 // sm_90 runs on all later ones, sm_90a on its own alone, sm_100f on those of its family.
 static bool runs_on(const char *text, uint32_t sm, bool own) {
     char *end;
     uint32_t of = strncmp(text, "sm_", 3) ? UINT32_MAX : (uint32_t)strtoul(text + 3, &end, 10);
     if (of > sm || end == text + 3) return false;
-    return !*end || (!strcmp(end, "a") && own && of == sm) || (!strcmp(end, "f") && of / 10 == sm / 10);
+    return !*end || (!strcmp(end, "a") && own && of == sm) ||
+           (!strcmp(end, "f") && of / 10 == sm / 10);
 }
 
 static bool arch_fits(driver *d, const loaded_text *x, const cg_target *t) {
     const gpu_arch *of = gpu_arch_find(x->ptx->arch);
     if (!runs_on(x->ptx->arch, t->arch->sm, gpu_arch_alone(t->arch)))
-        return load_unfit(d, x, t, x->ptx->arch_at, "code for '%s' does not run on %s", x->ptx->arch,
-                          t->arch->name),
+        return load_unfit(d, x, t, x->ptx->arch_at, "code for '%s' does not run on %s",
+                          x->ptx->arch, t->arch->name),
                false;
     if (!of || x->ptx->version >= of->ptx) return true;
-    return load_unfit(d, x, t, x->ptx->version_at, "PTX %u.%u has not all that '%s' takes: that is %u.%u",
-                      x->ptx->version / 10, x->ptx->version % 10, of->name, of->ptx / 10, of->ptx % 10),
+    return load_unfit(d, x, t, x->ptx->version_at,
+                      "PTX %u.%u has not all that '%s' takes: that is %u.%u", x->ptx->version / 10,
+                      x->ptx->version % 10, of->name, of->ptx / 10, of->ptx % 10),
            false;
 }
 
@@ -32,16 +35,17 @@ bool load_ptx_runs(driver *d, const unit *u, uint32_t sm) {
     for (uint32_t i = 0; i < u->ops.len; i++) {
         const loaded_text *x = u->ops.data[i].ptx;
         if (!x || runs_on(x->ptx->arch, sm, true)) continue;
-        diagnostic *fault = diag(d->ds, E0828, x->ptx->arch_at,
-                                 "code for '%s' does not run on the GPU here, of compute capability %u.%u",
-                                 x->ptx->arch, sm / 10, sm % 10);
+        diagnostic *fault = diag(
+            d->ds, E0828, x->ptx->arch_at,
+            "code for '%s' does not run on the GPU here, of compute capability %u.%u", x->ptx->arch,
+            sm / 10, sm % 10);
         diag_help(fault, "--emit=ptx --arch=native writes a text that does");
         return false;
     }
     return true;
 }
 
-// ---- Kernels ---------------------------------------------------------------------------------------------
+// ---- Kernels ------------------------------------------------------------------------------------
 
 // A truth value is a byte.
 static uint32_t param_bytes(const simt_func *f, uint32_t k) {
@@ -53,8 +57,9 @@ static bool params_fit(driver *d, const loaded_text *x, const cg_target *t, cons
     for (uint32_t k = 0; k < e->params.len && k < f->params.len; k++)
         if (e->params.data[k] != param_bytes(f, k))
             return load_unfit(d, x, t, e->at,
-                              "parameter %u of '%s' has %u bytes, and its launches pass '%s' of %u", k + 1,
-                              e->name, e->params.data[k], f->params.data[k].name, param_bytes(f, k)),
+                              "parameter %u of '%s' has %u bytes, and its launches pass '%s' of %u",
+                              k + 1, e->name, e->params.data[k], f->params.data[k].name,
+                              param_bytes(f, k)),
                    false;
     if (e->params.len == f->params.len) return true;
     return load_unfit(d, x, t, e->at, "'%s' has %u parameters, and its launches pass %u", e->name,
@@ -69,18 +74,21 @@ static bool kernel_fits(driver *d, const loaded_text *x, const cg_target *t, con
                           "there is no kernel '%s', which '%s' launches", f->name, f->module->name),
                false;
     if (e->threads ? e->threads != f->block : e->most && e->most < f->block)
-        return load_unfit(d, x, t, e->at, "blocks of '%s' have %u threads, and its launches are of %u",
-                          e->name, e->threads ? e->threads : e->most, f->block),
+        return load_unfit(d, x, t, e->at,
+                          "blocks of '%s' have %u threads, and its launches are of %u", e->name,
+                          e->threads ? e->threads : e->most, f->block),
                false;
     return params_fit(d, x, t, f, e);
 }
 
-static bool has_no_others(driver *d, const loaded_text *x, const cg_target *t, const simt_module *m) {
+static bool has_no_others(driver *d, const loaded_text *x, const cg_target *t,
+                          const simt_module *m) {
     for (uint32_t i = 0; i < x->ptx->entries.len; i++) {
         const cg_ptx_entry *e = &x->ptx->entries.data[i];
         const simt_func *f = simt_func_find(m, e->name);
         if (!f || !f->kernel)
-            return load_unfit(d, x, t, e->at, "no version of '%s' launches a kernel '%s'", m->name, e->name),
+            return load_unfit(d, x, t, e->at, "no version of '%s' launches a kernel '%s'", m->name,
+                              e->name),
                    false;
     }
     return true;
@@ -94,7 +102,7 @@ static bool is_of(const loaded_text *x, const simt_module *m) {
     return false;
 }
 
-// ---- The text --------------------------------------------------------------------------------------------
+// ---- The text -----------------------------------------------------------------------------------
 
 static const char *name_of(driver *d, const unit_op *o) {
     return arena_printf(d->arena, "gnnc: %s, indices of %u bits", o->name, o->program->index_bits);
@@ -117,8 +125,8 @@ static bool note_fits(driver *d, const loaded_text *x, const cg_target *t, const
     if (strncmp(note, name, strlen(name)))
         return load_unfit(d, x, t, at, "this is a text of '%s', not of '%s'", note, name), false;
     diagnostic *fault = load_unfit(
-        d, x, t, at, "this text was written for other launches of '%s' than those of the plan at hand",
-        o->name);
+        d, x, t, at,
+        "this text was written for other launches of '%s' than those of the plan at hand", o->name);
     diag_help(fault, "without its first line it is taken for these");
     return false;
 }

@@ -14,8 +14,9 @@ static int (*const verbs[])(driver *) = {
 
 // Options that print something and end the session.
 static bool prints_only(const driver *d) {
-    return option_given(d, OPT_HELP) || option_given(d, OPT_VERSION) || option_given(d, OPT_COMPLETION) ||
-           option_given(d, OPT_PRINT_TARGETS) || option_given(d, OPT_LIST_PASSES);
+    return option_given(d, OPT_HELP) || option_given(d, OPT_VERSION) ||
+           option_given(d, OPT_COMPLETION) || option_given(d, OPT_PRINT_TARGETS) ||
+           option_given(d, OPT_LIST_PASSES);
 }
 
 static void print_to(driver *d, FILE *out) {
@@ -46,9 +47,10 @@ static void check_inputs(driver *d) {
                                   d->verb == VERB_EXPLAIN ? "diagnostic" : "file");
         diag_help(fault, "'gnnc %s --help' says more", verb_name(d->verb));
     }
-    uint32_t most = d->verb == VERB_DOCTOR                                                 ? 0
-                    : d->verb == VERB_RUN || d->verb == VERB_BENCH || d->verb == VERB_TEST ? 1
-                                                                                           : UINT32_MAX;
+    uint32_t most = d->verb == VERB_DOCTOR ? 0
+                    : d->verb == VERB_RUN || d->verb == VERB_BENCH || d->verb == VERB_TEST
+                        ? 1
+                        : UINT32_MAX;
     if (d->inputs.len > most)
         usage(d, E0813, "'gnnc %s' has no use for '%s'", verb_name(d->verb), d->inputs.data[most]);
     check_pass_names(d);

@@ -21,7 +21,8 @@ static bool add_image(making *m, cg_build b, cg_form form) {
         return false;
     }
     if (form == CG_CUBIN && b.image.log && m->o->options->verbose_assembler)
-        resources_put(m->o->log, m->op->name, b.program->module, b.program, b.target.arch, b.image.log);
+        resources_put(m->o->log, m->op->name, b.program->module, b.program, b.target.arch,
+                      b.image.log);
     VEC_PUSH(d->arena, &m->artefact->builds, b);
     return true;
 }
@@ -31,7 +32,8 @@ static const gpu_arch *lowest(const object_options *o) {
     const gpu_arch *low = NULL;
     for (uint32_t i = 0; i < o->ntargets; i++) {
         const gpu_arch *a = o->targets[i].arch;
-        if (o->targets[i].kind == CG_CUDA && !gpu_arch_alone(a) && (!low || a->sm < low->sm)) low = a;
+        if (o->targets[i].kind == CG_CUDA && !gpu_arch_alone(a) && (!low || a->sm < low->sm))
+            low = a;
     }
     return low;
 }
@@ -74,7 +76,8 @@ static bool add_twin(making *m) {
 static const char *comment_above(const driver *d, const unit_op *op) {
     const source_file *file = op->op ? source_map_file(d->sources, op->op->at.lo) : NULL;
     uint32_t length;
-    const char *end = file ? source_map_line(d->sources, op->op->at.lo, &length) : NULL, *begin = end;
+    const char *end = file ? source_map_line(d->sources, op->op->at.lo, &length) : NULL,
+               *begin = end;
     while (file && begin > file->text) {
         const char *line = begin - 1;
         while (line > file->text && line[-1] != '\n') line--;

@@ -14,7 +14,8 @@ typedef struct {
     const char *argument, *verbs;
 } option_row;
 
-// The words of --emit, from the table of forms; the bar at the end ends an empty word nobody can give.
+// The words of --emit, from the table of forms; the bar at the end ends an empty word nobody can
+// give.
 #define FORM(id, name, suffix, target, kind, help) name "|"
 #define FORM_WORDS form_words
 static const char form_words[] =
@@ -23,7 +24,7 @@ static const char form_words[] =
 #undef FORM
 
 static const option_row table[] = {
-#define OPTION(id, long_name, short_name, kind, argument, verbs, group, help)                                \
+#define OPTION(id, long_name, short_name, kind, argument, verbs, group, help)                      \
     {long_name, short_name, kind, argument, verbs},
 #include "options.def"
 };
@@ -57,7 +58,7 @@ static const char *shown_name(driver *d, option_id o) {
                            : arena_printf(d->arena, "-%s", row->short_name);
 }
 
-// ---- Values ----------------------------------------------------------------------------------------------
+// ---- Values -------------------------------------------------------------------------------------
 
 // Whether `word` of length n is among "a|b|c".
 static bool is_word(const char *words, const char *word, size_t n) {
@@ -83,7 +84,9 @@ static bool suggest_word(driver *d, diagnostic *fault, const char *words, const 
 static void bad_word(driver *d, option_id o, const char *word) {
     diagnostic *fault = usage(d, E0812, "'%s' is not an argument of %s", word, shown_name(d, o));
     if (!suggest_word(d, fault, table[o].argument, word))
-        diag_help(fault, "it is one of %.*s", (int)(strlen(table[o].argument) - (table[o].argument == form_words)), table[o].argument);
+        diag_help(fault, "it is one of %.*s",
+                  (int)(strlen(table[o].argument) - (table[o].argument == form_words)),
+                  table[o].argument);
 }
 
 static void add_words(driver *d, option_id o, const char *value) {
@@ -133,7 +136,7 @@ static void add_value(driver *d, option_id o, const char *value) {
     VEC_PUSH(d->arena, &d->values[o], value);
 }
 
-// ---- Arguments -------------------------------------------------------------------------------------------
+// ---- Arguments ----------------------------------------------------------------------------------
 
 typedef struct {
     option_id option;    // OPT_COUNT: none
@@ -186,7 +189,8 @@ static void unknown_option(driver *d, const char *given) {
     uint32_t n = 0;
     for (uint32_t o = 0; o < OPT_COUNT; o++) {
         names[n++] = shown_name(d, (option_id)o);
-        if (table[o].kind == SWITCH) names[n++] = arena_printf(d->arena, "--no-%s", table[o].long_name);
+        if (table[o].kind == SWITCH)
+            names[n++] = arena_printf(d->arena, "--no-%s", table[o].long_name);
     }
     const char *name = arena_strndup(d->arena, given, strcspn(given, "="));
     bool letter = name[1] != '-' && strlen(name) == 2;   // all are near each other
@@ -194,8 +198,8 @@ static void unknown_option(driver *d, const char *given) {
         diag_help(fault, "'gnnc %s --help' lists the options", verb_name(d->verb));
 }
 
-// Takes the option at `i`, and the argument behind it where it needs one; gives the index of the last one
-// taken.
+// Takes the option at `i`, and the argument behind it where it needs one; gives the index of the
+// last one taken.
 static uint32_t parse_option(driver *d, uint32_t i) {
     const char *given = d->command.data[i];
     match m = given[1] == '-' ? match_long(d, given + 2) : match_short(given + 1);
@@ -209,7 +213,8 @@ static uint32_t parse_option(driver *d, uint32_t i) {
         if (m.value) add_value(d, o, m.value);
         else usage(d, E0811, "%s needs an argument: %s", shown_name(d, o), table[o].argument);
     } else if (table[o].kind == MAYBE) {
-        const char *first = arena_strndup(d->arena, table[o].argument, strcspn(table[o].argument, "|"));
+        const char *first = arena_strndup(d->arena, table[o].argument,
+                                          strcspn(table[o].argument, "|"));
         add_value(d, o, m.value ? m.value : first);
     } else if (m.value) {
         usage(d, E0812, "%s takes no argument", shown_name(d, o));
@@ -245,8 +250,8 @@ static verb verb_of(char letter) {
 static void check_verb_takes(driver *d) {
     for (uint32_t o = 0; o < OPT_COUNT; o++) {
         if (!d->values[o].len || strchr(table[o].verbs, letters[d->verb])) continue;
-        diagnostic *fault = usage(d, E0810, "%s is not an option of 'gnnc %s'", shown_name(d, (option_id)o),
-                                  verb_name(d->verb));
+        diagnostic *fault = usage(d, E0810, "%s is not an option of 'gnnc %s'",
+                                  shown_name(d, (option_id)o), verb_name(d->verb));
         diag_help(fault, "it belongs to 'gnnc %s'", verb_names[verb_of(*table[o].verbs)]);
     }
 }
@@ -263,14 +268,15 @@ void options_parse(driver *d, int argc, char **argv) {
         } else if (!verb_seen && !only_files && !strcmp(given, "help")) {
             VEC_PUSH(d->arena, &d->values[OPT_HELP], given);   // gnnc help run: gnnc run --help
         } else {
-            if (verb_seen || only_files || !parse_verb(d, given)) VEC_PUSH(d->arena, &d->inputs, given);
+            if (verb_seen || only_files || !parse_verb(d, given))
+                VEC_PUSH(d->arena, &d->inputs, given);
             verb_seen = true;
         }
     }
     check_verb_takes(d);
 }
 
-// ---- Reading options -------------------------------------------------------------------------------------
+// ---- Reading options ----------------------------------------------------------------------------
 
 bool option_given(const driver *d, option_id o) { return d->values[o].len > 0; }
 

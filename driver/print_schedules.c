@@ -1,12 +1,12 @@
-// --emit=schedule: the schedules that may apply to an op as the passes read them, then the default, as
-// statements that a file may hold.
+// --emit=schedule: the schedules that may apply to an op as the passes read them, then the default,
+// as statements that a file may hold.
 #include "unit.h"
 
 #include <string.h>
 
 static const char *machine_of(const cg_target *t) { return t->kind == CG_HOST ? "host" : "cuda"; }
 
-// ---- The default -----------------------------------------------------------------------------------------
+// ---- The default --------------------------------------------------------------------------------
 typedef struct {
     arena *arena;
     const tensor_op *op;
@@ -45,10 +45,12 @@ static const char *needed(const schedule_cell *c) {
     const schedule_value *shape = c->verb == SCHEDULE_MMA ? schedule_value_of(c, "shape") : NULL;
     for (simt_mma k = 0; shape && k < SIMT_MMA_COUNT; k++) {
         const simt_mma_info *i = simt_mma_table(k);
-        if (i->warps > 1 && !strcmp(i->shape, shape->text)) return gpu_since((gpu_feature)i->needs)->name;
+        if (i->warps > 1 && !strcmp(i->shape, shape->text))
+            return gpu_since((gpu_feature)i->needs)->name;
     }
     gpu_feature needs;
-    return gpu_feature_find(schedule_statement_at(c->verb)->needs, &needs) ? gpu_since(needs)->name : NULL;
+    return gpu_feature_find(schedule_statement_at(c->verb)->needs, &needs) ? gpu_since(needs)->name
+                                                                           : NULL;
 }
 
 static void print_made(printing *p, const schedule *s, const char *name) {
@@ -58,9 +60,11 @@ static void print_made(printing *p, const schedule *s, const char *name) {
     memset(&copy.cells, 0, sizeof copy.cells);
     for (uint32_t i = 0; i < s->cells.len; i++) {
         schedule_cell c = s->cells.data[i];
-        if ((c.verb == SCHEDULE_OVERLAP || c.verb == SCHEDULE_ALTERNATE) && !c.consumed) continue;   // of one kernel
+        // of one kernel
+        if ((c.verb == SCHEDULE_OVERLAP || c.verb == SCHEDULE_ALTERNATE) && !c.consumed) continue;
         const char *needs = needed(&c);
-        if (needs && (!copy.target || strlen(needs) > strlen(copy.target))) copy.target = needs;   // sm_90a, not sm_90
+        // sm_90a, not sm_90
+        if (needs && (!copy.target || strlen(needs) > strlen(copy.target))) copy.target = needs;
         schedule_value *values = ARENA_ARRAY(p->arena, schedule_value, c.nvalues + 1);
         for (uint32_t k = 0; k < c.nvalues; k++) values[k] = print_classes(p, c.values[k], name);
         c.values = values;
@@ -70,12 +74,14 @@ static void print_made(printing *p, const schedule *s, const char *name) {
     schedule_print(p->out, p->op, &copy);
 }
 
-// What is taken where none of the op's own schedules applies: the first that does, then the naive plan.
-static void print_default(driver *d, const unit_op *o, const cg_target *t, const pass_options *options,
-                          textbuf *out) {
+// What is taken where none of the op's own schedules applies: the first that does, then the naive
+// plan.
+static void print_default(driver *d, const unit_op *o, const cg_target *t,
+                          const pass_options *options, textbuf *out) {
     loop_plans plans = {0};
     schedule_list made = {0};
-    if (!pass_scheduled(d->arena, d->ds, o->op, NULL, 0, machine_of(t), options, &plans, &made)) return;
+    if (!pass_scheduled(d->arena, d->ds, o->op, NULL, 0, machine_of(t), options, &plans, &made))
+        return;
     printing p = {.arena = d->arena,
                   .op = o->op,
                   .path = o->frontend ? o->frontend->ops.data[o->number].path : NULL,
@@ -84,17 +90,20 @@ static void print_default(driver *d, const unit_op *o, const cg_target *t, const
         print_made(&p, made.data[i], as_word(d->arena, made.data[i]->name));
 }
 
-// ---- All -------------------------------------------------------------------------------------------------
+// ---- All ----------------------------------------------------------------------------------------
 bool print_schedules(driver *d, unit_op *o, const cg_target *t, textbuf *out) {
     if (!unit_schedules(o, t)) return false;
-    textbuf_printf(out, "// %s: %u schedule%s", o->name, o->schedules.len, o->schedules.len == 1 ? "" : "s");
+    textbuf_printf(out, "// %s: %u schedule%s", o->name, o->schedules.len,
+                   o->schedules.len == 1 ? "" : "s");
     pass_options options = settings_pass(d, t);
     bool always = option_given(d, OPT_NO_SCHEDULE);
-    for (uint32_t i = 0; i < o->schedules.len; i++) always = always || !o->schedules.data[i]->when.len;
+    for (uint32_t i = 0; i < o->schedules.len; i++)
+        always = always || !o->schedules.data[i]->when.len;
     textbuf_puts(out, always ? "\n" : ", then the default\n");
     for (uint32_t i = 0; i < o->schedules.len; i++)
-        schedule_print(out, o->op,
-                       pass_completed(d->arena, d->ds, o->op, o->schedules.data[i], machine_of(t), &options));
+        schedule_print(
+            out, o->op,
+            pass_completed(d->arena, d->ds, o->op, o->schedules.data[i], machine_of(t), &options));
     if (!always) print_default(d, o, t, &options, out);
     return true;
 }

@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 progress progress_begin(const char *doing, const char *name) {
-    return (progress){.doing = doing, .name = name, .began = clock_ms(), .shown = isatty(STDERR_FILENO)};
+    return (progress){
+        .doing = doing, .name = name, .began = clock_ms(), .shown = isatty(STDERR_FILENO)};
 }
 
 void progress_tell(void *user, double part) {
@@ -20,5 +21,6 @@ void progress_tell(void *user, double part) {
 }
 
 void progress_end(const progress *p) {
-    if (p->told) fprintf(stderr, "\r%*s\r", (int)(strlen(p->doing) + strnlen(p->name, 100)) + 16, "");
+    if (p->told)
+        fprintf(stderr, "\r%*s\r", (int)(strlen(p->doing) + strnlen(p->name, 100)) + 16, "");
 }

@@ -34,7 +34,7 @@ void phase_report(driver *d, FILE *out) {
     }
 }
 
-// ---- Passes ----------------------------------------------------------------------------------------------
+// ---- Passes -------------------------------------------------------------------------------------
 
 // The frontend's lowering comes before those of passes.def.
 static const pass_info normalising = {"normalise", "syntax -> tensor", "equations in normal form"};
@@ -102,7 +102,9 @@ static void seen(void *user, const char *pass, const pass_state *s) {
     bool same = d->seen && !strcmp(d->seen, text.data);
     d->seen = text.data;
     if (!pass || !is_wanted(d, pass)) return;
-    const char *name = s->program ? s->program->module->name : s->plan ? s->plan->op->name : s->op->name;
+    const char *name = s->program ? s->program->module->name
+                       : s->plan  ? s->plan->op->name
+                                  : s->op->name;
     fprintf(stderr, "// %s after %s%s\n", name, pass, same ? ": unchanged" : "");
     if (!same) fwrite(text.data, 1, text.len, stderr);
 }

@@ -11,18 +11,20 @@ kernel_resources resources_of(const gpu_arch *arch, const simt_func *f, const ch
     return r;
 }
 
-// ---- A table ---------------------------------------------------------------------------------------------
+// ---- A table ------------------------------------------------------------------------------------
 
 void resources_title(const char **cell) {
-    static const char *const title[RESOURCE_COLUMNS] = {"kernel", "threads",  "registers", "spills", "stack",
-                                                        "shared", "resident", "limit",     "warps"};
+    static const char *const title[RESOURCE_COLUMNS] = {"kernel",   "threads", "registers",
+                                                        "spills",   "stack",   "shared",
+                                                        "resident", "limit",   "warps"};
     memcpy(cell, title, sizeof title);
 }
 
 // Of spills, bytes stored and loaded.
 static const char *spills_text(arena *a, const cg_usage *u) {
-    return u->spill_stores || u->spill_loads ? arena_printf(a, "%u+%u", u->spill_stores, u->spill_loads)
-                                             : "0";
+    return u->spill_stores || u->spill_loads
+               ? arena_printf(a, "%u+%u", u->spill_stores, u->spill_loads)
+               : "0";
 }
 
 void resources_cells(arena *a, const kernel_resources *r, const char **cell) {
@@ -35,16 +37,20 @@ void resources_cells(arena *a, const kernel_resources *r, const char **cell) {
                                          arena_printf(a, "%u", r->kernel->shared_bytes),
                                          r->known ? arena_printf(a, "%u", r->fits.blocks) : "?",
                                          r->known ? cg_limit_text(r->fits.limit) : "?",
-                                         r->known ? arena_printf(a, "%.1f%%", 100 * r->fits.warps) : "?"};
+                                         r->known ? arena_printf(a, "%.1f%%", 100 * r->fits.warps)
+                                                  : "?"};
     memcpy(cell, row, sizeof row);
 }
 
-// ---- What the assembler says besides ---------------------------------------------------------------------
+// ---- What the assembler says besides ------------------------------------------------------------
 
 static bool is_in_table(const char *line, size_t n) {
-    static const char *const texts[] = {
-        "bytes gmem",  "Compiling entry function", "Function properties for", "bytes stack frame,", "Used ",
-        "Compile time"};
+    static const char *const texts[] = {"bytes gmem",
+                                        "Compiling entry function",
+                                        "Function properties for",
+                                        "bytes stack frame,",
+                                        "Used ",
+                                        "Compile time"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         for (size_t at = 0; at + strlen(texts[i]) <= n; at++)
             if (!memcmp(line + at, texts[i], strlen(texts[i]))) return true;
@@ -66,7 +72,7 @@ static void put_machine(textbuf *out, const gpu_arch *a) {
         a->name, CG_REGISTERS, a->shared_bytes / 1024, a->threads, a->blocks);
 }
 
-// ---- All kernels of what is compiled ---------------------------------------------------------------------
+// ---- All kernels of what is compiled ------------------------------------------------------------
 
 typedef struct {
     arena *arena;
@@ -105,10 +111,10 @@ static void add_version(listing *l, const program_version *v) {
 static void put_listing(textbuf *out, listing *l) {
     uint32_t first = l->versions ? 2 : 1, columns = RESOURCE_COLUMNS + l->versions;
     table_put(out, &(text_table){.rows = l->cells.len / columns,
-                                    .columns = columns,
-                                    .first_number = first,
-                                    .last_number = columns - 1,
-                                    .cells = l->cells.data});
+                                 .columns = columns,
+                                 .first_number = first,
+                                 .last_number = columns - 1,
+                                 .cells = l->cells.data});
 }
 
 void resources_put(textbuf *out, const char *name, const simt_module *m, const program *p,

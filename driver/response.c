@@ -1,5 +1,5 @@
-// Response files: @FILE on the command line stands for the arguments in FILE. They are parted by white space;
-// quotes of both kinds and backslashes keep it.
+// Response files: @FILE on the command line stands for the arguments in FILE. They are parted by
+// white space; quotes of both kinds and backslashes keep it.
 #include "driver.h"
 
 #include <ctype.h>

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-// ---- What is asked for -----------------------------------------------------------------------------------
+// ---- What is asked for --------------------------------------------------------------------------
 
 static run_layout layout_of(const driver *d) {
     static const char *const words[] = {"packed", "strided", "misaligned", "broadcast",
@@ -26,7 +26,8 @@ void run_read_options(run_session *r) {
                                 .mixed = option_is(d, OPT_EDGES, "mixed"),
                                 .broadcast = r->asked.layout == LAYOUT_BROADCAST};
     if (r->asked.out && d->values[OPT_GRAPH].len > 1)
-        usage(r->d, E0812, "--out takes the results of one graph, not of %u", d->values[OPT_GRAPH].len);
+        usage(r->d, E0812, "--out takes the results of one graph, not of %u",
+              d->values[OPT_GRAPH].len);
     r->asked.all_plans = option_given(d, OPT_ALL_PLANS);
     r->asked.accept_overflow = option_given(d, OPT_ACCEPT_OVERFLOW);
     r->asked.version = option_text(d, OPT_PLAN, NULL);
@@ -40,7 +41,10 @@ static bool no_gpu(run_session *r, gnn_status s) {
     driver *d = r->d;
     diagnostic *fault = diag(d->ds, runtime_code((int)s, E0822), NO_SPAN, "--target=cuda: %s",
                              r->context ? gnn_context_error(r->context) : gnn_status_text(s));
-    if (d->loaded_arch) diag_help(fault, "--resource-usage --repeat=0 tells what a PTX text takes of a GPU that is not here");
+    if (d->loaded_arch)
+        diag_help(
+            fault,
+            "--resource-usage --repeat=0 tells what a PTX text takes of a GPU that is not here");
     else diag_help(fault, "--target=host runs on this machine's cores");
     return false;
 }
@@ -51,7 +55,8 @@ static bool open_gpu(run_session *r, const unit *u) {
     const char *arch = option_text(d, OPT_ARCH, d->loaded_arch ? d->loaded_arch : "native");
     r->target = (cg_target){.kind = CG_CUDA, .arch = settings_arch(d, arch)};
     if (!r->target.arch) return false;
-    return !d->loaded_arch || gnn_device_query(r->context, &info) || load_ptx_runs(d, u, (uint32_t)info.sm);
+    return !d->loaded_arch || gnn_device_query(r->context, &info) ||
+           load_ptx_runs(d, u, (uint32_t)info.sm);
 }
 
 // Without --target, the GPU where there is one.
@@ -66,16 +71,20 @@ static bool open_device(run_session *r, const unit *u) {
         return false;
     }
     if (option_is(d, OPT_TARGET, "sim") || r->pack) return run_sim_open(r);
-    if (host && !option_given(d, OPT_RESOURCE_USAGE)) settings_host_alone(d);   // which estimates for a GPU
+    // which estimates for a GPU
+    if (host && !option_given(d, OPT_RESOURCE_USAGE)) settings_host_alone(d);
     gnn_status s = host ? GNN_NO_DEVICE
-                        : gnn_context_new(&(gnn_context_options){.device = GNN_GPU(device)}, &r->context);
+                        : gnn_context_new(&(gnn_context_options){.device = GNN_GPU(device)},
+                                          &r->context);
     if (s && named && !host) return no_gpu(r, s);
     if (!s) return open_gpu(r, u);
     gnn_context_free(r->context);
     r->context = NULL;
     r->target = (cg_target){.kind = CG_HOST};
     s = gnn_context_new(&(gnn_context_options){.device = GNN_HOST}, &r->context);
-    if (s) diag(d->ds, runtime_code((int)s, E0822), NO_SPAN, "the host cannot be used: %s", gnn_status_text(s));
+    if (s)
+        diag(d->ds, runtime_code((int)s, E0822), NO_SPAN, "the host cannot be used: %s",
+             gnn_status_text(s));
     return !s;
 }
 
@@ -86,14 +95,17 @@ static bool check_loaded(run_session *r, unit *u) {
          sim = option_is(d, OPT_TARGET, "sim") && !r->pack;
     if (!d->loaded_arch) return true;
     if (host || sim)
-        diag_help(usage(d, E0812, "--load-ptx is code for GPUs, which --target=%s does not run", host ? "host" : "sim"),
+        diag_help(usage(d, E0812, "--load-ptx is code for GPUs, which --target=%s does not run",
+                        host ? "host" : "sim"),
                   host ? "--target=cuda runs it" : "--load-simt is for --target=sim, too");
     if (r->asked.nlevels > 1)
         usage(d, E0812, "--all-levels makes code of two levels, --load-ptx brings its own");
     cg_target *t = ARENA_NEW(d->arena, cg_target);
-    *t = (cg_target){.kind = CG_CUDA, .arch = settings_arch(d, option_text(d, OPT_ARCH, d->loaded_arch))};
+    *t = (cg_target){.kind = CG_CUDA,
+                     .arch = settings_arch(d, option_text(d, OPT_ARCH, d->loaded_arch))};
     for (uint32_t i = 0; i < u->ops.len && !d->usage_fault; i++)
-        if (!unit_schedule(&u->ops.data[i], t) || !unit_program(d, &u->ops.data[i], t)) return false;
+        if (!unit_schedule(&u->ops.data[i], t) || !unit_program(d, &u->ops.data[i], t))
+            return false;
     return !d->usage_fault && load_taken(d);
 }
 
@@ -119,7 +131,8 @@ static bool has_size(const unit *u, const char *name, size_t n) {
     for (uint32_t i = 0; i < u->ops.len; i++)
         for (tensor_space s = 0; u->ops.data[i].op && s < u->ops.data[i].op->spaces.len; s++) {
             const tensor_space_info *info = &u->ops.data[i].op->spaces.data[s];
-            if (info->kind == SPACE_FREE && !strncmp(name, info->name, n) && !info->name[n]) return true;
+            if (info->kind == SPACE_FREE && !strncmp(name, info->name, n) && !info->name[n])
+                return true;
         }
     return false;
 }
@@ -133,8 +146,8 @@ static bool check_sizes(run_session *r, const unit *u) {
             usage(r->d, E0812, "--size takes NAME=N, a whole number, not '%s'", text);
         else if (!has_size(u, text, n))
             diag(r->d->ds, W0801, NO_SPAN,
-                 "--size=%s has no effect: no op of '%s' that is taken leaves such a size open", text,
-                 u->path);
+                 "--size=%s has no effect: no op of '%s' that is taken leaves such a size open",
+                 text, u->path);
     }
     return !r->d->usage_fault;
 }
@@ -143,13 +156,15 @@ static bool check_parameters(run_session *r, const unit *u) {
     for (uint32_t i = 0; i < r->d->values[OPT_PARAM].len; i++) {
         const char *text = r->d->values[OPT_PARAM].data[i];
         size_t n = strcspn(text, "=");
-        if (!text[n] || !n || !text[n + 1]) usage(r->d, E0812, "--param takes NAME=V, not '%s'", text);
-        else if (!has_parameter(u, text, n)) no_parameter(r, u, arena_strndup(r->d->arena, text, n));
+        if (!text[n] || !n || !text[n + 1])
+            usage(r->d, E0812, "--param takes NAME=V, not '%s'", text);
+        else if (!has_parameter(u, text, n))
+            no_parameter(r, u, arena_strndup(r->d->arena, text, n));
     }
     return !r->d->usage_fault;
 }
 
-// ---- One op ----------------------------------------------------------------------------------------------
+// ---- One op -------------------------------------------------------------------------------------
 
 static bool bind(run_op *o, run_row *row) {
     run_session *r = o->r;
@@ -165,7 +180,8 @@ static bool run_steps(run_op *o, run_row *row) {
            (!o->r->asked.check || run_compare(o, row)) && run_keep(o) && run_write(o);
 }
 
-// --resource-usage of what is not launched: in the simulator no code is made but that of the kernels it tells of.
+// --resource-usage of what is not launched: in the simulator no code is made but that of the
+// kernels it tells of.
 static bool estimate_steps(run_op *o, run_row *row) {
     row->estimated = true;
     return run_load(o) && run_prepare(o) && run_estimate_op(o, row);
@@ -174,10 +190,13 @@ static bool estimate_steps(run_op *o, run_row *row) {
 // Of what was compared, and not found wrong.
 static const char *judged(run_op *o, const run_row *row) {
     if (row->check.overflowed) return row->check.fails_by_overflow ? "OVERFLOWED" : "overflows";
-    if (row->check.compared || !row->check.uncertain) return "right";   // of results without elements, too
-    const char *why = row->check.one_in > 1 ? "the sample tells nothing" : "rounding alone could turn each";
-    diag_help(diag(o->r->d->ds, W0804, o->op->op->at, "%s%s: nothing is compared: %s of %lld elements", o->op->name, o->where,
-                   why, (long long)row->check.uncertain),
+    // of results without elements, too
+    if (row->check.compared || !row->check.uncertain) return "right";
+    const char *why = row->check.one_in > 1 ? "the sample tells nothing"
+                                            : "rounding alone could turn each";
+    diag_help(diag(o->r->d->ds, W0804, o->op->op->at,
+                   "%s%s: nothing is compared: %s of %lld elements", o->op->name, o->where, why,
+                   (long long)row->check.uncertain),
               "other inputs (--seed, --param) may tell more");
     return "not compared";
 }
@@ -206,7 +225,7 @@ static run_row run_turn(run_op *o, run_row row, bool good) {
     return row;
 }
 
-// ---- All of them -----------------------------------------------------------------------------------------
+// ---- All of them --------------------------------------------------------------------------------
 
 typedef struct {
     const char *name;
@@ -247,7 +266,9 @@ static void run_levels(run_op *o, run_rows *rows, run_row row, bool good) {
 static void run_graph_turns(run_op *o, run_rows *rows, told_defaults *told) {
     run_session *r = o->r;
     run_row row = {.name = o->op->name,
-                   .target = r->simulator ? "sim" : r->target.kind == CG_HOST ? "host" : r->target.arch->name,
+                   .target = r->simulator                ? "sim"
+                             : r->target.kind == CG_HOST ? "host"
+                                                         : r->target.arch->name,
                    .type = run_type(o->op->op),
                    .graph = r->graph->text,
                    .sizes = "-"};
@@ -285,7 +306,8 @@ static bool load_graphs(run_session *r) {
     uint32_t given = d->values[OPT_GRAPH].len;
     for (uint32_t i = 0; i < (given ? given : 1); i++) {
         VEC_PUSH(d->arena, &r->graphs, (run_graph){0});
-        if (!run_graph_load(d, given ? d->values[OPT_GRAPH].data[i] : NULL, &r->graphs.data[i])) return false;
+        if (!run_graph_load(d, given ? d->values[OPT_GRAPH].data[i] : NULL, &r->graphs.data[i]))
+            return false;
     }
     return true;
 }
@@ -299,7 +321,8 @@ static void tell_templates(const run_session *r, const unit *u) {
         fprintf(r->notes, "%s: skipped, it has no concrete form; bind its generics:", op->name);
         for (const ast_generic *g = op->item->generics; g; g = g->next)
             if (g->kind.text && strcmp(g->kind.text, "float") && strcmp(g->kind.text, "int"))
-                fprintf(r->notes, " -D %s=%s", g->name.text, strcmp(g->kind.text, "size") ? "NAME" : "3");
+                fprintf(r->notes, " -D %s=%s", g->name.text,
+                        strcmp(g->kind.text, "size") ? "NAME" : "3");
         fputs("\n", r->notes);
     }
 }
@@ -312,9 +335,10 @@ static void run_unit(run_session *r, unit *u) {
     run_pack_write(r);
     if (rows.len) r->print(r, &rows, stdout);
     else if (!diag_errors(r->d->ds))
-        unit_tell_imported(
-            r->d, diag(r->d->ds, E0806, NO_SPAN, "nothing ran: '%s' has no op with a concrete form", u->path),
-            u);
+        unit_tell_imported(r->d,
+                           diag(r->d->ds, E0806, NO_SPAN,
+                                "nothing ran: '%s' has no op with a concrete form", u->path),
+                           u);
     run_metamorphic_print(r, stdout);
     stdout_flush(r->d);
 }
@@ -326,10 +350,11 @@ int run_every_op(run_session *r) {
     if (!load_read(d)) return driver_status(d);
     if (simt && option_is(d, OPT_TARGET, "sim") && d->verb == VERB_RUN) return run_simt(d);
     if (simt)
-        diag_help(usage(d, E0805, "'%s' has no ops to run: name a .gnn or .tensor file", d->inputs.data[0]),
+        diag_help(usage(d, E0805, "'%s' has no ops to run: name a .gnn or .tensor file",
+                        d->inputs.data[0]),
                   "gnnc run --target=sim runs its kernels");
-    if (!d->usage_fault && unit_load(d, d->inputs.data[0], &u) && check_loaded(r, &u) && load_graphs(r) &&
-        open_device(r, &u) && run_estimate_open(r) && run_check_far(r))
+    if (!d->usage_fault && unit_load(d, d->inputs.data[0], &u) && check_loaded(r, &u) &&
+        load_graphs(r) && open_device(r, &u) && run_estimate_open(r) && run_check_far(r))
         run_unit(r, &u);
     phase(d, NULL);
     run_estimate_close(r);
@@ -342,12 +367,14 @@ static void read_pack(run_session *r) {
     driver *d = r->d;
     if (!option_given(d, OPT_PACK)) return;
     if (r->asked.out || r->asked.repeat > 1)
-        usage(d, E0812, "--pack launches nothing: it has no use for --%s", r->asked.out ? "out" : "repeat");
+        usage(d, E0812, "--pack launches nothing: it has no use for --%s",
+              r->asked.out ? "out" : "repeat");
     if (r->asked.metamorphic || r->asked.nlevels > 1)
         usage(d, E0812, "--pack launches nothing: it has no use for --%s",
               r->asked.metamorphic ? "metamorphic" : "all-levels");
     if (option_is(d, OPT_TARGET, "host"))
-        diag_help(usage(d, E0812, "--pack takes code for GPUs, not --target=host"), "gnnc run --target=host --check runs it here");
+        diag_help(usage(d, E0812, "--pack takes code for GPUs, not --target=host"),
+                  "gnnc run --target=host --check runs it here");
     run_pack_open(r, option_text(d, OPT_PACK, ""));
     r->asked.check = true;
     r->steps = run_pack_version;
@@ -356,8 +383,10 @@ static void read_pack(run_session *r) {
 static void read_levels(run_session *r) {
     driver *d = r->d;
     if (!option_given(d, OPT_ALL_LEVELS)) return;
-    if (option_given(d, OPT_LEVEL)) usage(d, E0812, "--all-levels takes -O0 and -O3, -O%s one", option_text(d, OPT_LEVEL, ""));
-    if (option_is(d, OPT_TARGET, "sim")) usage(d, E0812, "--all-levels: the simulator takes SIMT code, which has no level");
+    if (option_given(d, OPT_LEVEL))
+        usage(d, E0812, "--all-levels takes -O0 and -O3, -O%s one", option_text(d, OPT_LEVEL, ""));
+    if (option_is(d, OPT_TARGET, "sim"))
+        usage(d, E0812, "--all-levels: the simulator takes SIMT code, which has no level");
     r->asked.nlevels = 2;
     r->asked.levels[0] = 0;
     r->asked.levels[1] = 3;
@@ -371,7 +400,8 @@ static void read_identical(run_session *r) {
         usage(d, E0812, "--identical takes a number from 2 to 1000000");
     if (!option_on(d, OPT_DETERMINISTIC, true))
         usage(d, E0812, "--identical demands the bits that --no-deterministic does not give");
-    if (option_given(d, OPT_PACK)) usage(d, E0812, "--pack launches nothing: it has no use for --identical");
+    if (option_given(d, OPT_PACK))
+        usage(d, E0812, "--pack launches nothing: it has no use for --identical");
 }
 
 static void read_none(run_session *r) {

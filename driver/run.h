@@ -1,21 +1,17 @@
-// gnnc run and gnnc bench: what their files share. An op is bound (bind.h), compiled, launched, compared with
-// the evaluator, and reported.
+// gnnc run and gnnc bench: what their files share. An op is bound (bind.h), compiled, launched,
+// compared with the evaluator, and reported.
 #ifndef GNNC_RUN_H
 #define GNNC_RUN_H
 
 #include "bind.h"
 #include "unit.h"
 
+// clang-format off
 typedef enum {
-    LAYOUT_PACKED,
-    LAYOUT_STRIDED,
-    LAYOUT_MISALIGNED,
-    LAYOUT_BROADCAST,
-    LAYOUT_UNEVEN,
-    LAYOUT_REACH,
-    LAYOUT_FAR,
-    LAYOUT_ALIGNED
+    LAYOUT_PACKED, LAYOUT_STRIDED, LAYOUT_MISALIGNED, LAYOUT_BROADCAST, LAYOUT_UNEVEN, LAYOUT_REACH,
+    LAYOUT_FAR, LAYOUT_ALIGNED
 } run_layout;
+// clang-format on
 
 typedef struct run_op run_op;
 typedef struct run_row run_row;
@@ -37,18 +33,20 @@ typedef struct {
     const char *version;           // the one to launch; NULL: the runtime's choice
     uint32_t levels[2], nlevels;   // of the code generator; one, or those of --all-levels
     const char *out;               // folder for results; NULL: none
-    double check_budget;   // expressions to evaluate, beyond which a sample is compared; 0: never a sample
+    // expressions to evaluate, beyond which a sample is compared; 0: never a sample
+    double check_budget;
 } run_request;
 
 // What all ops of a run share.
 typedef struct run_session run_session;
 struct run_session {
     driver *d;
-    bool (*steps)(run_op *o, run_row *row);   // what the verb does with an op; false: diagnostics tell why
+    // what the verb does with an op; false: diagnostics tell why
+    bool (*steps)(run_op *o, run_row *row);
     void (*print)(const run_session *r, const run_rows *rows, FILE *out);   // of all, at the end
-    void (*print_row)(const run_session *r, const run_row *row,
-                      FILE *out);   // of each where it is done; or NULL
-    FILE *notes;                    // where sizes nobody gave and ops left out are told
+    // of each where it is done; or NULL
+    void (*print_row)(const run_session *r, const run_row *row, FILE *out);
+    FILE *notes;   // where sizes nobody gave and ops left out are told
     run_request asked;
     bind_options options;
     VEC(run_graph) graphs;    // one at least
@@ -75,8 +73,9 @@ typedef struct bench_figures bench_figures;
 typedef struct run_estimate run_estimate;
 struct run_row {
     const char *name, *target, *type, *plan, *graph, *sizes;
-    const char *verdict;   // "right", "WRONG", "OVERFLOWED", "overflows", "not compared", "refused", "unfit",
-                           // "same bits", "packed", "estimated", "ran"
+    // "right", "WRONG", "OVERFLOWED", "overflows", "not compared", "refused", "unfit", "same bits",
+    // "packed", "estimated", "ran"
+    const char *verdict;
     bool ran, checked, packed, estimated;
     run_compared check;
     double median_ms, fastest_ms;
@@ -84,7 +83,8 @@ struct run_row {
     const run_estimate *estimate;   // NULL: not asked for
 };
 
-// What a version stored at a level of the code generator, to be compared with what it stores otherwise.
+// What a version stored at a level of the code generator, to be compared with what it stores
+// otherwise.
 typedef struct {
     const char *version;
     uint32_t level;
@@ -132,23 +132,24 @@ struct run_op {
     struct run_estimated *estimated;    // for estimates; NULL: none so far
 };
 
-// ---- run.c -----------------------------------------------------------------------------------------------
+// ---- run.c --------------------------------------------------------------------------------------
 // Every op of the one input that is asked for, step by step; the exit status.
 int run_every_op(run_session *r);
 void run_op_free(run_op *o);
 void run_read_options(run_session *r);   // those of both verbs: layout, values, plans
 
-// ---- run_alone.c -----------------------------------------------------------------------------------------
-bool run_alone_open(run_session *r, const char *path);   // NULL: nothing to do; false: a diagnostic tells why
+// ---- run_alone.c --------------------------------------------------------------------------------
+// NULL: nothing to do; false: a diagnostic tells why
+bool run_alone_open(run_session *r, const char *path);
 void run_alone_close(run_session *r);
 void run_alone_begin(const run_session *r);   // waits for its turn
 void run_alone_end(const run_session *r);
 
-// ---- run_tell.c ------------------------------------------------------------------------------------------
+// ---- run_tell.c ---------------------------------------------------------------------------------
 bool run_failed(run_op *o, gnn_status s);   // true where it is a fault, told by a diagnostic
 void run_mismatch(run_op *o, const char *format, ...) SUP_PRINTF(2, 3);
 
-// ---- run_code.c, run_plan.c, run_version.c, run_prepare.c ------------------------------------------------
+// ---- run_code.c, run_plan.c, run_version.c, run_prepare.c ---------------------------------------
 bool run_load(run_op *o);                   // compiles and loads
 const char *run_version(const run_op *o);   // the one asked for; NULL: the runtime's choice
 gnn_plan_options run_plan_options(run_op *o);
@@ -156,38 +157,42 @@ void run_tell_version(run_op *o);   // where it is slow, or not the one asked fo
 bool run_prepare(run_op *o);        // plan, memory, arguments
 void run_plan_free(run_op *o);      // what run_prepare made
 
-// ---- run_launch.c ----------------------------------------------------------------------------------------
+// ---- run_launch.c -------------------------------------------------------------------------------
 bool run_launch(run_op *o, gnn_stream s);   // asynchronous on a GPU
 bool run_launch_once(run_op *o);            // results, over a poison
-bool run_launch_twice(
-    run_op *o);   // results, over poisons where they are checked, or oftener for --identical
+// results, over poisons where they are checked, or oftener for --identical
+bool run_launch_twice(run_op *o);
 bool run_launches(run_op *o, run_row *row);   // results, times; nothing but results may change
 double run_median(double *ms, int64_t n);     // sorts them
 
-// ---- run_pack.c ------------------------------------------------------------------------------------------
+// ---- run_pack.c ---------------------------------------------------------------------------------
 typedef struct run_pack run_pack;
 void run_pack_open(run_session *r, const char *path);
-void run_pack_begin(run_op *o);                   // nothing, like those below, without --pack
-bool run_pack_version(run_op *o, run_row *row);   // in place of a launch; false: diagnostics tell why not
+void run_pack_begin(run_op *o);   // nothing, like those below, without --pack
+// in place of a launch; false: diagnostics tell why not
+bool run_pack_version(run_op *o, run_row *row);
 void run_pack_end(run_op *o);
 void run_pack_write(run_session *r);
 
-// ---- run_fault.c -----------------------------------------------------------------------------------------
+// ---- run_fault.c --------------------------------------------------------------------------------
 bool run_fault_skips(void);
 bool run_fault_apply(run_op *o, bool again);   // again: after the second launch; false: could not
 
-// ---- run_metamorphic.c -----------------------------------------------------------------------------------
+// ---- run_metamorphic.c --------------------------------------------------------------------------
 void run_metamorphic(run_op *o);   // all changes on the graph at hand; nothing unless asked for
 void run_metamorphic_print(run_session *r, FILE *out);
 
-// ---- run_check.c, run_report.c ---------------------------------------------------------------------------
-bool run_affordable(run_op *o);              // whether comparing is; false: a diagnostic tells why not
-bool run_compare(run_op *o, run_row *row);   // with the evaluator; false: a diagnostic tells why not
-const tensor_evaluated *
-run_expected(run_op *o);                // of each result, in the types of the version at hand; NULL: as above
+// ---- run_check.c, run_report.c ------------------------------------------------------------------
+// whether comparing is; false: a diagnostic tells why not
+bool run_affordable(run_op *o);
+// with the evaluator; false: a diagnostic tells why not
+bool run_compare(run_op *o, run_row *row);
+// of each result, in the types of the version at hand; NULL: as above
+const tensor_evaluated *run_expected(run_op *o);
 bool run_sums_again(const run_op *o);   // the version at hand, where a sum is not finite
-bool run_keep(run_op *o);               // what was stored; compared with what the other level stored
-bool run_write(run_op *o);              // results to .npy files
+// what was stored; compared with what the other level stored
+bool run_keep(run_op *o);
+bool run_write(run_op *o);   // results to .npy files
 void run_print(const run_session *r, const run_rows *rows, FILE *out);
 const char *run_sizes(const binding *b);     // "E=10556 N=2708"
 const char *run_type(const tensor_op *op);   // of the first tensor

@@ -1,5 +1,5 @@
-// Turns of processes at one device, by a lock on a file they all name: while one launches what it checks or
-// times, the others compile, read their graphs, copy and evaluate definitions.
+// Turns of processes at one device, by a lock on a file they all name: while one launches what it
+// checks or times, the others compile, read their graphs, copy and evaluate definitions.
 #define _DEFAULT_SOURCE
 #include "run.h"
 
@@ -16,7 +16,8 @@ bool run_alone_open(run_session *r, const char *path) {
         return true;
     }
     r->d->io_fault = true;
-    diag(r->d->ds, E0804, NO_SPAN, "cannot %s '%s': %s", r->alone ? "lock" : "make", path, strerror(errno));
+    diag(r->d->ds, E0804, NO_SPAN, "cannot %s '%s': %s", r->alone ? "lock" : "make", path,
+         strerror(errno));
     return false;
 }
 

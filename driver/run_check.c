@@ -1,4 +1,5 @@
-// Comparing what was launched with the definition of the op, evaluated point by point within bounds.
+// Comparing what was launched with the definition of the op, evaluated point by point within
+// bounds.
 #include "loop.h"
 #include "progress.h"
 #include "run.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- Cost ------------------------------------------------------------------------------------------------
+// ---- Cost ---------------------------------------------------------------------------------------
 
 static double count_nodes(const tensor_op *op, tensor_expr e, uint8_t *seen) {
     if (!e || seen[e]) return 0;
@@ -30,8 +31,10 @@ static double expressions_cost(const tensor_op *op, const tensor_stage *s) {
 // A key leaves of its points those of one class: about one in as many as there are.
 static double stage_points(const binding *b, const tensor_stage *s) {
     double points = 1;
-    for (uint32_t i = 0; i < s->nleft; i++) points *= (double)b->sizes[b->op->vars.data[s->left[i]].space];
-    for (uint32_t i = 0; i < s->nbound; i++) points *= (double)b->sizes[b->op->vars.data[s->bound[i]].space];
+    for (uint32_t i = 0; i < s->nleft; i++)
+        points *= (double)b->sizes[b->op->vars.data[s->left[i]].space];
+    for (uint32_t i = 0; i < s->nbound; i++)
+        points *= (double)b->sizes[b->op->vars.data[s->bound[i]].space];
     for (uint32_t i = 0; i < s->nkeys; i++) {
         tensor_space space = tensor_typeof(b->op, s->keys[i].lhs).space;
         double classes = space == TENSOR_NO_SPACE ? 1 : (double)b->sizes[space];
@@ -73,14 +76,16 @@ static bool reduces_along(const tensor_op *op, const tensor_stage *s, tensor_var
     reading r = {op, v, memory, memory + n};
     bool keyed = false, some = false;
     for (uint32_t i = 0; i < s->nkeys; i++) keyed |= mentions(&r, s->keys[i].lhs);
-    for (uint32_t i = 0; i < s->nbody && !keyed && !some; i++) some = reads_along(&r, s->body[i], of);
-    for (uint32_t i = 0; i < s->nfilters && !keyed && !some; i++) some = reads_along(&r, s->filters[i], of);
+    for (uint32_t i = 0; i < s->nbody && !keyed && !some; i++)
+        some = reads_along(&r, s->body[i], of);
+    for (uint32_t i = 0; i < s->nfilters && !keyed && !some; i++)
+        some = reads_along(&r, s->filters[i], of);
     free(memory);
     return some;
 }
 
-// Whether some stage reduces all points of an index along which it reads the value: one element asks for
-// them.
+// Whether some stage reduces all points of an index along which it reads the value: one element
+// asks for them.
 static bool read_whole(const tensor_op *op, tensor_val of) {
     for (uint32_t i = 0; i < op->stages.len; i++) {
         const tensor_stage *s = &op->stages.data[i];
@@ -96,14 +101,17 @@ static bool waits(const tensor_op *op, const tensor_stage *s) {
     return tensor_may_wait(op, s);
 }
 
-// Expressions the evaluator computes, at most, where it takes one in so many elements of the results no stage
-// reads. `certain`: without those of stages that compute what the sample reads, a part of them.
+// Expressions the evaluator computes, at most, where it takes one in so many elements of the
+// results no stage reads. `certain`: without those of stages that compute what the sample reads, a
+// part of them.
 static double evaluation_cost(const binding *b, double one_in, bool certain) {
     double cost = 0;
     for (uint32_t i = 0; i < b->op->stages.len; i++) {
         const tensor_stage *s = &b->op->stages.data[i];
         if (certain && one_in > 1 && waits(b->op, s)) continue;
-        double rounds = s->loop == TENSOR_NO_LOOP ? 1 : (double)b->sizes[b->op->loops.data[s->loop].space];
+        double rounds = s->loop == TENSOR_NO_LOOP
+                            ? 1
+                            : (double)b->sizes[b->op->loops.data[s->loop].space];
         double points = stage_points(b, s) / (tensor_is_final(b->op, s) ? one_in : 1);
         cost += rounds * points * expressions_cost(b->op, s);
     }
@@ -117,8 +125,8 @@ static const tensor_stage *written_by(const tensor_op *op, tensor_val v) {
     return NULL;
 }
 
-// Bytes the evaluator keeps: value and bound of each element that a stage or the op defines, of a sample its
-// own alone.
+// Bytes the evaluator keeps: value and bound of each element that a stage or the op defines, of a
+// sample its own alone.
 static double evaluation_bytes(const binding *b, double one_in) {
     double bytes = 0;
     for (tensor_val v = 0; v < b->op->vals.len; v++) {
@@ -136,7 +144,8 @@ static double evaluation_bytes(const binding *b, double one_in) {
 // Expressions, beyond which no evaluation begins: a time is not worth waiting as long for.
 static double longest(const run_op *o) { return o->r->d->verb == VERB_BENCH ? 2e9 : 2e10; }
 
-// Of the smallest result, too, some hundreds of elements are compared; fewer where that would take too long.
+// Of the smallest result, too, some hundreds of elements are compared; fewer where that would take
+// too long.
 static uint64_t affordable_sample(const run_op *o) {
     enum { FEWEST = 512 };
     uint64_t one_in = 1;
@@ -148,8 +157,11 @@ static uint64_t affordable_sample(const run_op *o) {
     while (evaluation_cost(o->b, (double)one_in, false) > o->r->asked.check_budget &&
            (int64_t)one_in * FEWEST < smallest)
         one_in *= 2;
-    while (evaluation_cost(o->b, (double)one_in, true) > longest(o) && 2 * (int64_t)one_in <= smallest) one_in *= 2;
-    return evaluation_cost(o->b, (double)one_in, false) < evaluation_cost(o->b, 1, false) ? one_in : 1;
+    while (evaluation_cost(o->b, (double)one_in, true) > longest(o) &&
+           2 * (int64_t)one_in <= smallest)
+        one_in *= 2;
+    return evaluation_cost(o->b, (double)one_in, false) < evaluation_cost(o->b, 1, false) ? one_in
+                                                                                          : 1;
 }
 
 bool run_affordable(run_op *o) {
@@ -157,28 +169,33 @@ bool run_affordable(run_op *o) {
     if (o->r->asked.check_budget > 0) o->one_in = affordable_sample(o);
     double cost = evaluation_cost(o->b, (double)o->one_in, false),
            bytes = evaluation_bytes(o->b, (double)o->one_in);
-    o->unchecked = evaluation_cost(o->b, (double)o->one_in, true) > longest(o) || bytes > bind_memory() / 2;
+    o->unchecked = evaluation_cost(o->b, (double)o->one_in, true) > longest(o) ||
+                   bytes > bind_memory() / 2;
     if (o->unchecked && o->r->d->verb == VERB_BENCH) {
-        diag_help(diag(o->r->d->ds, W0804, o->op->op->at,
-                       "%s: it is timed, and NOT compared: that would evaluate about %.1e expressions in %.1f GiB",
-                       o->op->name, cost, bytes / 1073741824.0),
-                  "gnnc run --check compares it on a smaller graph");
+        diag_help(
+            diag(
+                o->r->d->ds, W0804, o->op->op->at,
+                "%s: it is timed, and NOT compared: that would evaluate about %.1e expressions in %.1f GiB",
+                o->op->name, cost, bytes / 1073741824.0),
+            "gnnc run --check compares it on a smaller graph");
         return true;
     }
     if (o->unchecked) {
         diag_help(diag(o->r->d->ds, E0821, o->op->op->at,
-                       "%s: --check would evaluate about %.1e expressions in %.1f GiB", o->op->name, cost,
-                       bytes / 1073741824.0),
+                       "%s: --check would evaluate about %.1e expressions in %.1f GiB", o->op->name,
+                       cost, bytes / 1073741824.0),
                   "take smaller sizes (%s) with -D, or a smaller graph", run_sizes(o->b));
         return false;
     }
     const char *about = o->one_in > 1 ? "at most"
-                                      : "about";   // of what a sample needs, not all may be computed
-    if (cost > notice) fprintf(stderr, "gnnc: checking %s: %s %.1e expressions\n", o->op->name, about, cost);
+                                      // of what a sample needs, not all may be computed
+                                      : "about";
+    if (cost > notice)
+        fprintf(stderr, "gnnc: checking %s: %s %.1e expressions\n", o->op->name, about, cost);
     return true;
 }
 
-// ---- Comparing -------------------------------------------------------------------------------------------
+// ---- Comparing ----------------------------------------------------------------------------------
 
 static const char *element_name(run_op *o, tensor_val v, int64_t at) {
     const tensor_array *x = &o->results[v];
@@ -186,7 +203,8 @@ static const char *element_name(run_op *o, tensor_val v, int64_t at) {
     int64_t index[8];
     for (uint32_t k = x->rank; k-- > 0; at /= x->shape[k]) index[k] = at % x->shape[k];
     textbuf_printf(&out, "%s[", o->op->op->vals.data[v].name);
-    for (uint32_t k = 0; k < x->rank; k++) textbuf_printf(&out, "%s%lld", k ? ", " : "", (long long)index[k]);
+    for (uint32_t k = 0; k < x->rank; k++)
+        textbuf_printf(&out, "%s%lld", k ? ", " : "", (long long)index[k]);
     textbuf_puts(&out, "]");
     return out.data;
 }
@@ -204,8 +222,9 @@ static void tell_wrong(run_op *o, tensor_val v, const tensor_evaluated *expected
     const char *name = element_name(o, v, at);
     long long wrong = c->wrong, of = c->compared;
     if (!expected->is_float) {
-        long long got = x->type == DT_I64 || x->type == DT_INDEX ? ((const int64_t *)x->data)[at]
-                                                                 : (long long)bind_load(x->type, x->data, at);
+        long long got = x->type == DT_I64 || x->type == DT_INDEX
+                            ? ((const int64_t *)x->data)[at]
+                            : (long long)bind_load(x->type, x->data, at);
         run_mismatch(o, "%s is %lld, not %lld; %lld of %lld are wrong", name, got,
                      (long long)expected->integer[kept], wrong, of);
         return;
@@ -227,22 +246,27 @@ static const char *number_text(arena *a, const tensor_evaluated *x, int64_t kept
     return text.data;
 }
 
-static void tell_overflowed(run_op *o, tensor_val v, const tensor_evaluated *expected, const tensor_comparison *c) {
+static void tell_overflowed(run_op *o, tensor_val v, const tensor_evaluated *expected,
+                            const tensor_comparison *c) {
     int64_t at = c->first_overflowed, kept = kept_at(expected, at);
     textbuf got = textbuf_new(o->arena);
     const tensor_array *x = &o->results[v];
     textbuf_double(&got, bind_load(x->type, x->data, at));
-    diagnostic *fault =
-        diag(o->r->d->ds, E0827, o->op->op->at,
-             "%s%s: %s is %s, and %s in real arithmetic: something on the way overflows; so do %lld of %lld elements",
-             o->op->name, o->where, element_name(o, v, at), got.data, number_text(o->arena, expected->real, kept),
-             (long long)c->overflowed, (long long)expected->kept);
+    diagnostic *fault = diag(
+        o->r->d->ds, E0827, o->op->op->at,
+        "%s%s: %s is %s, and %s in real arithmetic: something on the way overflows; so do %lld of %lld elements",
+        o->op->name, o->where, element_name(o, v, at), got.data,
+        number_text(o->arena, expected->real, kept), (long long)c->overflowed,
+        (long long)expected->kept);
     uint32_t beyond = expected->real->beyond[kept];
     if (beyond) diag_note(fault, tensor_beyond(o->op->op, beyond), "this does not fit its type");
-    diag_help(fault, "let nothing grow so large, as softmax takes the largest off first, or take a wider type; --accept-overflow takes it as it is");
+    diag_help(
+        fault,
+        "let nothing grow so large, as softmax takes the largest off first, or take a wider type; --accept-overflow takes it as it is");
 }
 
-static void compare_result(run_op *o, tensor_val v, const tensor_evaluated *expected, run_row *row) {
+static void compare_result(run_op *o, tensor_val v, const tensor_evaluated *expected,
+                           run_row *row) {
     tensor_comparison c = tensor_compare(expected, &o->results[v]);
     row->check.compared += c.compared;
     row->check.uncertain += c.uncertain;
@@ -263,22 +287,24 @@ static const bool *named(run_op *o, const tensor_op *op, const char *const *name
     return is;
 }
 
-// ---- Evaluating ------------------------------------------------------------------------------------------
+// ---- Evaluating ---------------------------------------------------------------------------------
 
 // As the plan computes it; NULL: as the definition says.
-static tensor_evaluated *evaluate(run_op *o, const tensor_op *op, const loop_plan *plan, bool real) {
+static tensor_evaluated *evaluate(run_op *o, const tensor_op *op, const loop_plan *plan,
+                                  bool real) {
     progress told = progress_begin("checking", o->op->name);
-    const tensor_eval_input input = {.sizes = o->b->sizes,
-                                     .inputs = o->b->arrays,
-                                     .one_in = o->one_in,
-                                     .every = plan && plan->typed ? plan->every : NULL,
-                                     .apart = plan ? named(o, op, plan->apart.data, plan->apart.len) : NULL,
-                                     .relative = plan ? named(o, op, plan->relative.data, plan->relative.len) : NULL,
-                                     .near = plan && plan->near,
-                                     .narrow = plan && plan->narrow,
-                                     .real = real,
-                                     .progress = progress_tell,
-                                     .user = &told};
+    const tensor_eval_input input = {
+        .sizes = o->b->sizes,
+        .inputs = o->b->arrays,
+        .one_in = o->one_in,
+        .every = plan && plan->typed ? plan->every : NULL,
+        .apart = plan ? named(o, op, plan->apart.data, plan->apart.len) : NULL,
+        .relative = plan ? named(o, op, plan->relative.data, plan->relative.len) : NULL,
+        .near = plan && plan->near,
+        .narrow = plan && plan->narrow,
+        .real = real,
+        .progress = progress_tell,
+        .user = &told};
     const char *why = "";
     tensor_evaluated *expected = ARENA_ARRAY(o->arena, tensor_evaluated, op->nparams + 1);
     bool good = tensor_eval(o->arena, op, &input, expected, &why);
@@ -288,7 +314,7 @@ static tensor_evaluated *evaluate(run_op *o, const tensor_op *op, const loop_pla
     return NULL;
 }
 
-// ---- In the types of a schedule --------------------------------------------------------------------------
+// ---- In the types of a schedule -----------------------------------------------------------------
 
 // What the version at hand was planned as; NULL: nothing was.
 static const loop_plan *plan_taken(const run_op *o) {
@@ -309,15 +335,17 @@ bool run_sums_again(const run_op *o) {
     const loop_plan *plan = plan_taken(o);
     bool again = false;
     for (uint32_t i = 0; plan && i < plan->steps.len; i++)
-        again |= plan->steps.data[i].kind == LOOP_LAUNCH && has_again(&plan->steps.data[i].kernel->body);
+        again |= plan->steps.data[i].kind == LOOP_LAUNCH &&
+                 has_again(&plan->steps.data[i].kernel->body);
     return again;
 }
 
-// What is right stays what the definition says; how far from it one may be follows from the types. false: the
-// definition has a number, or an infinity, that the types cannot be relied on to hold.
+// What is right stays what the definition says; how far from it one may be follows from the types.
+// false: the definition has a number, or an infinity, that the types cannot be relied on to hold.
 static bool widen_float(double *value, double *bound, double v, double b) {
     bool known = isfinite(*value) && !isinf(*bound), held = isfinite(v) && !isinf(b);
-    bool other = !known && !isinf(*bound) && v != *value && !(isnan(v) && isnan(*value));   // inf, and an overflow beside it
+    // inf, and an overflow beside it
+    bool other = !known && !isinf(*bound) && v != *value && !(isnan(v) && isnan(*value));
     if (known && held) *bound = b + fabs(v - *value);
     else if (known || other) *bound = (double)INFINITY;
     else *value = v, *bound = b;
@@ -329,7 +357,8 @@ static int64_t widen(tensor_evaluated *x, const tensor_evaluated *by) {
     if (x->kept != by->kept || (x->at && memcmp(x->at, by->at, (size_t)x->kept * sizeof *x->at)))
         ICE("two samples of one op");
     for (int64_t i = 0; i < x->kept; i++) {
-        if (x->is_float) beyond += !widen_float(&x->value[i], &x->bound[i], by->value[i], by->bound[i]);
+        if (x->is_float)
+            beyond += !widen_float(&x->value[i], &x->bound[i], by->value[i], by->bound[i]);
         else x->certain[i] = x->certain[i] && by->certain[i] && x->integer[i] == by->integer[i];
     }
     return beyond;
@@ -381,7 +410,8 @@ static bool inputs_are_finite(const run_op *o) {
     for (tensor_val v = 0; v < o->op->op->nparams; v++) {
         const tensor_val_info *info = &o->op->op->vals.data[v];
         bool given = info->role == VAL_TENSOR || info->role == VAL_SCALAR;
-        if (given && ir_dtype_is_float(info->type) && !is_finite_array(&o->b->arrays[v])) return false;
+        if (given && ir_dtype_is_float(info->type) && !is_finite_array(&o->b->arrays[v]))
+            return false;
     }
     return true;
 }
@@ -392,7 +422,8 @@ static uint32_t count_results(const tensor_op *op) {
     return n;
 }
 
-// The definition; in real arithmetic, too, where numbers leave their types on the way and no input is infinite or NaN.
+// The definition; in real arithmetic, too, where numbers leave their types on the way and no input
+// is infinite or NaN.
 static const tensor_evaluated *evaluate_real(run_op *o) {
     const tensor_op *op = o->op->op;
     tensor_evaluated *x = evaluate(o, op, NULL, false);
@@ -406,7 +437,7 @@ static const tensor_evaluated *evaluate_real(run_op *o) {
 const tensor_evaluated *run_expected(run_op *o) {
     const tensor_op *op = o->op->op;
     const loop_plan *plan = plan_taken(o);
-    const tensor_op *typed = plan ? plan->typed : NULL;      // in the types its schedule asks for
+    const tensor_op *typed = plan ? plan->typed : NULL;   // in the types its schedule asks for
     if (!o->expected) o->expected = evaluate_real(o);   // once, however many versions are compared
     bool apart = o->expected && plan && plan->apart.len && any_infinite(o);
     if (!o->expected || (!typed && !apart && !(plan && plan->near))) return o->expected;
@@ -438,11 +469,12 @@ bool run_compare(run_op *o, run_row *row) {
     return true;
 }
 
-// ---- At two levels of the code generator -----------------------------------------------------------------
+// ---- At two levels of the code generator --------------------------------------------------------
 
 static bool same_element(const tensor_array *x, const tensor_array *y, int64_t i) {
     size_t n = bind_bytes(x->type);
-    if (!memcmp((const uint8_t *)x->data + (size_t)i * n, (const uint8_t *)y->data + (size_t)i * n, n))
+    if (!memcmp((const uint8_t *)x->data + (size_t)i * n, (const uint8_t *)y->data + (size_t)i * n,
+                n))
         return true;
     return ir_dtype_is_float(x->type) && isnan(bind_load(x->type, x->data, i)) &&
            isnan(bind_load(y->type, y->data, i));

@@ -1,6 +1,6 @@
-// --resource-usage of gnnc run and gnnc bench: the launches of the version that the graph selects, on a GPU
-// that need not be here. A plan for it is made of the same maps, sizes and arguments, and its launches are
-// taken down in place of being run; registers are the assembler's.
+// --resource-usage of gnnc run and gnnc bench: the launches of the version that the graph selects,
+// on a GPU that need not be here. A plan for it is made of the same maps, sizes and arguments, and
+// its launches are taken down in place of being run; registers are the assembler's.
 #include "bench.h"
 #include "estimate.h"
 #include "table.h"
@@ -33,7 +33,7 @@ typedef struct run_estimated {
     const char *log, *version;   // of which the assembler said it; NULL: of all
 } run_estimated;
 
-// ---- The device ------------------------------------------------------------------------------------------
+// ---- The device ---------------------------------------------------------------------------------
 
 static const known_device *known_by(const char *name) {
     for (uint32_t i = 0; device_at(i); i++)
@@ -48,8 +48,8 @@ static const known_device *known_of(const gpu_arch *arch) {
 }
 
 // Launches in a loop differ by nothing that counts here.
-static void note_launch(void *user, const char *kernel, const uint64_t *slots, const gnn_extent *extents,
-                        uint32_t blocks, bool early) {
+static void note_launch(void *user, const char *kernel, const uint64_t *slots,
+                        const gnn_extent *extents, uint32_t blocks, bool early) {
     (void)slots, (void)early;
     run_estimator *e = user;
     for (uint32_t i = 0; i < e->notes.len; i++) {
@@ -68,7 +68,8 @@ static void choose_device(run_session *r, run_estimator *e) {
     driver *d = r->d;
     const known_device *named = device_named(d), *known = named ? named : known_of(e->target.arch);
     e->hook.device = run_sim_device(d, e->target.arch);
-    if (e->here && !gnn_device_query(r->context, &e->hook.device)) known = known_by(e->hook.device.name);
+    if (e->here && !gnn_device_query(r->context, &e->hook.device))
+        known = known_by(e->hook.device.name);
     e->device = known && !e->here ? known->name : arena_strdup(d->arena, e->hook.device.name);
     e->bandwidth = known ? known->bandwidth : 0;
 }
@@ -99,7 +100,8 @@ bool run_estimate_open(run_session *r) {
     gnn_context_options o = {.device = GNN_HOST, .threads = 1, .simulator = &e->hook};
     gnn_status s = gnn_context_new(&o, &e->context);
     if (s)
-        diag(d->ds, runtime_code((int)s, E0822), NO_SPAN, "nothing can be estimated: %s", gnn_status_text(s));
+        diag(d->ds, runtime_code((int)s, E0822), NO_SPAN, "nothing can be estimated: %s",
+             gnn_status_text(s));
     return !s;
 }
 
@@ -111,7 +113,7 @@ void run_estimate_close(run_session *r) {
     if (r->estimator) gnn_context_free(r->estimator->context);
 }
 
-// ---- Its program -----------------------------------------------------------------------------------------
+// ---- Its program --------------------------------------------------------------------------------
 
 static bool failed(run_op *o, gnn_status s) {
     gnn_context *c = o->r->estimator->context;
@@ -128,7 +130,8 @@ static const bool *launched_kernels(run_op *o, const simt_module *m) {
     const run_estimator *e = o->r->estimator;
     bool *kernels = ARENA_ARRAY(o->arena, bool, m->funcs.len + 1);
     for (uint32_t k = 0; k < m->funcs.len; k++)
-        for (uint32_t i = 0; i < e->notes.len; i++) kernels[k] |= m->funcs.data[k] == e->notes.data[i].kernel;
+        for (uint32_t i = 0; i < e->notes.len; i++)
+            kernels[k] |= m->funcs.data[k] == e->notes.data[i].kernel;
     return kernels;
 }
 
@@ -152,18 +155,20 @@ static bool load(run_op *o) {
     if (o->estimated) return o->estimated->program != NULL;
     run_estimated *x = o->estimated = ARENA_NEW(o->arena, run_estimated);
     x->op = *o->op;
-    if (e->own && (!unit_schedule(&x->op, &e->target) || !unit_program(o->r->d, &x->op, &e->target)))
+    if (e->own &&
+        (!unit_schedule(&x->op, &e->target) || !unit_program(o->r->d, &x->op, &e->target)))
         return false;
     textbuf manifest = textbuf_new(o->arena);
     cg_manifest(&manifest, x->op.program, &e->target);
-    return !failed(o, gnn_program_load(e->context, manifest.data, manifest.len, &(gnn_code){0}, &x->program));
+    return !failed(
+        o, gnn_program_load(e->context, manifest.data, manifest.len, &(gnn_code){0}, &x->program));
 }
 
 void run_estimate_free(run_op *o) {
     if (o->estimated) gnn_program_free(o->estimated->program);
 }
 
-// ---- Its launches ----------------------------------------------------------------------------------------
+// ---- Its launches -------------------------------------------------------------------------------
 
 // Of two programs, versions are not the same ones: that which is asked for, if both have it.
 static const char *version_asked(const run_op *o) {
@@ -183,15 +188,16 @@ static bool note_launches(run_op *o, gnn_plan *plan, const char **version) {
     e->module = o->estimated->op.module;
     memset(&e->notes, 0, sizeof e->notes);   // those before may be of an arena that is gone
     return !failed(o, gnn_plan_version(plan, o->ready.args, n, version)) &&
-           !failed(o, gnn_launch(plan, o->ready.args, n, (void *)(uintptr_t)NOWHERE, gnn_plan_workspace(plan),
-                                 NULL));
+           !failed(o, gnn_launch(plan, o->ready.args, n, (void *)(uintptr_t)NOWHERE,
+                                 gnn_plan_workspace(plan), NULL));
 }
 
-// ---- What they come to -----------------------------------------------------------------------------------
+// ---- What they come to --------------------------------------------------------------------------
 
 static double bytes_of(const run_op *o, const double *moved, const gnn_extent *x) {
     const tensor_op *op = o->op->op;
-    bool of_op = x->result || x->written;   // or prepared, whose names are no parameter's; else workspace
+    // or prepared, whose names are no parameter's; else workspace
+    bool of_op = x->result || x->written;
     for (tensor_val v = 0; of_op && v < op->nparams; v++)
         if (!strcmp(op->vals.data[v].name, x->name)) return moved[v];
     return (double)x->bytes;
@@ -200,8 +206,8 @@ static double bytes_of(const run_op *o, const double *moved, const gnn_extent *x
 static bool writes(const run_op *o, const launch_note *n, const gnn_extent *to) {
     const uint8_t *access = simt_accesses_of(o->arena, n->kernel);
     for (uint32_t i = 0; i < n->kernel->params.len; i++)
-        if (access[i] & SIMT_PARAM_WRITTEN && n->extents[i].name && n->extents[i].data == to->data &&
-            !strcmp(n->extents[i].name, to->name))
+        if (access[i] & SIMT_PARAM_WRITTEN && n->extents[i].name &&
+            n->extents[i].data == to->data && !strcmp(n->extents[i].name, to->name))
             return true;
     return false;
 }
@@ -213,7 +219,8 @@ static bool others_write(const run_op *o, const launch_note *self, const gnn_ext
     return false;
 }
 
-static void add_bytes(const run_op *o, const double *moved, const launch_note *n, run_launched *out) {
+static void add_bytes(const run_op *o, const double *moved, const launch_note *n,
+                      run_launched *out) {
     const uint8_t *access = simt_accesses_of(o->arena, n->kernel);
     for (uint32_t i = 0; i < n->kernel->params.len; i++) {
         const gnn_extent *x = &n->extents[i];
@@ -245,7 +252,9 @@ static bool estimate(run_op *o, gnn_plan *plan, run_estimate *out) {
     const run_estimator *e = o->r->estimator;
     bench_traffic traffic = {.moved = ARENA_ARRAY(o->arena, double, o->op->op->nparams + 1)};
     const char *version = NULL;
-    if (!note_launches(o, plan, &version) || !assemble(o, o->estimated, version) || !bench_traffic_of(o, &traffic)) return false;
+    if (!note_launches(o, plan, &version) || !assemble(o, o->estimated, version) ||
+        !bench_traffic_of(o, &traffic))
+        return false;
     arena *a = o->r->d->arena;
     *out = (run_estimate){.version = arena_strdup(a, version),
                           .device = e->device,
@@ -263,7 +272,8 @@ static bool estimate(run_op *o, gnn_plan *plan, run_estimate *out) {
 // Of code of several levels that of the last is told, and of another program one version.
 static bool is_due(const run_op *o) {
     const run_session *r = o->r;
-    return r->estimator && !o->changed && o->level + 1 == r->asked.nlevels && !(r->estimator->own && o->turn);
+    return r->estimator && !o->changed && o->level + 1 == r->asked.nlevels &&
+           !(r->estimator->own && o->turn);
 }
 
 static void run_estimate_print(run_session *r, const run_row *row);
@@ -276,7 +286,8 @@ bool run_estimate_op(run_op *o, run_row *row) {
     options.flags = GNN_TRUSTED;   // the plan that runs has checked the maps
     options.version = version_asked(o);
     run_estimate *out = ARENA_NEW(o->r->d->arena, run_estimate);
-    bool good = !failed(o, gnn_plan_new(o->estimated->program, &options, &plan)) && estimate(o, plan, out);
+    bool good = !failed(o, gnn_plan_new(o->estimated->program, &options, &plan)) &&
+                estimate(o, plan, out);
     gnn_plan_free(plan);
     if (!good) return false;
     row->estimate = out;
@@ -284,7 +295,7 @@ bool run_estimate_op(run_op *o, run_row *row) {
     return true;
 }
 
-// ---- The table -------------------------------------------------------------------------------------------
+// ---- The table ----------------------------------------------------------------------------------
 
 enum { OWN = 6, COLUMNS = RESOURCE_COLUMNS + OWN };
 
@@ -292,7 +303,8 @@ static const char *time_text(arena *a, const run_estimate *e, double bytes) {
     return table_time_text(a, bytes / e->bandwidth * 1e3);
 }
 
-static void launched_cells(arena *a, const run_estimate *e, const run_launched *l, const char **cell) {
+static void launched_cells(arena *a, const run_estimate *e, const run_launched *l,
+                           const char **cell) {
     const kernel_resources *k = &l->resources;
     resources_cells(a, k, cell);
     const char *own[OWN] = {arena_printf(a, "%lld", (long long)l->launches),
@@ -305,32 +317,35 @@ static void launched_cells(arena *a, const run_estimate *e, const run_launched *
 }
 
 static void print_launched(arena *a, const run_estimate *e, FILE *out) {
-    static const char *const own[OWN] = {"launches", "blocks", "waves", "efficiency", "MB", "floor"};
+    static const char *const own[OWN] = {"launches",   "blocks", "waves",
+                                         "efficiency", "MB",     "floor"};
     const char **cells = ARENA_ARRAY(a, const char *, (e->launched.len + 1) * COLUMNS);
     resources_title(cells);
     memcpy(cells + RESOURCE_COLUMNS, own, sizeof own);
     for (uint32_t i = 0; i < e->launched.len; i++)
         launched_cells(a, e, &e->launched.data[i], cells + (i + 1) * COLUMNS);
     table_print(a,
-                    &(text_table){.rows = e->launched.len + 1,
-                                  .columns = COLUMNS,
-                                  .first_number = 1,
-                                  .last_number = COLUMNS - 1,
-                                  .cells = cells},
-                    out);
+                &(text_table){.rows = e->launched.len + 1,
+                              .columns = COLUMNS,
+                              .first_number = 1,
+                              .last_number = COLUMNS - 1,
+                              .cells = cells},
+                out);
 }
 
 static void run_estimate_print(run_session *r, const run_row *row) {
     const run_estimate *e = row->estimate;
     arena *a = r->d->arena;
-    fprintf(r->notes, "%s on %s (%s, %u multiprocessors", row->name, e->device, e->arch->name, e->sms);
+    fprintf(r->notes, "%s on %s (%s, %u multiprocessors", row->name, e->device, e->arch->name,
+            e->sms);
     if (e->bandwidth > 0) fprintf(r->notes, ", %.0f GB/s", e->bandwidth / 1e9);
     fprintf(r->notes, "), version '%s', %s\n", e->version, row->sizes);
     print_launched(a, e, r->notes);
     textbuf rest = textbuf_new(a);
     resources_put_rest(&rest, e->log);
     if (rest.len) fputs(rest.data, r->notes);
-    fprintf(r->notes, "the op must move %.3f MB and take %.3f MFLOP", e->bytes / 1e6, e->flops / 1e6);
+    fprintf(r->notes, "the op must move %.3f MB and take %.3f MFLOP", e->bytes / 1e6,
+            e->flops / 1e6);
     if (e->bandwidth > 0) fprintf(r->notes, "; the memory needs %s", time_text(a, e, e->bytes));
     fputs("\n\n", r->notes);
 }

@@ -1,6 +1,7 @@
-// Faults made on purpose, so that tests can show that --check notices them. GNNC_RUN_FAULT=skip launches
-// nothing; wrong changes an element of the first result after each launch; once does so after the first
-// alone; level at -O0 alone; changed on inputs that --metamorphic changed alone; spill writes before it.
+// Faults made on purpose, so that tests can show that --check notices them. GNNC_RUN_FAULT=skip
+// launches nothing; wrong changes an element of the first result after each launch; once does so
+// after the first alone; level at -O0 alone; changed on inputs that --metamorphic changed alone;
+// spill writes before it.
 #include "run_memory.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-// ---- Loading ---------------------------------------------------------------------------------------------
+// ---- Loading ------------------------------------------------------------------------------------
 
 static bool is_generator(const char *text) {
     struct stat info;
@@ -67,7 +67,8 @@ bool run_graph_load(driver *d, const char *text, run_graph *g) {
     progress told = progress_begin(generated ? "generating" : "reading", g->text);
     if (generated) graph_file_unasked(d);
     gnn_graph_watch(g->context, progress_tell, &told);
-    s = generated ? gnn_graph_generate(g->context, g->text, &g->graph) : graph_file_read(d, g->context, g->text, &g->graph);
+    s = generated ? gnn_graph_generate(g->context, g->text, &g->graph)
+                  : graph_file_read(d, g->context, g->text, &g->graph);
     gnn_graph_watch(g->context, NULL, NULL);
     progress_end(&told);
     if (!s) s = gnn_graph_expand(g->context, &g->graph);
@@ -81,7 +82,7 @@ void run_graph_free(run_graph *g) {
     gnn_context_free(g->context);
 }
 
-// ---- Arrays ----------------------------------------------------------------------------------------------
+// ---- Arrays -------------------------------------------------------------------------------------
 
 int64_t graph_counted(const run_graph *g, graph_count c) {
     switch (c) {
@@ -148,6 +149,8 @@ const int64_t *graph_values(const run_graph *g, graph_array x) {
 int64_t graph_label(const run_graph *g, int64_t at) { return label_at(&g->graph.y, at); }
 
 const gnn_array *graph_tensor(const run_graph *g, const char *name) {
-    const gnn_array *a = !strcmp(name, "x") ? &g->graph.x : !strcmp(name, "weight") ? &g->graph.weight : NULL;
+    const gnn_array *a = !strcmp(name, "x")        ? &g->graph.x
+                         : !strcmp(name, "weight") ? &g->graph.weight
+                                                   : NULL;
     return g->given && a && a->rank ? a : NULL;
 }

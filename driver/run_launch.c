@@ -14,13 +14,14 @@ static bool set_up(run_op *o, uint8_t poison) {
         if (o->op->op->vals.data[v].role == VAL_TENSOR) run_buffer_put(x, &o->b->arrays[v]);
         if (!run_buffer_upload(o, x)) return false;
     }
-    return !o->ready.workspace_bytes || !run_failed(o, gnn_fill(o->r->context, o->ready.workspace, poison,
-                                                                o->ready.workspace_bytes, NULL));
+    return !o->ready.workspace_bytes ||
+           !run_failed(o, gnn_fill(o->r->context, o->ready.workspace, poison,
+                                   o->ready.workspace_bytes, NULL));
 }
 
 bool run_launch(run_op *o, gnn_stream s) {
-    return !run_failed(o, gnn_launch(o->ready.plan, o->ready.args, o->op->op->nparams, o->ready.workspace,
-                                     o->ready.workspace_bytes, s));
+    return !run_failed(o, gnn_launch(o->ready.plan, o->ready.args, o->op->op->nparams,
+                                     o->ready.workspace, o->ready.workspace_bytes, s));
 }
 
 static bool launch(run_op *o, bool again) {
@@ -56,8 +57,8 @@ static bool is_poison(const tensor_array *x, int64_t i, uint8_t byte) {
     return true;
 }
 
-static void compare_launches(run_op *o, tensor_val v, const tensor_array *first, const tensor_array *second,
-                             uint8_t p, uint8_t q) {
+static void compare_launches(run_op *o, tensor_val v, const tensor_array *first,
+                             const tensor_array *second, uint8_t p, uint8_t q) {
     size_t n = bind_bytes(first->type);
     int64_t points;
     bind_points(o->b, &o->op->op->vals.data[v], &points);
@@ -79,11 +80,14 @@ static void compare_launches(run_op *o, tensor_val v, const tensor_array *first,
 enum { FIRST = 0xAA, SECOND = 0x55 };
 
 bool run_launch_once(run_op *o) {
-    return set_up(o, FIRST) && launch(o, false) && run_fault_apply(o, false) && collect(o, FIRST, o->results);
+    return set_up(o, FIRST) && launch(o, false) && run_fault_apply(o, false) &&
+           collect(o, FIRST, o->results);
 }
 
 static bool launch_again(run_op *o, uint8_t poison, tensor_array *again) {
-    if (!set_up(o, poison) || !launch(o, poison == SECOND) || !run_fault_apply(o, true) || !collect(o, poison, again)) return false;
+    if (!set_up(o, poison) || !launch(o, poison == SECOND) || !run_fault_apply(o, true) ||
+        !collect(o, poison, again))
+        return false;
     for (tensor_val v = 0; v < o->op->op->nparams; v++)
         if (o->results[v].data) compare_launches(o, v, &o->results[v], &again[v], FIRST, poison);
     return true;
@@ -116,7 +120,8 @@ static bool time_launches(run_op *o, gnn_timer *timer, double *ms) {
     for (int64_t i = 0; i < o->r->asked.repeat; i++) {
         if (o->r->asked.inplace && !set_up(o, 0)) return false;
         if (run_failed(o, gnn_timer_start(timer, NULL)) || !run_launch(o, NULL) ||
-            run_failed(o, gnn_timer_stop(timer, NULL)) || run_failed(o, gnn_timer_read(timer, &ms[i])))
+            run_failed(o, gnn_timer_stop(timer, NULL)) ||
+            run_failed(o, gnn_timer_read(timer, &ms[i])))
             return false;
     }
     return true;

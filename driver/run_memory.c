@@ -1,4 +1,5 @@
-// Memory of one run: tensors laid out as asked for, between guards, with poison where no element is.
+// Memory of one run: tensors laid out as asked for, between guards, with poison where no element
+// is.
 #include "run_memory.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@ gnn_dtype run_dtype(ir_dtype t, uint32_t index_bits) {
     ICE("the runtime has no type '%s'", ir_dtype_text(t));
 }
 
-// ---- Layout ----------------------------------------------------------------------------------------------
+// ---- Layout -------------------------------------------------------------------------------------
 
 static void pack_strides(run_buffer *x, int64_t last, int64_t padding) {
     int64_t stride = last;
@@ -37,8 +38,8 @@ static bool is_tensor(const run_op *o, tensor_val v) {
     return o->op->op->vals.data[v].role == VAL_TENSOR || o->op->op->vals.data[v].role == VAL_RESULT;
 }
 
-// Of a tensor or result. Uneven: seed after seed each of them in turn is the one that is unlike the others,
-// which meet all a version may ask for.
+// Of a tensor or result. Uneven: seed after seed each of them in turn is the one that is unlike the
+// others, which meet all a version may ask for.
 run_layout run_layout_of(const run_op *o, tensor_val v) {
     if (o->r->asked.layout != LAYOUT_UNEVEN) return o->r->asked.layout;
     uint32_t n = 0, number = 0;
@@ -56,7 +57,8 @@ static void choose_strides(const run_op *o, tensor_val val, run_buffer *x) {
     const run_session *r = o->r;
     const tensor_val_info *v = &o->op->op->vals.data[val];
     bool strided = v->facts & FACT_STRIDED, packed = v->facts & FACT_PACKED;
-    if (run_layout_of(o, val) == LAYOUT_STRIDED && !packed) pack_strides(x, strided ? 2 : 1, PADDING);
+    if (run_layout_of(o, val) == LAYOUT_STRIDED && !packed)
+        pack_strides(x, strided ? 2 : 1, PADDING);
     else pack_strides(x, 1, 0);
     bool any = !packed && (x->rank > 1 || (strided && x->rank));
     if (run_is_far(r->asked.layout) && any) run_choose_far(r->asked.layout, x);
@@ -80,25 +82,27 @@ static bool extent(const run_buffer *x, size_t element, size_t *out) {
     return last < (int64_t)1 << 40;
 }
 
-// Of the first element, from a multiple of ALIGNMENT: arrays of the host lie where malloc, std::vector and NumPy put them, which is
-// at no multiple of a vector.
+// Of the first element, from a multiple of ALIGNMENT: arrays of the host lie where malloc,
+// std::vector and NumPy put them, which is at no multiple of a vector.
 static size_t offset_of(const run_op *o, tensor_val v, size_t element) {
     enum { MALLOC = 16 };
     const run_layout l = run_layout_of(o, v);
     const size_t align = o->op->op->vals.data[v].align;
     if (l == LAYOUT_MISALIGNED) return align > element ? align : element;
-    bool host = o->r->target.kind == CG_HOST && !o->r->simulator && !o->r->pack && !run_is_far(l) && l != LAYOUT_ALIGNED;
+    bool host = o->r->target.kind == CG_HOST && !o->r->simulator && !o->r->pack && !run_is_far(l) &&
+                l != LAYOUT_ALIGNED;
     return !host ? 0 : align > MALLOC ? align : MALLOC;
 }
 
 bool run_buffer_new(run_op *o, tensor_val v, run_buffer *x) {
     const tensor_val_info *info = &o->op->op->vals.data[v];
-    *x = (run_buffer){
-        .used = true, .dtype = run_dtype(info->type, o->op->program->index_bits), .rank = info->rank};
+    *x = (run_buffer){.used = true,
+                      .dtype = run_dtype(info->type, o->op->program->index_bits),
+                      .rank = info->rank};
     for (uint32_t k = 0; k < info->rank; k++) x->shape[k] = o->b->sizes[info->axes[k]];
     choose_strides(o, v, x);
-    size_t element = gnn_dtype_bytes(x->dtype), align = info->align > ALIGNMENT ? info->align : ALIGNMENT,
-           bytes;
+    size_t element = gnn_dtype_bytes(x->dtype),
+           align = info->align > ALIGNMENT ? info->align : ALIGNMENT, bytes;
     if (!extent(x, element, &bytes)) {
         diag(o->r->d->ds, E0819, info->at, "%s: '%s' would be too large", o->op->name, info->name);
         return false;
@@ -110,7 +114,8 @@ bool run_buffer_new(run_op *o, tensor_val v, run_buffer *x) {
                  : run_failed(o, gnn_alloc(o->r->context, x->bytes, &x->memory)))
         return false;
     x->image = arena_alloc(o->arena, x->bytes);
-    x->first = ((uintptr_t)x->memory + GUARD + align - 1) / align * align - (uintptr_t)x->memory + off;
+    x->first = ((uintptr_t)x->memory + GUARD + align - 1) / align * align - (uintptr_t)x->memory +
+               off;
     return true;
 }
 
@@ -125,7 +130,7 @@ gnn_tensor run_buffer_tensor(const run_buffer *x, bool has_strides) {
     return t;
 }
 
-// ---- Elements --------------------------------------------------------------------------------------------
+// ---- Elements -----------------------------------------------------------------------------------
 
 // Over the outer axes: `run` elements lie together.
 typedef struct {
@@ -159,7 +164,8 @@ static void put_run(uint8_t *to, const tensor_array *from, int64_t i, int64_t n,
         memcpy(to, (const uint8_t *)from->data + (size_t)i * element, (size_t)n * element);
         return;
     }
-    for (int64_t k = 0; k < n; k++) memcpy(to + 4 * k, &(int32_t){(int32_t)((const int64_t *)from->data)[i + k]}, 4);
+    for (int64_t k = 0; k < n; k++)
+        memcpy(to + 4 * k, &(int32_t){(int32_t)((const int64_t *)from->data)[i + k]}, 4);
 }
 
 void run_buffer_put(run_buffer *x, const tensor_array *values) {
@@ -169,7 +175,8 @@ void run_buffer_put(run_buffer *x, const tensor_array *values) {
         put_run(x->image + x->first + (size_t)w.offset * element, values, i, w.run, element);
 }
 
-static void get_run(const uint8_t *from, const tensor_array *to, int64_t i, int64_t n, size_t element) {
+static void get_run(const uint8_t *from, const tensor_array *to, int64_t i, int64_t n,
+                    size_t element) {
     int32_t narrow;
     if (bind_bytes(to->type) == element) {
         memcpy((uint8_t *)to->data + (size_t)i * element, from, (size_t)n * element);
@@ -181,7 +188,8 @@ static void get_run(const uint8_t *from, const tensor_array *to, int64_t i, int6
     }
 }
 
-const void *run_buffer_elements(run_op *o, const run_buffer *x, const tensor_array *values, size_t *bytes) {
+const void *run_buffer_elements(run_op *o, const run_buffer *x, const tensor_array *values,
+                                size_t *bytes) {
     run_buffer packed = *x;
     pack_strides(&packed, 1, 0);
     packed.first = 0;
@@ -204,7 +212,8 @@ static bool all_poison(const uint8_t *x, size_t n, uint8_t byte) {
 }
 
 // Elements that lie together need no image to be compared with.
-static bool packed_intact(const run_buffer *x, size_t bytes, const tensor_array *elements, uint8_t byte) {
+static bool packed_intact(const run_buffer *x, size_t bytes, const tensor_array *elements,
+                          uint8_t byte) {
     const uint8_t *first = x->image + x->first;
     return all_poison(x->image, x->first, byte) && !memcmp(first, elements->data, bytes) &&
            all_poison(first + bytes, x->bytes - x->first - bytes, byte);
@@ -225,7 +234,7 @@ bool run_buffer_intact(const run_buffer *x, const tensor_array *elements, uint8_
     return same;
 }
 
-// ---- Transfers -------------------------------------------------------------------------------------------
+// ---- Transfers ----------------------------------------------------------------------------------
 
 bool run_buffer_upload(run_op *o, run_buffer *x) {
     if (x->apart) return run_copy_far(o, x, true);

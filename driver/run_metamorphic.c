@@ -1,5 +1,5 @@
-// --metamorphic: an op once more on inputs changed so that its results must follow. What the code stored and
-// what the evaluator says must both follow: neither is taken for right.
+// --metamorphic: an op once more on inputs changed so that its results must follow. What the code
+// stored and what the evaluator says must both follow: neither is taken for right.
 #include "run.h"
 #include "table.h"
 
@@ -18,7 +18,7 @@ static const char *change_text(arena *a, const meta_relation *r) {
     return arena_printf(a, "%.*s%s%s", (int)(hole - form), form, r->name, hole + 2);
 }
 
-// ---- Comparing -------------------------------------------------------------------------------------------
+// ---- Comparing ----------------------------------------------------------------------------------
 
 // What was stored, as the evaluator would tell it, with its bounds.
 static tensor_evaluated stored_as_evaluated(arena *a, const tensor_array *x,
@@ -28,7 +28,8 @@ static tensor_evaluated stored_as_evaluated(arena *a, const tensor_array *x,
     e.integer = e.is_float ? NULL : ARENA_ARRAY(a, int64_t, e.points + 1);
     for (int64_t i = 0; i < e.points; i++) {
         if (e.is_float) e.value[i] = bind_load(x->type, x->data, i);
-        else if (x->type == DT_I64 || x->type == DT_INDEX) e.integer[i] = ((const int64_t *)x->data)[i];
+        else if (x->type == DT_I64 || x->type == DT_INDEX)
+            e.integer[i] = ((const int64_t *)x->data)[i];
         else e.integer[i] = (int64_t)bind_load(x->type, x->data, i);
     }
     return e;
@@ -37,9 +38,9 @@ static tensor_evaluated stored_as_evaluated(arena *a, const tensor_array *x,
 static void tell(run_op *o, tensor_val v, const char *who, const tensor_comparison *c) {
     o->r->d->mismatch = true;
     diag(o->r->d->ds, E0825, o->op->op->at,
-         "%s%s: %s '%s' does not follow: element %lld is wrong, one of %lld of %lld", o->op->name, o->where,
-         who, o->op->op->vals.data[v].name, (long long)c->first_wrong, (long long)c->wrong,
-         (long long)c->compared);
+         "%s%s: %s '%s' does not follow: element %lld is wrong, one of %lld of %lld", o->op->name,
+         o->where, who, o->op->op->vals.data[v].name, (long long)c->first_wrong,
+         (long long)c->wrong, (long long)c->compared);
 }
 
 static void add(tensor_comparison *all, const tensor_comparison *c) {
@@ -62,12 +63,14 @@ static void compare_evaluated(run_op *o, const meta_change *c, const tensor_eval
     }
 }
 
-static void compare_stored(run_op *o, const meta_change *change, const run_stored *before, run_change *row) {
+static void compare_stored(run_op *o, const meta_change *change, const run_stored *before,
+                           run_change *row) {
     meta_change c = *change;
     c.unordered = !gnn_program_deterministic(o->program) || run_sums_again(o);
     for (tensor_val v = 0, n = 0; v < o->op->op->nparams; v++) {
         if (o->op->op->vals.data[v].role != VAL_RESULT) continue;
-        const tensor_evaluated x = stored_as_evaluated(o->arena, &before->results[v], &before->expected[n]),
+        const tensor_evaluated x = stored_as_evaluated(o->arena, &before->results[v],
+                                                       &before->expected[n]),
                                y = stored_as_evaluated(o->arena, &o->results[v], &o->bounds[n]);
         tensor_comparison t = meta_compare(o->op->op, &c, v, &x, &y);
         n++;
@@ -76,7 +79,7 @@ static void compare_stored(run_op *o, const meta_change *change, const run_store
     }
 }
 
-// ---- Launching -------------------------------------------------------------------------------------------
+// ---- Launching ----------------------------------------------------------------------------------
 
 static const run_stored *stored_before(const run_op *o) {
     for (uint32_t i = 0; i < o->stored.len; i++)
@@ -105,14 +108,15 @@ static void launch_some(run_op *o, const meta_change *c, uint32_t number, run_ch
     o->level = number / versions % o->r->asked.nlevels;
     o->program = o->codes[o->level].program;
     if (o->r->asked.nlevels > 1)
-        o->where = arena_printf(o->r->d->arena, " at -O%u%s", o->r->asked.levels[o->level], o->where);
+        o->where = arena_printf(o->r->d->arena, " at -O%u%s", o->r->asked.levels[o->level],
+                                o->where);
     for (uint32_t tried = 0; tried < versions; tried++) {
         o->turn = (number + tried) % versions;
         if (launch(o, c, row)) return;
     }
 }
 
-// ---- A change --------------------------------------------------------------------------------------------
+// ---- A change -----------------------------------------------------------------------------------
 
 // NULL: *why says why these inputs cannot be changed so.
 static const tensor_evaluated *evaluate(run_op *o, const meta_change *c, const char **why) {
@@ -120,15 +124,18 @@ static const tensor_evaluated *evaluate(run_op *o, const meta_change *c, const c
     if (tensor_eval(o->arena, o->op->op, &c->in, after, why)) return after;
     if (c->relation->kind == META_SPLIT) return NULL;   // a precondition may count rows
     o->r->d->mismatch = true;
-    diag(o->r->d->ds, E0825, o->op->op->at, "%s%s: it cannot be evaluated: %s", o->op->name, o->where, *why);
+    diag(o->r->d->ds, E0825, o->op->op->at, "%s%s: it cannot be evaluated: %s", o->op->name,
+         o->where, *why);
     return NULL;
 }
 
-static const char *follow(run_op *o, const meta_relation *relation, uint32_t number, run_change *row) {
+static const char *follow(run_op *o, const meta_relation *relation, uint32_t number,
+                          run_change *row) {
     const tensor_eval_input in = {.sizes = o->b->sizes, .inputs = o->b->arrays};
     const char *why = relation->why_not;
     meta_change c;
-    if (why || !meta_apply(o->arena, o->op->op, relation, &in, o->r->options.seed + number, &c, &why))
+    if (why ||
+        !meta_apply(o->arena, o->op->op, relation, &in, o->r->options.seed + number, &c, &why))
         return why;
     binding b = *o->b;
     run_op t = *o;
@@ -154,10 +161,12 @@ void run_metamorphic(run_op *o) {
     phase(d, "metamorphic");
     meta_find(o->arena, o->op->op, &all);
     for (uint32_t i = 0; i < all.len; i++) {
-        run_change row = {.op = o->op->name, .change = change_text(d->arena, &all.data[i]), .plan = "-"};
+        run_change row = {
+            .op = o->op->name, .change = change_text(d->arena, &all.data[i]), .plan = "-"};
         bool wrong = d->mismatch;
         d->mismatch = false;
-        const char *why = o->one_in > 1 ? "a sample is compared, not all" : follow(o, &all.data[i], i, &row);
+        const char *why = o->one_in > 1 ? "a sample is compared, not all"
+                                        : follow(o, &all.data[i], i, &row);
         row.verdict = d->mismatch  ? "WRONG"
                       : row.failed ? "refused"
                       : why        ? arena_printf(d->arena, "skipped: %s", why)
@@ -167,14 +176,15 @@ void run_metamorphic(run_op *o) {
     }
 }
 
-// ---- The table -------------------------------------------------------------------------------------------
+// ---- The table ----------------------------------------------------------------------------------
 
 void run_metamorphic_print(run_session *r, FILE *out) {
     enum { COLUMNS = 7 };
     static const char *const title[COLUMNS] = {"op",        "change",      "plan",   "compared",
                                                "uncertain", "error/bound", "verdict"};
     arena *a = r->d->arena;
-    text_table t = {.rows = r->changes.len + 1, .columns = COLUMNS, .first_number = 3, .last_number = 5};
+    text_table t = {
+        .rows = r->changes.len + 1, .columns = COLUMNS, .first_number = 3, .last_number = 5};
     const char **cells = ARENA_ARRAY(a, const char *, t.rows *COLUMNS);
     if (!r->changes.len) return;
     memcpy(cells, title, sizeof title);

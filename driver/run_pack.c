@@ -1,6 +1,7 @@
-// gnnc run --pack=FILE: what would be launched goes into a file instead, with what the results may be: code,
-// manifest, inputs, layouts, and for each element of each result an interval. bench/replay/ executes it on a
-// machine that has a GPU and nothing else; bench/replay/README.md has the form.
+// gnnc run --pack=FILE: what would be launched goes into a file instead, with what the results may
+// be: code, manifest, inputs, layouts, and for each element of each result an interval.
+// bench/replay/ executes it on a machine that has a GPU and nothing else; bench/replay/README.md
+// has the form.
 #include "run_memory.h"
 
 #include <jansson.h>
@@ -9,7 +10,8 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { FORM = 1, GZIP = 15 + 16, MOST_MEMORY = 9 };   // deflateInit2: the largest window, a gzip header
+// deflateInit2: the largest window, a gzip header
+enum { FORM = 1, GZIP = 15 + 16, MOST_MEMORY = 9 };
 
 typedef struct {
     size_t at, bytes;
@@ -23,7 +25,7 @@ struct run_pack {
     const run_graph *graph;    // that these versions are of
 };
 
-// ---- Data ------------------------------------------------------------------------------------------------
+// ---- Data ---------------------------------------------------------------------------------------
 // What is there already is not stored again: graphs share inputs, versions what they compute.
 static json_t *chunk_of(run_op *o, const void *data, size_t bytes) {
     run_pack *p = o->r->pack;
@@ -35,14 +37,16 @@ static json_t *chunk_of(run_op *o, const void *data, size_t bytes) {
     }
     textbuf_putn(&p->data, data, bytes);
     VEC_PUSH(o->arena, &p->chunks, new);
-    return json_pack("[II]", (json_int_t) new.at, (json_int_t)bytes);
+    return json_pack("[II]", (json_int_t)new.at, (json_int_t)bytes);
 }
 
 static json_t *text_chunk(run_op *o, const char *text) { return chunk_of(o, text, strlen(text)); }
 
-// ---- What a result may be --------------------------------------------------------------------------------
+// ---- What a result may be -----------------------------------------------------------------------
 // An element is a key: its bits, in the order of its values. NaN is the last; zeros are one.
-static uint64_t ones(size_t bytes) { return bytes == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * bytes) - 1; }
+static uint64_t ones(size_t bytes) {
+    return bytes == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * bytes) - 1;
+}
 static uint64_t sign(size_t bytes) { return (uint64_t)1 << (8 * bytes - 1); }
 
 static double value_of_key(ir_dtype t, size_t bytes, uint64_t key) {
@@ -85,7 +89,8 @@ static interval float_interval(ir_dtype t, size_t bytes, double value, double bo
     bool met = !beyond(value_of_key(t, bytes, x.low), value, bound, true) &&
                !beyond(value_of_key(t, bytes, x.low), value, bound, false);
     return met ? x
-               : (interval){ones(bytes), ones(bytes)};   // the type has no such value: any number is wrong
+               // the type has no such value: any number is wrong
+               : (interval){ones(bytes), ones(bytes)};
 }
 
 static interval interval_of(const tensor_evaluated *e, int64_t i, ir_dtype t, size_t bytes) {
@@ -110,7 +115,7 @@ static json_t *expected_chunk(run_op *o, tensor_val v, const tensor_evaluated *e
     return chunk_of(o, out, 2 * n * bytes);
 }
 
-// ---- What is given ---------------------------------------------------------------------------------------
+// ---- What is given ------------------------------------------------------------------------------
 static json_t *numbers(const int64_t *x, uint32_t n) {
     json_t *list = json_array();
     for (uint32_t i = 0; i < n; i++) json_array_append_new(list, json_integer(x[i]));
@@ -122,8 +127,10 @@ static json_t *tensor_of(run_op *o, tensor_val v) {
     const tensor_val_info *info = &o->op->op->vals.data[v];
     tensor_val under = run_overwritten(o, v);
     if (under != TENSOR_NO_VAL) return json_pack("{si}", "over", (int)under);
-    json_t *t = json_pack("{so sI}", "shape", numbers(x->shape, x->rank), "off", (json_int_t)x->off);
-    if (o->ready.tensors[v].has_strides) json_object_set_new(t, "strides", numbers(x->strides, x->rank));
+    json_t *t = json_pack("{so sI}", "shape", numbers(x->shape, x->rank), "off",
+                          (json_int_t)x->off);
+    if (o->ready.tensors[v].has_strides)
+        json_object_set_new(t, "strides", numbers(x->strides, x->rank));
     if (info->role != VAL_TENSOR) return t;
     size_t bytes;
     const void *elements = run_buffer_elements(o, x, &o->b->arrays[v], &bytes);
@@ -135,7 +142,8 @@ static json_t *argument_of(run_op *o, tensor_val v) {
     const tensor_val_info *info = &o->op->op->vals.data[v];
     if (info->role == VAL_MAP) return json_null();
     if (info->role == VAL_SCALAR)
-        return json_pack("{so}", "scalar", chunk_of(o, &o->ready.args[v].scalar, sizeof(gnn_scalar)));
+        return json_pack("{so}", "scalar",
+                         chunk_of(o, &o->ready.args[v].scalar, sizeof(gnn_scalar)));
     return tensor_of(o, v);
 }
 
@@ -151,9 +159,10 @@ static json_t *graph_of(run_op *o) {
     for (size_t i = 0; i < given.nmaps; i++) json_array_append_new(maps, map_of(o, &given.maps[i]));
     for (size_t i = 0; i < given.nsizes; i++)
         json_object_set_new(sizes, given.sizes[i].name, json_integer(given.sizes[i].value));
-    for (tensor_val v = 0; v < o->op->op->nparams; v++) json_array_append_new(args, argument_of(o, v));
-    return json_pack("{ss so so so so}", "graph", o->r->graph->text, "sizes", sizes, "maps", maps, "args",
-                     args, "versions", json_array());
+    for (tensor_val v = 0; v < o->op->op->nparams; v++)
+        json_array_append_new(args, argument_of(o, v));
+    return json_pack("{ss so so so so}", "graph", o->r->graph->text, "sizes", sizes, "maps", maps,
+                     "args", args, "versions", json_array());
 }
 
 static json_t *version_of(run_op *o, const tensor_evaluated *expected) {
@@ -161,7 +170,8 @@ static json_t *version_of(run_op *o, const tensor_evaluated *expected) {
     uint32_t n = 0;
     for (tensor_val v = 0; v < o->op->op->nparams; v++)
         if (o->op->op->vals.data[v].role == VAL_RESULT)
-            json_object_set_new(results, o->op->op->vals.data[v].name, expected_chunk(o, v, &expected[n++]));
+            json_object_set_new(results, o->op->op->vals.data[v].name,
+                                expected_chunk(o, v, &expected[n++]));
     return json_pack("{ss so}", "name", o->taken, "results", results);
 }
 
@@ -182,7 +192,7 @@ bool run_pack_version(run_op *o, run_row *row) {
     return true;
 }
 
-// ---- The file --------------------------------------------------------------------------------------------
+// ---- The file -----------------------------------------------------------------------------------
 // The session's command, without the words that made a pack of it.
 static const char *command_of(const run_op *o) {
     textbuf out = textbuf_new(o->arena);
@@ -219,8 +229,8 @@ static bool description_of(run_op *o, json_t **out) {
     cg_manifest(&manifest, o->op->program, &o->r->target);
     *out = json_pack("{si ss ss so so so so sO}", "pack", FORM, "op", o->op->name, "form",
                      option_is(o->r->d, OPT_TARGET, "sim") ? "simt" : "cubin", "command",
-                     text_chunk(o, command_of(o)), "source", chunk_of(o, source, length), "manifest",
-                     text_chunk(o, manifest.data), "code", code, "runs", p->runs);
+                     text_chunk(o, command_of(o)), "source", chunk_of(o, source, length),
+                     "manifest", text_chunk(o, manifest.data), "code", code, "runs", p->runs);
     return true;
 }
 
@@ -228,7 +238,8 @@ static bool description_of(run_op *o, json_t **out) {
 static void write_member(run_op *o, const char *text, size_t length) {
     run_pack *p = o->r->pack;
     z_stream z = {0};
-    if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP, MOST_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP, MOST_MEMORY, Z_DEFAULT_STRATEGY) !=
+        Z_OK)
         out_of_memory(0);
     size_t most = deflateBound(&z, (uLong)(length + 1 + p->data.len));
     Bytef *bytes = arena_alloc(o->arena, most);

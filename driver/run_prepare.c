@@ -13,9 +13,11 @@ static bool make_plan(run_op *o) {
 
 static gnn_scalar scalar_of(const tensor_array *x) {
     if (x->type == DT_F64) return (gnn_scalar){.f64 = *(const double *)x->data};
-    if (ir_dtype_is_float(x->type)) return (gnn_scalar){.f32 = (float)bind_load(x->type, x->data, 0)};
+    if (ir_dtype_is_float(x->type))
+        return (gnn_scalar){.f32 = (float)bind_load(x->type, x->data, 0)};
     if (x->type == DT_I32) return (gnn_scalar){.i32 = *(const int32_t *)x->data};
-    return (gnn_scalar){.i64 = x->type == DT_BOOL ? *(const uint8_t *)x->data : *(const int64_t *)x->data};
+    return (gnn_scalar){.i64 = x->type == DT_BOOL ? *(const uint8_t *)x->data
+                                                  : *(const int64_t *)x->data};
 }
 
 static bool make_argument(run_op *o, tensor_val v) {
@@ -26,8 +28,8 @@ static bool make_argument(run_op *o, tensor_val v) {
     if (under == TENSOR_NO_VAL && !run_buffer_new(o, v, &o->ready.buffers[v])) return false;
     const run_buffer *x = &o->ready.buffers[under == TENSOR_NO_VAL ? v : under];
     run_layout layout = run_layout_of(o, v);
-    o->ready.tensors[v] = run_buffer_tensor(x, layout == LAYOUT_STRIDED || layout == LAYOUT_BROADCAST ||
-                                                   x->apart);
+    o->ready.tensors[v] = run_buffer_tensor(x, layout == LAYOUT_STRIDED ||
+                                                   layout == LAYOUT_BROADCAST || x->apart);
     o->ready.args[v].tensor = &o->ready.tensors[v];
     return true;
 }
@@ -51,12 +53,13 @@ bool run_prepare(run_op *o) {
     for (tensor_val v = 0; v < n; v++)
         if (!make_argument(o, v) || !make_results(o, v)) return false;
     if (run_failed(o, gnn_plan_version(o->ready.plan, o->ready.args, n, &o->taken)) ||
-        run_failed(o, gnn_plan_workspace_for(o->ready.plan, o->ready.args, n, &o->ready.workspace_bytes)))
+        run_failed(
+            o, gnn_plan_workspace_for(o->ready.plan, o->ready.args, n, &o->ready.workspace_bytes)))
         return false;
     run_tell_version(o);
     if (o->r->target.kind == CG_HOST && (double)o->ready.workspace_bytes > bind_memory()) {
-        diag(o->r->d->ds, E0819, o->op->op->at, "%s: these sizes need a workspace of %.1f GiB", o->op->name,
-             (double)o->ready.workspace_bytes / 1073741824.0);
+        diag(o->r->d->ds, E0819, o->op->op->at, "%s: these sizes need a workspace of %.1f GiB",
+             o->op->name, (double)o->ready.workspace_bytes / 1073741824.0);
         return false;
     }
     return !o->r->asked.repeat ||

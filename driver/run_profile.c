@@ -1,5 +1,5 @@
-// gnnc run --target=sim --profile: what was counted, a table a kernel and its source lines, and what it
-// touches of each buffer.
+// gnnc run --target=sim --profile: what was counted, a table a kernel and its source lines, and
+// what it touches of each buffer.
 #include "run_sim.h"
 #include "table.h"
 
@@ -25,7 +25,8 @@ static const char *place_of(const driver *d, span at) {
 }
 
 // Columns in which nothing was counted are left out.
-static void put_row(arena *a, const char ***cell, const uint64_t *sum, const uint64_t *n, const char *place) {
+static void put_row(arena *a, const char ***cell, const uint64_t *sum, const uint64_t *n,
+                    const char *place) {
     *(*cell)++ = place;
     for (sim_counter c = 0; c < SIM_COUNTERS; c++)
         if (sum[c]) *(*cell)++ = n ? cell_of(a, n, c) : sim_counter_title(c);
@@ -34,7 +35,8 @@ static void put_row(arena *a, const char ***cell, const uint64_t *sum, const uin
 static void print_lines(const driver *d, const sim_profile *p, FILE *out) {
     uint64_t sum[SIM_COUNTERS];
     totals(p, sum);
-    const char **cells = ARENA_ARRAY(d->arena, const char *, (p->lines.len + 2) * (SIM_COUNTERS + 1)),
+    const char **cells = ARENA_ARRAY(d->arena, const char *,
+                                     (p->lines.len + 2) * (SIM_COUNTERS + 1)),
                **end = cells;
     put_row(d->arena, &end, sum, NULL, "line");
     uint32_t columns = (uint32_t)(end - cells);
@@ -56,9 +58,10 @@ static void print_buffers(arena *a, const sim_profile *p, FILE *out) {
     memcpy(cells, title, sizeof title);
     for (uint32_t k = 0; k < p->buffers.len; k++) {
         const sim_footprint *f = &p->buffers.data[k];
-        const char *row[COLUMNS] = {f->name, arena_printf(a, "%llu", (unsigned long long)f->lines),
-                                    arena_printf(a, "%.1f", (double)f->lines * LINE / KIB),
-                                    arena_printf(a, "%.1f", (double)f->requests / (double)f->lines)};
+        const char *row[COLUMNS] = {
+            f->name, arena_printf(a, "%llu", (unsigned long long)f->lines),
+            arena_printf(a, "%.1f", (double)f->lines * LINE / KIB),
+            arena_printf(a, "%.1f", (double)f->requests / (double)f->lines)};
         memcpy(cells + (k + 1) * COLUMNS, row, sizeof row);
     }
     text_table t = {.rows = p->buffers.len + 1,

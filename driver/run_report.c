@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-// ---- Words -----------------------------------------------------------------------------------------------
+// ---- Words --------------------------------------------------------------------------------------
 
 const char *run_sizes(const binding *b) {
     textbuf out = textbuf_new(b->d->arena);
@@ -22,16 +22,18 @@ const char *run_type(const tensor_op *op) {
     for (uint32_t rank = 2; rank-- > 0;)
         for (tensor_val v = 0; v < op->nparams; v++) {
             const tensor_val_info *i = &op->vals.data[v];
-            if (i->role == VAL_TENSOR && i->rank >= rank && ir_dtype_is_float(i->type)) return ir_dtype_text(i->type);
+            if (i->role == VAL_TENSOR && i->rank >= rank && ir_dtype_is_float(i->type))
+                return ir_dtype_text(i->type);
         }
     for (tensor_val v = 0; v < op->nparams; v++)
         if (op->vals.data[v].role == VAL_RESULT) return ir_dtype_text(op->vals.data[v].type);
     return "-";
 }
 
-// ---- Table -----------------------------------------------------------------------------------------------
+// ---- Table --------------------------------------------------------------------------------------
 
-enum { COLUMNS = 11, OVERFLOWED = 7 };   // the column of what overflowed is left out where nothing did
+// the column of what overflowed is left out where nothing did
+enum { COLUMNS = 11, OVERFLOWED = 7 };
 
 static void row_cells(const run_session *r, const run_row *w, const char **cell) {
     arena *a = r->d->arena;
@@ -39,17 +41,20 @@ static void row_cells(const run_session *r, const run_row *w, const char **cell)
                                   "-",     "-",       "-",     "-",     w->verdict};
     memcpy(cell, plain, sizeof plain);
     if (w->checked) {
-        cell[5] = w->check.one_in < 2 ? arena_printf(a, "%lld", (long long)w->check.compared)
-                                : arena_printf(a, "%lld (1 in %llu)", (long long)w->check.compared,
-                                               (unsigned long long)w->check.one_in);
+        cell[5] = w->check.one_in < 2
+                      ? arena_printf(a, "%lld", (long long)w->check.compared)
+                      : arena_printf(a, "%lld (1 in %llu)", (long long)w->check.compared,
+                                     (unsigned long long)w->check.one_in);
         cell[6] = w->check.one_in < 2 ? arena_printf(a, "%lld", (long long)w->check.uncertain)
-                                : "-";   // the rest is not told apart
+                                      : "-";   // the rest is not told apart
         cell[OVERFLOWED] = arena_printf(a, "%lld", (long long)w->check.overflowed);
-        cell[8] = arena_printf(a, w->check.worst_ratio < 1e3 ? "%.3f" : "%.1e", w->check.worst_ratio);
+        cell[8] = arena_printf(a, w->check.worst_ratio < 1e3 ? "%.3f" : "%.1e",
+                               w->check.worst_ratio);
     }
     if (!w->ran) return;
     cell[9] = table_time_text(a, w->median_ms);
-    if (r->asked.repeat > 1) cell[9] = arena_printf(a, "%s (%s)", cell[9], table_time_text(a, w->fastest_ms));
+    if (r->asked.repeat > 1)
+        cell[9] = arena_printf(a, "%s (%s)", cell[9], table_time_text(a, w->fastest_ms));
 }
 
 static void leave_out(const char **cells, text_table *t, uint32_t column) {
@@ -80,7 +85,7 @@ void run_print(const run_session *r, const run_rows *rows, FILE *out) {
     table_print(r->d->arena, &t, out);
 }
 
-// ---- Files -----------------------------------------------------------------------------------------------
+// ---- Files --------------------------------------------------------------------------------------
 
 static bool write_result(run_op *o, tensor_val v) {
     const tensor_array *x = &o->results[v];

@@ -19,12 +19,14 @@ static void launch(void *user, const char *kernel, const uint64_t *slots, const 
     if (f->params.len > MOST) ICE("kernel '%s' has %u parameters", kernel, f->params.len);
     for (uint32_t i = 0; i < f->params.len; i++) {
         const gnn_extent *x = &extents[i];
-        args[i] = (sim_arg){slots[i], x->name, x->data, x->bytes, x->written, x->result, x->scratch};
+        args[i] = (sim_arg){slots[i],   x->name,   x->data,   x->bytes,
+                            x->written, x->result, x->scratch};
     }
     sim_launch(s->sim, kernel, args, blocks, early);
 }
 
-// As schedules see it: the numbers of the one named, or of the first known, but for what the architecture decides.
+// As schedules see it: the numbers of the one named, or of the first known, but for what the
+// architecture decides.
 gnn_device_info run_sim_device(const driver *d, const gpu_arch *arch) {
     const known_device *as = device_named(d) ? device_named(d) : device_at(0);
     gnn_device_info info = {.devices = 1,
@@ -46,7 +48,9 @@ bool run_sim_open(run_session *r) {
         .device = run_sim_device(d, r->target.arch), .launch = launch, .user = r->simulator};
     gnn_context_options o = {.device = GNN_HOST, .threads = 1, .simulator = &r->simulator->hook};
     gnn_status s = gnn_context_new(&o, &r->context);
-    if (s) diag(d->ds, runtime_code((int)s, E0822), NO_SPAN, "the simulator cannot be used: %s", gnn_status_text(s));
+    if (s)
+        diag(d->ds, runtime_code((int)s, E0822), NO_SPAN, "the simulator cannot be used: %s",
+             gnn_status_text(s));
     return !s;
 }
 

@@ -1,5 +1,5 @@
-// gnnc run x.simt --target=sim: the kernels of a SIMT text, launched one after another in the order of the
-// text. Parameters of one name are one buffer; --param NAME=V says what it holds:
+// gnnc run x.simt --target=sim: the kernels of a SIMT text, launched one after another in the order
+// of the text. Parameters of one name are one buffer; --param NAME=V says what it holds:
 //     out:f32[64]: nothing yet    zero:f32[64]    iota:i32[64]: 0, 1, 2 …    random:7:f32[64]    a number,
 //     for a scalar
 #include "run_memory.h"
@@ -21,7 +21,7 @@ typedef struct {
     VEC(buffer) buffers;
 } session;
 
-// ---- Values ----------------------------------------------------------------------------------------------
+// ---- Values -------------------------------------------------------------------------------------
 
 static ir_dtype ir_type(gnn_dtype t) {
     for (ir_dtype k = 0; k < DT_COUNT; k++)
@@ -49,7 +49,7 @@ static double random_value(gnn_dtype t, uint64_t word) {
     return (double)(word >> 11) * 0x1p-52 - 1;
 }
 
-// ---- What a parameter is ---------------------------------------------------------------------------------
+// ---- What a parameter is ------------------------------------------------------------------------
 
 typedef enum { OUT, ZERO, IOTA, RANDOM, KINDS } kind;
 
@@ -58,7 +58,8 @@ static bool read_shape(const char *text, gnn_dtype *type, int64_t *n) {
     size_t length = strcspn(text, "[");
     char *end;
     for (*type = 0; *type < GNN_DTYPE_COUNT; (*type)++)
-        if (strlen(gnn_dtype_text(*type)) == length && !memcmp(text, gnn_dtype_text(*type), length)) break;
+        if (strlen(gnn_dtype_text(*type)) == length && !memcmp(text, gnn_dtype_text(*type), length))
+            break;
     if (*type == GNN_DTYPE_COUNT || !text[length]) return false;
     errno = 0;
     *n = strtoll(text + length + 1, &end, 10);
@@ -85,11 +86,13 @@ static bool make_array(session *s, const char *text, buffer *b) {
     if (!read_array(text, &k, &seed, &type, &n)) return false;
     gnn_status status = gnn_array_new(s->context, type, 1, &n, &b->array);
     if (status) {
-        diag(s->d->ds, runtime_code((int)status, E0822), NO_SPAN, "%s", gnn_context_error(s->context));
+        diag(s->d->ds, runtime_code((int)status, E0822), NO_SPAN, "%s",
+             gnn_context_error(s->context));
         return true;
     }
     for (int64_t i = 0; k >= IOTA && i < n; i++)
-        put(&b->array, i, k == IOTA ? (double)i : random_value(type, bind_random(seed, (uint64_t)i)));
+        put(&b->array, i,
+            k == IOTA ? (double)i : random_value(type, bind_random(seed, (uint64_t)i)));
     b->arg.name = b->name;
     b->arg.data = b->array.data;
     b->arg.bytes = (size_t)n * gnn_dtype_bytes(type);
@@ -101,7 +104,8 @@ static bool make_array(session *s, const char *text, buffer *b) {
 static bool make_scalar(simt_type t, const char *text, buffer *b) {
     char *end;
     errno = 0;
-    if (t.element >= SIMT_F16) b->arg.slot = simt_const_bits((simt_element)t.element, strtod(text, &end));
+    if (t.element >= SIMT_F16)
+        b->arg.slot = simt_const_bits((simt_element)t.element, strtod(text, &end));
     else b->arg.slot = (uint64_t)strtoll(text, &end, 0);
     return *text && !*end && !errno;
 }
@@ -118,7 +122,8 @@ static const char *text_of(const session *s, const char *name) {
 
 static buffer *find_buffer(session *s, const char *name, size_t length) {
     for (uint32_t i = 0; i < s->buffers.len; i++)
-        if (strlen(s->buffers.data[i].name) == length && !memcmp(s->buffers.data[i].name, name, length))
+        if (strlen(s->buffers.data[i].name) == length &&
+            !memcmp(s->buffers.data[i].name, name, length))
             return &s->buffers.data[i];
     return NULL;
 }
@@ -129,8 +134,8 @@ static void make_buffer(session *s, const simt_func *f, const simt_param_info *p
     simt_type t = simt_typeof(f, p->value);
     if (find_buffer(s, p->name, strlen(p->name))) return;
     if (!text)
-        usage(s->d, E0818, "kernel '%s' has a parameter '%s': say what it is by --param %s=V", f->name,
-              p->name, p->name);
+        usage(s->d, E0818, "kernel '%s' has a parameter '%s': say what it is by --param %s=V",
+              f->name, p->name, p->name);
     else if (!(t.element == SIMT_PTR_GLOBAL ? make_array(s, text, &b) : make_scalar(t, text, &b)))
         diag_help(
             usage(s->d, E0818, "'%s' cannot be '%s'", p->name, text),
@@ -141,16 +146,18 @@ static void make_buffer(session *s, const simt_func *f, const simt_param_info *p
 static void make_buffers(session *s) {
     for (uint32_t k = 0; k < s->module->funcs.len; k++) {
         const simt_func *f = s->module->funcs.data[k];
-        for (uint32_t p = 0; f->kernel && p < f->params.len; p++) make_buffer(s, f, &f->params.data[p]);
+        for (uint32_t p = 0; f->kernel && p < f->params.len; p++)
+            make_buffer(s, f, &f->params.data[p]);
     }
     for (uint32_t i = 0; i < s->d->values[OPT_PARAM].len; i++) {
         const char *text = s->d->values[OPT_PARAM].data[i];
         size_t n = strcspn(text, "=");
-        if (!find_buffer(s, text, n)) usage(s->d, E0818, "no kernel has a parameter '%.*s'", (int)n, text);
+        if (!find_buffer(s, text, n))
+            usage(s->d, E0818, "no kernel has a parameter '%.*s'", (int)n, text);
     }
 }
 
-// ---- Running ---------------------------------------------------------------------------------------------
+// ---- Running ------------------------------------------------------------------------------------
 
 // A text does not say how its kernels are launched: one that waits for the one before is early.
 static bool waits(const simt_func *f) {
@@ -183,7 +190,8 @@ static void run_kernels(session *s) {
     bool counting = run_profiles(d);
     if (counting) sim_count(simulator);
     for (uint32_t k = 0; k < s->module->funcs.len; k++)
-        if (s->module->funcs.data[k]->kernel) run_kernel(s, simulator, s->module->funcs.data[k], blocks);
+        if (s->module->funcs.data[k]->kernel)
+            run_kernel(s, simulator, s->module->funcs.data[k], blocks);
     if (counting) run_profile(d, simulator, stdout);
     sim_free(simulator);
 }
@@ -211,12 +219,14 @@ int run_simt(driver *d) {
     unit u;
     if (gnn_context_new(&(gnn_context_options){.device = GNN_HOST}, &s.context)) out_of_memory(0);
     if (option_given(d, OPT_RESOURCE_USAGE))
-        diag(d->ds, W0801, NO_SPAN, "--resource-usage has no effect where kernels of a .simt text are run");
+        diag(d->ds, W0801, NO_SPAN,
+             "--resource-usage has no effect where kernels of a .simt text are run");
     if (unit_load(d, d->inputs.data[0], &u) && may_run(d, u.ops.data[0].module)) {
         s.module = u.ops.data[0].module;
         run_kernels(&s);
         if (!diag_errors(d->ds)) write_buffers(&s, option_text(d, OPT_OUT, NULL));
-        for (uint32_t i = 0; i < s.buffers.len; i++) gnn_array_free(s.context, &s.buffers.data[i].array);
+        for (uint32_t i = 0; i < s.buffers.len; i++)
+            gnn_array_free(s.context, &s.buffers.data[i].array);
     }
     phase(d, NULL);
     gnn_context_free(s.context);

@@ -13,7 +13,8 @@ bool run_failed(run_op *o, gnn_status s) {
     if (s == GNN_PRECONDITION) {
         diagnostic *fault = diag(o->r->d->ds, E0820, o->op->op->at, "%s: %s", o->op->name, why);
         diag_help(fault, "the graph decides it: take one that meets it");
-    } else diag(o->r->d->ds, runtime_code((int)s, E0822), o->op->op->at, "%s: %s", o->op->name, why);
+    } else
+        diag(o->r->d->ds, runtime_code((int)s, E0822), o->op->op->at, "%s: %s", o->op->name, why);
     gnn_context_clear_error(c);
     return true;
 }

@@ -1,12 +1,15 @@
-// What a user is told of the version that is launched: another one than the schedule asked for, or a slow one, and why no other is.
+// What a user is told of the version that is launched: another one than the schedule asked for, or
+// a slow one, and why no other is.
 #include "run.h"
 
 #include <string.h>
 
-// A schedule may have several versions, such as one for skewed rows: "NAME skewed"; those of the default are not of one that is called so.
+// A schedule may have several versions, such as one for skewed rows: "NAME skewed"; those of the
+// default are not of one that is called so.
 static bool is_of_schedule(const char *version, const char *schedule) {
     size_t n = strlen(schedule);
-    return !strncmp(version, schedule, n) && (!version[n] || (version[n] == ' ' && strcmp(schedule, "default")));
+    return !strncmp(version, schedule, n) &&
+           (!version[n] || (version[n] == ' ' && strcmp(schedule, "default")));
 }
 
 // What does not hold of the version, as a plan of it alone says; NULL: nothing.
@@ -28,11 +31,14 @@ static void tell_other_schedule(run_op *o, const char *schedule) {
     const char *own = NULL, *why;
     if (is_of_schedule(o->taken, schedule)) return;
     for (uint32_t i = gnn_program_versions(o->program); i-- > 0;)
-        if (is_of_schedule(gnn_program_version(o->program, i), schedule)) own = gnn_program_version(o->program, i);
+        if (is_of_schedule(gnn_program_version(o->program, i), schedule))
+            own = gnn_program_version(o->program, i);
     if (!own) return;
     why = why_not(o, own);
     if (!why) why = "its guards do not hold for these arrays, or it would not pay";
-    diagnostic *w = diag(o->r->d->ds, W0803, o->op->op->at, "%s: '%s' is launched, not schedule '%s': %s", o->op->name, o->taken, schedule, why);
+    diagnostic *w = diag(o->r->d->ds, W0803, o->op->op->at,
+                         "%s: '%s' is launched, not schedule '%s': %s", o->op->name, o->taken,
+                         schedule, why);
     if (w) diag_help(w, "--plan='%s' launches that or nothing", own);
 }
 
@@ -56,7 +62,9 @@ static void tell_naive(run_op *o) {
     const char *other = last_but_naive(o), *why = NULL;
     if (other && !strcmp(o->taken, "naive") && !has_empty_map(o)) why = why_not(o, other);
     if (!why) return;
-    diagnostic *w = diag(o->r->d->ds, W0805, o->op->op->at, "%s: the naive plan is launched, which may take many times as long: %s", o->op->name, why);
+    diagnostic *w = diag(o->r->d->ds, W0805, o->op->op->at,
+                         "%s: the naive plan is launched, which may take many times as long: %s",
+                         o->op->name, why);
     if (w) diag_help(w, "--all-plans launches each version that fits, and says which do not");
 }
 
@@ -69,8 +77,13 @@ static void tell_twin(run_op *o) {
         if (n <= end || strcmp(o->taken + n - end, twins[i])) continue;
         const char *why = why_not(o, arena_strndup(o->arena, o->taken, n - end));
         if (!why) continue;
-        diagnostic *w = diag(o->r->d->ds, P0801, o->op->op->at, "%s: '%s' is launched, which reads arrays by elements: %s", o->op->name, o->taken, why);
-        if (w) diag_help(w, "arrays without gaps, of rows that begin where the version asks, are read by vectors");
+        diagnostic *w = diag(o->r->d->ds, P0801, o->op->op->at,
+                             "%s: '%s' is launched, which reads arrays by elements: %s",
+                             o->op->name, o->taken, why);
+        if (w)
+            diag_help(
+                w,
+                "arrays without gaps, of rows that begin where the version asks, are read by vectors");
     }
 }
 

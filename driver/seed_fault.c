@@ -21,8 +21,9 @@ static uint32_t sites(program *p, uint32_t k) {
 }
 
 static bool apply(program *p, uint32_t k, uint32_t site) {
-    return k < SIMT_FAULT_COUNT ? simt_fault_apply(p->module, (simt_fault)k, site)
-                                : program_fault_apply(p, (program_fault)(k - SIMT_FAULT_COUNT), site);
+    return k < SIMT_FAULT_COUNT
+               ? simt_fault_apply(p->module, (simt_fault)k, site)
+               : program_fault_apply(p, (program_fault)(k - SIMT_FAULT_COUNT), site);
 }
 
 static uint32_t kind_of(const char *text, const char *colon) {
@@ -37,7 +38,8 @@ static uint32_t kind_of(const char *text, const char *colon) {
 static void tell_kinds(driver *d, const char *text) {
     diagnostic *fault = usage(d, E0812, "--seed-fault takes KIND:N, not '%s'", text);
     textbuf kinds = textbuf_new(d->arena);
-    for (uint32_t k = 0; k < kind_count(); k++) textbuf_printf(&kinds, "%s%s", k ? ", " : "", kind_text(k));
+    for (uint32_t k = 0; k < kind_count(); k++)
+        textbuf_printf(&kinds, "%s%s", k ? ", " : "", kind_text(k));
     diag_help(fault, "kinds are %s", kinds.data);
 }
 

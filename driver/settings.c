@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// ---- Diagnostics -----------------------------------------------------------------------------------------
+// ---- Diagnostics --------------------------------------------------------------------------------
 
 static void unknown_warning(driver *d, const char *name) {
     diagnostic *fault = usage(d, E0809, "-W%s names no warning", name);
@@ -40,8 +40,11 @@ static bool wants_color(const driver *d) {
 // As compilers of C take it.
 static void apply_prefix_map(driver *d, const char *text) {
     const char *equals = strrchr(text, '=');
-    if (!equals || equals == text) usage(d, E0812, "--file-prefix-map takes OLD=NEW, not '%s'", text);
-    else source_map_rename(d->sources, arena_strndup(d->arena, text, (size_t)(equals - text)), equals + 1);
+    if (!equals || equals == text)
+        usage(d, E0812, "--file-prefix-map takes OLD=NEW, not '%s'", text);
+    else
+        source_map_rename(d->sources, arena_strndup(d->arena, text, (size_t)(equals - text)),
+                          equals + 1);
 }
 
 void settings_apply(driver *d) {
@@ -58,15 +61,18 @@ void settings_apply(driver *d) {
         apply_prefix_map(d, d->values[OPT_PREFIX_MAP].data[i]);
 }
 
-// ---- Devices ---------------------------------------------------------------------------------------------
+// ---- Devices ------------------------------------------------------------------------------------
 
 static const known_device devices[] = {
-#define DEVICE(name, holds, arch, sms, gb_per_s, l2_mib) {name, holds, arch, sms, 1e9 * (gb_per_s), l2_mib},
+#define DEVICE(name, holds, arch, sms, gb_per_s, l2_mib)                                           \
+    {name, holds, arch, sms, 1e9 * (gb_per_s), l2_mib},
 #include "devices.def"
 };
 enum { DEVICE_COUNT = sizeof devices / sizeof *devices };
 
-const known_device *device_at(uint32_t index) { return index < DEVICE_COUNT ? &devices[index] : NULL; }
+const known_device *device_at(uint32_t index) {
+    return index < DEVICE_COUNT ? &devices[index] : NULL;
+}
 
 const known_device *device_named(const driver *d) {
     for (uint32_t i = 0; i < DEVICE_COUNT; i++)
@@ -89,14 +95,15 @@ int device_number(driver *d) {
     return 0;
 }
 
-// ---- Frontend, passes, code generation -------------------------------------------------------------------
+// ---- Frontend, passes, code generation ----------------------------------------------------------
 
 static const frontend_define *defines(driver *d) {
     uint32_t n = d->values[OPT_DEFINE].len;
     frontend_define *out = ARENA_ARRAY(d->arena, frontend_define, n + 1);
     for (uint32_t i = 0; i < n; i++) {
         const char *text = d->values[OPT_DEFINE].data[i], *equals = strchr(text, '=');
-        if (!equals || equals == text || !equals[1]) usage(d, E0812, "-D takes NAME=VALUE, not '%s'", text);
+        if (!equals || equals == text || !equals[1])
+            usage(d, E0812, "-D takes NAME=VALUE, not '%s'", text);
         size_t length = strcspn(text, "=");
         out[i] = (frontend_define){arena_strndup(d->arena, text, length), equals ? equals + 1 : ""};
     }
@@ -158,27 +165,30 @@ cg_options settings_codegen(const driver *d) {
                         .verbose_assembler = option_given(d, OPT_RESOURCE_USAGE)};
 }
 
-// ---- Architectures ---------------------------------------------------------------------------------------
+// ---- Architectures ------------------------------------------------------------------------------
 
 // The best of our architectures for the GPU here.
 static const gpu_arch *native_arch(driver *d) {
     gnn_context *c = NULL;
     gnn_device_info info = {0};
-    bool found = !gnn_context_new(&(gnn_context_options){.device = GNN_GPU(0)}, &c) && !gnn_device_query(c, &info);
+    bool found = !gnn_context_new(&(gnn_context_options){.device = GNN_GPU(0)}, &c) &&
+                 !gnn_device_query(c, &info);
     if (!found) usage(d, E0809, "--arch=native: %s", c ? gnn_context_error(c) : "no GPU is found");
     gnn_context_free(c);
     const gpu_arch *best = NULL;
     for (uint32_t i = 0; found && gpu_arch_at(i); i++)
         if (gpu_arch_at(i)->sm <= (uint32_t)info.sm) best = gpu_arch_at(i);
     if (found && !best)
-        usage(d, E0809, "--arch=native: the GPU has compute capability %d.%d", info.sm / 10, info.sm % 10);
+        usage(d, E0809, "--arch=native: the GPU has compute capability %d.%d", info.sm / 10,
+              info.sm % 10);
     return best;
 }
 
 const gpu_arch *settings_simulated(driver *d) {
     const known_device *named = device_named(d);
     const gpu_arch *own = gpu_arch_find(named ? named->arch : GPU_DEFAULT),
-                  *a = settings_arch(d, option_text(d, OPT_ARCH, d->loaded_arch ? d->loaded_arch : own->name));
+                   *a = settings_arch(
+                       d, option_text(d, OPT_ARCH, d->loaded_arch ? d->loaded_arch : own->name));
     if (!named || !a || a->sm == own->sm) return a;
     usage(d, E0812, "--device=%s is of %s, not of --arch=%s", named->name, own->name, a->name);
     return NULL;
@@ -192,6 +202,7 @@ const gpu_arch *settings_arch(driver *d, const char *name) {
     uint32_t n = 0;
     for (; n < 64 && gpu_arch_at(n); n++) names[n] = gpu_arch_at(n)->name;
     diagnostic *fault = usage(d, E0809, "'%s' is not an architecture gnnc knows", name);
-    if (!diag_suggest(fault, NO_SPAN, name, names, n)) diag_help(fault, "--print-targets lists them");
+    if (!diag_suggest(fault, NO_SPAN, name, names, n))
+        diag_help(fault, "--print-targets lists them");
     return NULL;
 }

@@ -1,4 +1,5 @@
-// Elements of large arrays by all cores. Which thread has which piece is nobody's business: each element is computed by itself.
+// Elements of large arrays by all cores. Which thread has which piece is nobody's business: each
+// element is computed by itself.
 #include "spread.h"
 
 #include <pthread.h>
@@ -26,7 +27,10 @@ static void *work(void *user) {
 void spread(int64_t n, void (*body)(void *user, int64_t first, int64_t last), void *user) {
     pthread_t others[MOST_THREADS];
     long cores = n < FEW ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t threads = cores < 2 ? 1 : cores > MOST_THREADS ? MOST_THREADS : (uint32_t)cores, begun = 0;
+    uint32_t threads = cores < 2              ? 1
+                       : cores > MOST_THREADS ? MOST_THREADS
+                                              : (uint32_t)cores,
+             begun = 0;
     spreading s = {.n = n, .piece = n / (threads * PIECES) + 1, .body = body, .user = user};
     while (begun + 1 < threads && !pthread_create(&others[begun], NULL, work, &s)) begun++;
     work(&s);   // alone where there are no others to be had

@@ -18,7 +18,9 @@ int driver_status_compared(driver *d) {
 }
 
 diag_code runtime_code(int status, diag_code otherwise) {
-    return status == GNN_NO_MEMORY || status == GNN_NO_THREADS ? E0824 : status == GNN_IO ? E0801 : otherwise;
+    return status == GNN_NO_MEMORY || status == GNN_NO_THREADS ? E0824
+           : status == GNN_IO                                  ? E0801
+                                                               : otherwise;
 }
 
 void must_tell(const driver *d, const char *who) {

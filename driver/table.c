@@ -19,8 +19,8 @@ void table_put(textbuf *out, const text_table *t) {
     for (uint32_t i = 0; i < t->rows * t->columns; i++) {
         uint32_t k = i % t->columns;
         bool last = k + 1 == t->columns, right = k >= t->first_number && k <= t->last_number;
-        textbuf_printf(out, right ? "%s%*s%s" : "%s%-*s%s", k ? "  " : "", last && !right ? 0 : width[k],
-                       t->cells[i], last ? "\n" : "");
+        textbuf_printf(out, right ? "%s%*s%s" : "%s%-*s%s", k ? "  " : "",
+                       last && !right ? 0 : width[k], t->cells[i], last ? "\n" : "");
     }
 }
 

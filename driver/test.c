@@ -1,4 +1,5 @@
-// gnnc test: draws cases, runs as many at a time as there are cores, makes the smallest of what fails.
+// gnnc test: draws cases, runs as many at a time as there are cores, makes the smallest of what
+// fails.
 #include "test.h"
 #include "clock.h"
 
@@ -31,14 +32,14 @@ typedef struct {
     uint64_t seed, cases, first;
     double until;   // seconds; 0: no limit
     uint32_t jobs;
-    char *folder;   // of files for cases
+    char *folder;       // of files for cases
     FILE *pack;         // --pack; NULL: none
     const char *part;   // its name until it is whole
 } testing;
 
 static double seconds(void) { return clock_ms() / 1e3; }
 
-// ---- Findings --------------------------------------------------------------------------------------------
+// ---- Findings -----------------------------------------------------------------------------------
 // One of each kind an op: the first by number, whichever ended first.
 static void keep(testing *t, const test_case *c, uint64_t number, const test_outcome *o) {
     const finding new = {*c, number, o->kind, o->text};
@@ -69,8 +70,8 @@ static void shrink(testing *t, finding *f) {
     uint32_t runs = 0;
     for (bool good = true; good;) {
         good = false;
-        for (uint32_t k = 0; runs < SHRINK_RUNS && test_case_smaller(t->d->arena, &f->c, k, &smaller);
-             runs++) {
+        for (uint32_t k = 0;
+             runs < SHRINK_RUNS && test_case_smaller(t->d->arena, &f->c, k, &smaller); runs++) {
             test_outcome o = run_alone(t, &smaller);
             if (o.verdict != TEST_FAULT || strcmp(o.kind, f->kind)) {
                 k++;
@@ -117,7 +118,7 @@ static void tell_finding(testing *t, finding *f, uint32_t number) {
     }
 }
 
-// ---- Cases -----------------------------------------------------------------------------------------------
+// ---- Cases --------------------------------------------------------------------------------------
 typedef struct {
     test_child *child;
     test_case c;
@@ -192,7 +193,7 @@ static bool run_cases(testing *t) {
     return good;
 }
 
-// ---- What is tested --------------------------------------------------------------------------------------
+// ---- What is tested -----------------------------------------------------------------------------
 static bool choose_targets(testing *t) {
     driver *d = t->d;
     const bool asked = option_given(d, OPT_TARGET);
@@ -222,7 +223,8 @@ static bool choose_ops(testing *t) {
         if (u.ops.data[i].op && u.ops.data[i].op->stages.len)
             VEC_PUSH(t->d->arena, &t->ops, test_op_new(t->d->arena, &u.ops.data[i]));
     if (!t->ops.len)
-        diag(t->d->ds, E0806, NO_SPAN, "nothing to test: '%s' has no op with a concrete form", u.path);
+        diag(t->d->ds, E0806, NO_SPAN, "nothing to test: '%s' has no op with a concrete form",
+             u.path);
     return t->ops.len;
 }
 
@@ -245,9 +247,12 @@ static void tell_untested(const testing *t, uint32_t k) {
     const tally *n = &t->tallies[k];
     const char *name = t->ops.data[k].name;
     printf("%s: NOT TESTED in %u cases\n", name, n->cases);
-    diag_help(diag(t->d->ds, W0804, t->ops.data[k].op->at, "%s: nothing was compared in %u cases: %u do not meet its preconditions, of %u a schedule was refused",
-                   name, n->cases, n->unfit, n->refused),
-              "--graph and -D name a graph and sizes that do");
+    diag_help(
+        diag(
+            t->d->ds, W0804, t->ops.data[k].op->at,
+            "%s: nothing was compared in %u cases: %u do not meet its preconditions, of %u a schedule was refused",
+            name, n->cases, n->unfit, n->refused),
+        "--graph and -D name a graph and sizes that do");
 }
 
 static void tell_op(const testing *t, uint32_t k) {
@@ -260,10 +265,11 @@ static void tell_op(const testing *t, uint32_t k) {
         tell_untested(t, k);
         return;
     }
-    printf("%s: %s %u runs of %u cases", t->ops.data[k].name, t->pack ? "packed" : "right in all", n->runs,
-           n->cases);
+    printf("%s: %s %u runs of %u cases", t->ops.data[k].name, t->pack ? "packed" : "right in all",
+           n->runs, n->cases);
     if (n->schedules) printf(", %u random schedules among them", n->schedules);
-    if (n->follows + n->skipped) printf("; %u changes of inputs followed, %u skipped", n->follows, n->skipped);
+    if (n->follows + n->skipped)
+        printf("; %u changes of inputs followed, %u skipped", n->follows, n->skipped);
     if (n->overflows) printf("; in %u something overflowed, which is not compared", n->overflows);
     if (n->refused) printf("; %u schedules were refused with a reason", n->refused);
     if (n->large) printf("; %u cases are too large for a pack", n->large);
@@ -278,12 +284,13 @@ static void tell(testing *t) {
         cases += t->tallies[i].cases;
         runs += t->tallies[i].runs;
     }
-    if (t->findings.len) qsort(t->findings.data, t->findings.len, sizeof *t->findings.data, by_number);
+    if (t->findings.len)
+        qsort(t->findings.data, t->findings.len, sizeof *t->findings.data, by_number);
     for (uint32_t i = 0; i < t->findings.len && i < MOST_FINDINGS; i++)
         tell_finding(t, &t->findings.data[i], i + 1);
     if (t->ops.len > 1)
-        printf("%u ops, %u cases, %u runs %s, %u cases failed (seed %llu)\n", t->ops.len, cases, runs,
-               t->pack ? "packed" : "right", faults, (unsigned long long)t->seed);
+        printf("%u ops, %u cases, %u runs %s, %u cases failed (seed %llu)\n", t->ops.len, cases,
+               runs, t->pack ? "packed" : "right", faults, (unsigned long long)t->seed);
     t->d->mismatch = faults;
 }
 
@@ -305,7 +312,7 @@ static void remove_folder(const char *folder) {
     rmdir(folder);
 }
 
-// ---- A pack ----------------------------------------------------------------------------------------------
+// ---- A pack -------------------------------------------------------------------------------------
 static const char *pack_path(const testing *t) { return option_text(t->d, OPT_PACK, ""); }
 
 static bool pack_open(testing *t) {
@@ -330,8 +337,10 @@ int drive_test(driver *d) {
                  .first = (uint64_t)option_number(d, OPT_FIRST, 0)};
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int64_t jobs = option_number(d, OPT_JOBS, cores > 0 ? cores : 1);
-    if (jobs < 1 || jobs > MOST_JOBS) usage(d, E0812, "--jobs takes a number from 1 to %d", MOST_JOBS);
-    if (d->usage_fault || !choose_targets(&t) || !choose_ops(&t) || !choose_stock(&t)) return driver_status(d);
+    if (jobs < 1 || jobs > MOST_JOBS)
+        usage(d, E0812, "--jobs takes a number from 1 to %d", MOST_JOBS);
+    if (d->usage_fault || !choose_targets(&t) || !choose_ops(&t) || !choose_stock(&t))
+        return driver_status(d);
     t.jobs = (uint32_t)jobs;
     t.cases = (uint64_t)option_number(d, OPT_CASES, (int64_t)t.ops.len * CASES_AN_OP);
     t.tallies = ARENA_ARRAY(d->arena, tally, t.ops.len);

@@ -1,13 +1,14 @@
-// gnnc test: an op under schedules, graphs, sizes, types and layouts drawn at random, each case against the
-// op's definition. A case is a command of `gnnc run --check`, with a file that holds the schedule, on the host at both
-// levels of the code generator, a fifth of the cases on changed inputs, too (--metamorphic), and runs
-// in a process of its own: what crashes or hangs is a finding, and what is found can be repeated by hand.
+// gnnc test: an op under schedules, graphs, sizes, types and layouts drawn at random, each case
+// against the op's definition. A case is a command of `gnnc run --check`, with a file that holds
+// the schedule, on the host at both levels of the code generator, a fifth of the cases on changed
+// inputs, too (--metamorphic), and runs in a process of its own: what crashes or hangs is a
+// finding, and what is found can be repeated by hand.
 #ifndef GNNC_TEST_H
 #define GNNC_TEST_H
 
 #include "unit.h"
 
-// ---- Chance ----------------------------------------------------------------------------------------------
+// ---- Chance -------------------------------------------------------------------------------------
 typedef struct {
     uint64_t seed, at;
 } test_rng;
@@ -15,7 +16,7 @@ uint64_t test_draw(test_rng *r, uint64_t n);   // in [0, n)
 bool test_chance(test_rng *r, uint32_t per_cent);
 #define TEST_PICK(r, list) ((list)[test_draw((r), sizeof(list) / sizeof *(list))])
 
-// ---- What is tested (test_op.c) --------------------------------------------------------------------------
+// ---- What is tested (test_op.c) -----------------------------------------------------------------
 enum { TEST_MOST_INDICES = 16 };
 typedef struct {
     const char *name;
@@ -41,7 +42,7 @@ typedef struct {
 typedef VEC(test_op) test_ops;
 test_op test_op_new(arena *a, const unit_op *o);
 
-// ---- A schedule (test_schedule.c, test_words.c) ----------------------------------------------------------
+// ---- A schedule (test_schedule.c, test_words.c) -------------------------------------------------
 typedef struct test_word {
     const char *text;   // NULL: a number, or an option
     int64_t number;
@@ -71,32 +72,35 @@ typedef struct {
     test_schedules *out;
     uint32_t lanes, groups;   // threads that are left
     uint32_t classes;         // schedules of classes so far
-    uint32_t pads;              // per cent of dense indices that are padded
+    uint32_t pads;            // per cent of dense indices that are padded
 } test_maker;
 void test_schedule_draw(test_maker *m);
 bool test_verb_usable(const test_maker *m, const char *verb);
 void test_put(test_maker *m, test_schedule *s, const char *verb, const test_word *words, uint32_t n,
               const char *stage);
-// A statement with what its form in schedule.def asks for; of a stage among those given, or of any (NULL).
-// False: the op has nothing of a kind that the form wants.
+// A statement with what its form in schedule.def asks for; of a stage among those given, or of any
+// (NULL). False: the op has nothing of a kind that the form wants.
 bool test_statement_draw(test_maker *m, test_schedule *s, const char *verb,
                          bool (*among)(const test_stage *));
 const char *test_class_draw(test_maker *m);   // the schedule of a class of rows
-bool test_word_of(const char *text, const char *kind);   // of a kind that has a fixed set of words: one of them
+// of a kind that has a fixed set of words: one of them
+bool test_word_of(const char *text, const char *kind);
 const char *test_word_draw(test_maker *m, const char *kind);   // NULL: the kind has no fixed set
-void test_schedules_print(textbuf *out, const test_schedules *s, const char *op, const char *machine);
+void test_schedules_print(textbuf *out, const test_schedules *s, const char *op,
+                          const char *machine);
 static inline test_word test_text(const char *text) { return (test_word){.text = text}; }
 static inline test_word test_number(int64_t n) { return (test_word){.number = n}; }
 
-// ---- Schedules that are there (test_taken.c) --------------------------------------------------------------
+// ---- Schedules that are there (test_taken.c) ----------------------------------------------------
 // Reads schedules; NULL: there are none.
 const ast_item *test_schedules_read(driver *d, const char *path, const char *text);
-// One of them becomes m's last schedule, those of its classes before it. own: they are of this op; else their names are mapped
-// to the op's. few: some statements alone, added to the last schedule. false: nothing was taken.
+// One of them becomes m's last schedule, those of its classes before it. own: they are of this op;
+// else their names are mapped to the op's. few: some statements alone, added to the last schedule.
+// false: nothing was taken.
 bool test_schedule_take(test_maker *m, const ast_item *all, bool own, bool few);
 void test_schedule_change(test_maker *m);   // one thing of one statement
 
-// ---- A case (test_case.c) --------------------------------------------------------------------------------
+// ---- A case (test_case.c) -----------------------------------------------------------------------
 typedef enum { TEST_SIM, TEST_HOST, TEST_CUDA } test_target;
 typedef struct {
     const char *group, *what;   // "graph", "no nodes"
@@ -116,11 +120,12 @@ typedef struct {
     uint32_t nops;
     VEC(const ast_item *) taken;   // schedules of --take, a file each
 } test_stock;
-test_case test_case_draw(arena *a, const test_stock *stock, const test_op *op, test_target target, test_rng *rng);
+test_case test_case_draw(arena *a, const test_stock *stock, const test_op *op, test_target target,
+                         test_rng *rng);
 // The k-th way to make it smaller; false: there are no more.
 bool test_case_smaller(arena *a, const test_case *c, uint32_t k, test_case *out);
 
-// ---- What varies (test_draws.def, test_draws.c) ----------------------------------------------------------
+// ---- What varies (test_draws.def, test_draws.c) -------------------------------------------------
 typedef struct {
     const char *option, *values, *beside, *on;
     uint32_t of;
@@ -128,7 +133,7 @@ typedef struct {
 typedef struct {
     const char *what, *text;
 } test_graph;
-extern const test_axis test_axes[];     // up to one without an option
+extern const test_axis test_axes[];   // up to one without an option
 extern const test_graph test_graphs[];
 typedef enum {
 #define SOURCE(id, of, what) TEST_##id,
@@ -146,7 +151,7 @@ void test_drew(arena *a, test_case *c, const char *group, const char *what);
 void test_drew_source(arena *a, test_case *c, test_source s);
 void test_drew_other(arena *a, test_case *c, test_other o);
 
-// ---- Running one (test_child.c) --------------------------------------------------------------------------
+// ---- Running one (test_child.c) -----------------------------------------------------------------
 // Lacking: the machine lacks what it takes to run the case, which tells nothing of it.
 typedef enum { TEST_RIGHT, TEST_UNFIT, TEST_REFUSED, TEST_FAULT, TEST_LACKING } test_verdict;
 typedef struct {
@@ -156,20 +161,21 @@ typedef struct {
     uint32_t right;     // rows that were compared and right, or packed
     uint32_t follows, skipped;   // changes of inputs that results followed; that do not apply
     uint32_t overflows;          // rows in which something did
-    bool large;         // too large to pack: left out
+    bool large;                  // too large to pack: left out
 } test_outcome;
 typedef struct test_child test_child;
-// The file of a case is written beside nothing else, under a name of its own in the folder; so is what --pack makes of it.
-// NULL: errno tells why it cannot be.
+// The file of a case is written beside nothing else, under a name of its own in the folder; so is
+// what --pack makes of it. NULL: errno tells why it cannot be.
 test_child *test_start(arena *a, const driver *d, const test_case *c, const char *folder);
-test_child *test_any_ended(test_child **children, uint32_t n);               // waits
+test_child *test_any_ended(test_child **children, uint32_t n);   // waits
 // Frees it. What it packed goes to `pack`; NULL: is left out.
 test_outcome test_end(arena *a, test_child *child, FILE *pack);
 void test_cancel(test_child *child);   // one that may still run
-// The schedules that apply to an op, and the default, as `gnnc --emit=schedule` prints them with these options; NULL: it prints none.
+// The schedules that apply to an op, and the default, as `gnnc --emit=schedule` prints them with
+// these options; NULL: it prints none.
 const char *test_default_text(arena *a, driver *d, const char *op, const test_case *c, bool same);
 
-// ---- Counts of what was drawn (test_draws.c) -------------------------------------------------------------
+// ---- Counts of what was drawn (test_draws.c) ----------------------------------------------------
 typedef struct {
     const char *group, *what;
     uint32_t cases, right, refused;

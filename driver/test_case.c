@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- Drawing ---------------------------------------------------------------------------------------------
+// ---- Drawing ------------------------------------------------------------------------------------
 static const int64_t extents[] = {0, 1, 2, 3, 4, 4, 5, 7, 8, 8, 12, 16, 32, 33};
-enum { GRAPHS_A_CASE = 3, GRAPHS_A_PACK = 8 };   // packed, they share a cubin
+enum { GRAPHS_A_CASE = 3, GRAPHS_A_PACK = 8 };                      // packed, they share a cubin
 enum { ONE_OPTION = 25, UNKNOWN = 30, MORE_ROWS = 8, TWIN = 25 };   // per cent of the cases
 
 static void option(arena *a, test_case *c, const char *text) { VEC_PUSH(a, &c->options, text); }
@@ -53,7 +53,8 @@ static int64_t *draw_sizes(arena *a, const driver *d, test_case *c, test_rng *r,
     return sizes;
 }
 
-// Of a space that maps lead into: as many as no graph of the table has, so that the last rows are empty.
+// Of a space that maps lead into: as many as no graph of the table has, so that the last rows are
+// empty.
 static void draw_rows(arena *a, const driver *d, test_case *c, test_rng *r) {
     const tensor_op *op = c->op->op;
     if (d->values[OPT_GRAPH].len || option_given(d, OPT_PACK) || !test_chance(r, MORE_ROWS)) return;
@@ -77,7 +78,7 @@ static void draw_types(arena *a, const driver *d, test_case *c, test_rng *r, boo
     }
 }
 
-// ---- Options of the table --------------------------------------------------------------------------------
+// ---- Options of the table -----------------------------------------------------------------------
 static bool has_option(const test_case *c, const char *text) {
     for (uint32_t i = 0; *text && i < c->options.len; i++)
         if (!strncmp(c->options.data[i], text, strlen(text))) return true;
@@ -86,7 +87,8 @@ static bool has_option(const test_case *c, const char *text) {
 
 static bool is_on(const driver *d, const test_case *c, const test_axis *x) {
     const bool arch = !strcmp(x->option, "--arch=");
-    return strchr(x->on, option_given(d, OPT_PACK) ? 'p' : "shc"[c->target]) && !(arch && option_given(d, OPT_ARCH));
+    return strchr(x->on, option_given(d, OPT_PACK) ? 'p' : "shc"[c->target]) &&
+           !(arch && option_given(d, OPT_ARCH));
 }
 
 static void draw_axis(arena *a, const driver *d, test_case *c, test_rng *r, const test_axis *x) {
@@ -116,7 +118,7 @@ static void draw_seeds(arena *a, test_case *c, test_rng *r) {
     if (c->target == TEST_HOST) option(a, c, "--all-levels");
 }
 
-// ---- A schedule ------------------------------------------------------------------------------------------
+// ---- A schedule ---------------------------------------------------------------------------------
 static test_source draw_source(test_rng *r) {
     static const uint32_t shares[] = {
 #define SOURCE(id, of, what) of,
@@ -137,7 +139,8 @@ static const ast_item *default_of(const test_stock *k, const test_op *op, const 
 
 static const ast_item *another(const test_stock *k, const test_case *c, test_rng *r) {
     const uint64_t at = test_draw(r, k->nops + 2 * k->taken.len);
-    return at < k->nops ? default_of(k, &k->ops[at], c) : k->taken.data[(at - k->nops) % k->taken.len];
+    return at < k->nops ? default_of(k, &k->ops[at], c)
+                        : k->taken.data[(at - k->nops) % k->taken.len];
 }
 
 // From schedules that are there; false: there are none, or nothing of them could be taken.
@@ -152,13 +155,19 @@ static bool take(const test_stock *k, test_case *c, test_maker *m, test_source s
 }
 
 // Mostly of chance, or taken over; else one of the file's, the default or the naive plan.
-static void draw_schedule(arena *a, const test_stock *k, test_case *c, test_rng *r, const int64_t *sizes) {
+static void draw_schedule(arena *a, const test_stock *k, test_case *c, test_rng *r,
+                          const int64_t *sizes) {
     if (option_given(k->d, OPT_SCHEDULE)) {
         option(a, c, arena_printf(a, "--schedule=%s", option_text(k->d, OPT_SCHEDULE, "")));
         return;
     }
     test_source source = draw_source(r);
-    test_maker m = {.arena = a, .rng = r, .op = c->op, .sizes = sizes, .host = c->target == TEST_HOST, .out = &c->schedules};
+    test_maker m = {.arena = a,
+                    .rng = r,
+                    .op = c->op,
+                    .sizes = sizes,
+                    .host = c->target == TEST_HOST,
+                    .out = &c->schedules};
     m.arch = m.host ? NULL : gpu_arch_find(c->machine);
     if (source > TEST_DRAWN && !take(k, c, &m, source)) source = TEST_DRAWN, c->schedules.len = 0;
     if (source == TEST_DRAWN) test_schedule_draw(&m);
@@ -177,8 +186,12 @@ static void note_fit(arena *a, test_case *c) {
     if (any) test_drew_other(a, c, TEST_FIT);
 }
 
-test_case test_case_draw(arena *a, const test_stock *stock, const test_op *op, test_target target, test_rng *r) {
-    test_case c = {.op = op, .name = op->name, .target = target, .machine = target == TEST_HOST ? "host" : GPU_DEFAULT};
+test_case test_case_draw(arena *a, const test_stock *stock, const test_op *op, test_target target,
+                         test_rng *r) {
+    test_case c = {.op = op,
+                   .name = op->name,
+                   .target = target,
+                   .machine = target == TEST_HOST ? "host" : GPU_DEFAULT};
     const driver *d = stock->d;
     const bool one = test_chance(r, ONE_OPTION);   // besides the schedule: all else is plain
     if (op->gradient) test_drew_other(a, &c, TEST_GRADIENT);
@@ -197,7 +210,7 @@ test_case test_case_draw(arena *a, const test_stock *stock, const test_op *op, t
     return c;
 }
 
-// ---- Smaller ---------------------------------------------------------------------------------------------
+// ---- Smaller ------------------------------------------------------------------------------------
 static test_word *copy_words(arena *a, const test_word *w, uint32_t n) {
     test_word *copy = ARENA_ARRAY(a, test_word, n + 1);
     for (uint32_t i = 0; i < n; i++) {
@@ -251,8 +264,9 @@ static void smaller_words(countdown *n, test_word *w, uint32_t count) {
     }
 }
 
-#define DROP(list, k)                                                                                        \
-    (memmove((list).data + (k), (list).data + (k) + 1, ((list).len - (k)-1) * sizeof *(list).data),          \
+#define DROP(list, k)                                                                              \
+    (memmove((list).data + (k), (list).data + (k) + 1,                                             \
+             ((list).len - (k) - 1) * sizeof *(list).data),                                        \
      (list).len--)
 
 static void smaller_schedules(countdown *n, test_case *c) {
@@ -275,7 +289,8 @@ static void smaller_schedules(countdown *n, test_case *c) {
 // "er:9:20": each number smaller.
 static const char *smaller_numbers(countdown *n, const char *text) {
     for (const char *at = strchr(text, ':'); at && *at; at++) {
-        if (!isdigit((unsigned char)*at) || isalnum((unsigned char)at[-1]) || at[-1] == '.') continue;
+        if (!isdigit((unsigned char)*at) || isalnum((unsigned char)at[-1]) || at[-1] == '.')
+            continue;
         char *end;
         long long x = strtoll(at, &end, 10);
         if (*end == '.') continue;
@@ -292,8 +307,9 @@ static const char *smaller_size(countdown *n, const char *text) {
     char *end;
     long long x = strtoll(equals + 1, &end, 10);
     if (end == equals + 1)
-        return strcmp(equals, "=f32") && now(n) ? arena_printf(n->a, "%.*s=f32", (int)(equals - text), text)
-                                                : text;
+        return strcmp(equals, "=f32") && now(n)
+                   ? arena_printf(n->a, "%.*s=f32", (int)(equals - text), text)
+                   : text;
     const long long less[] = {1, 2, x / 2, x - 1};
     for (uint32_t i = 0; i < sizeof less / sizeof *less; i++)
         if (!*end && less[i] > 0 && less[i] < x && now(n))
@@ -303,7 +319,8 @@ static const char *smaller_size(countdown *n, const char *text) {
 
 static void smaller_options(countdown *n, test_case *c) {
     uint32_t given = 0;
-    for (uint32_t i = 0; i < c->options.len; i++) given += !strncmp(c->options.data[i], "--graph=", 8);
+    for (uint32_t i = 0; i < c->options.len; i++)
+        given += !strncmp(c->options.data[i], "--graph=", 8);
     for (uint32_t i = 0; i < c->options.len && !n->made; i++) {
         const char *x = c->options.data[i];
         if (!strcmp(x, "--all-levels") && now(n)) c->options.data[i] = "-O0";
@@ -315,7 +332,8 @@ static void smaller_options(countdown *n, test_case *c) {
             DROP(c->options, i);
             return;
         }
-        if (graph && strncmp(x, "--graph=path:", 13) && now(n)) c->options.data[i] = "--graph=path:3";
+        if (graph && strncmp(x, "--graph=path:", 13) && now(n))
+            c->options.data[i] = "--graph=path:3";
         else if (graph) c->options.data[i] = smaller_numbers(n, x);
         else if (size) c->options.data[i] = smaller_size(n, x);
     }

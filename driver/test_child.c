@@ -1,5 +1,5 @@
-// A case in a process of its own: a copy of this one that runs the case's command line and prints to a file
-// without a name.
+// A case in a process of its own: a copy of this one that runs the case's command line and prints
+// to a file without a name.
 #define _GNU_SOURCE   // memfd_create
 #include "graph_file.h"
 #include "test.h"
@@ -21,7 +21,7 @@ struct test_child {
     const char *packed;   // what --pack makes of it; NULL: it runs
 };
 
-// ---- The command -----------------------------------------------------------------------------------------
+// ---- The command --------------------------------------------------------------------------------
 static const char *folder_of(arena *a, const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? arena_strndup(a, path, (size_t)(slash - path + (slash == path))) : ".";
@@ -40,8 +40,9 @@ static words command_of(arena *a, const driver *d, const test_case *c, const cha
     static const char *const targets[] = {"--target=sim", "--target=host", "--target=cuda"};
     words w = {0};
     const char *path = d->inputs.data[0];
-    const char *const first[] = {
-        "gnnc", "run", file ? file : path, "--op", c->name, targets[c->target], "--check", "--all-plans"};
+    const char *const first[] = {"gnnc",    "run",        file ? file : path,
+                                 "--op",    c->name,      targets[c->target],
+                                 "--check", "--all-plans"};
     for (uint32_t i = 0; i < sizeof first / sizeof *first; i++) VEC_PUSH(a, &w, first[i]);
     if (file) VEC_PUSH(a, &w, arena_printf(a, "-I%s", folder_of(a, path)));
     for (uint32_t i = 0; i < d->values[OPT_INCLUDE].len; i++)
@@ -67,7 +68,7 @@ const char *test_command_text(arena *a, const driver *d, const test_case *c, con
     return out.data;
 }
 
-// ---- Starting --------------------------------------------------------------------------------------------
+// ---- Starting -----------------------------------------------------------------------------------
 static bool write_file(const char *path, const char *text) {
     FILE *f = fopen(path, "w");
     return f && (fputs(text, f) >= 0) & !fclose(f);
@@ -137,7 +138,7 @@ test_child *test_any_ended(test_child **children, uint32_t n) {
     }
 }
 
-// ---- What it says ----------------------------------------------------------------------------------------
+// ---- What it says -------------------------------------------------------------------------------
 // NULL: errno tells why.
 static const char *read_all(arena *a, int fd) {
     struct stat st;
@@ -158,15 +159,24 @@ static const char *reason_in(arena *a, const char *text) {
     return arena_strndup(a, at, strcspn(at, "\n"));
 }
 
-// ---- The default's schedules -----------------------------------------------------------------------------
+// ---- The default's schedules --------------------------------------------------------------------
 static bool compiles_alike(const char *option) {
-    return !strncmp(option, "-D", 2) || !strncmp(option, "--index=", 8) || !strncmp(option, "--block-size=", 13) || !strncmp(option, "--no-det", 8);
+    return !strncmp(option, "-D", 2) || !strncmp(option, "--index=", 8) ||
+           !strncmp(option, "--block-size=", 13) || !strncmp(option, "--no-det", 8);
 }
 
 static words printing_of(arena *a, const driver *d, const char *op, const test_case *c, bool same) {
     words w = {0};
     const bool host = c->target == TEST_HOST;
-    const char *const first[] = {"gnnc", d->inputs.data[0], "--op", op, "--emit=schedule", "-o", "-", host ? "--target=host" : "--target=cuda", "-Wno-unused-option"};
+    const char *const first[] = {"gnnc",
+                                 d->inputs.data[0],
+                                 "--op",
+                                 op,
+                                 "--emit=schedule",
+                                 "-o",
+                                 "-",
+                                 host ? "--target=host" : "--target=cuda",
+                                 "-Wno-unused-option"};
     for (uint32_t i = 0; i < sizeof first / sizeof *first; i++) VEC_PUSH(a, &w, first[i]);
     for (uint32_t i = 0; i < d->values[OPT_INCLUDE].len; i++)
         VEC_PUSH(a, &w, arena_printf(a, "-I%s", d->values[OPT_INCLUDE].data[i]));
@@ -193,13 +203,17 @@ static bool run_child(int output, int errors, const words *w, int *status) {
 
 const char *test_default_text(arena *a, driver *d, const char *op, const test_case *c, bool same) {
     words w = printing_of(a, d, op, c, same);
-    int output = memfd_create("gnnc-test", MFD_CLOEXEC), errors = memfd_create("gnnc-test", MFD_CLOEXEC), status = 1;
+    int output = memfd_create("gnnc-test", MFD_CLOEXEC),
+        errors = memfd_create("gnnc-test", MFD_CLOEXEC), status = 1;
     bool ran = run_child(output, errors, &w, &status), ended = ran && WIFEXITED(status),
-         printed = ended && WEXITSTATUS(status) == STATUS_GOOD, lacks = ended && WEXITSTATUS(status) == STATUS_IO;
-    const char *text = printed ? read_all(a, output) : NULL, *said = lacks ? read_all(a, errors) : NULL;
+         printed = ended && WEXITSTATUS(status) == STATUS_GOOD,
+         lacks = ended && WEXITSTATUS(status) == STATUS_IO;
+    const char *text = printed ? read_all(a, output) : NULL,
+               *said = lacks ? read_all(a, errors) : NULL;
     if (!ran || lacks || (printed && !text)) {
         d->io_fault = true;
-        diag(d->ds, E0822, NO_SPAN, "the default's schedules cannot be printed: %s", said ? reason_in(a, said) : strerror(errno));
+        diag(d->ds, E0822, NO_SPAN, "the default's schedules cannot be printed: %s",
+             said ? reason_in(a, said) : strerror(errno));
     }
     if (output >= 0) close(output);
     if (errors >= 0) close(errors);
@@ -215,14 +229,15 @@ static uint32_t count(const char *text, const char *what) {
 // Errors by code: those of sizes and graphs that an op does not take, of schedules, others.
 typedef struct {
     uint32_t input, schedule, other;
-    bool planned;        // a schedule that says nothing wrong cannot be executed: a way out has to be told
+    // a schedule that says nothing wrong cannot be executed: a way out has to be told
+    bool planned;
     const char *first;   // of the others, or of all
 } codes;
 
 // E0806: of a gradient nothing is saved.
 static bool is_input(const char *code) {
-    return !strcmp(code, "E0806") || !strcmp(code, "E0819") || !strcmp(code, "E0820") || !strcmp(code, "E0821") ||
-           !strncmp(code, "E03", 3);
+    return !strcmp(code, "E0806") || !strcmp(code, "E0819") || !strcmp(code, "E0820") ||
+           !strcmp(code, "E0821") || !strncmp(code, "E03", 3);
 }
 
 static codes codes_in(arena *a, const char *text) {
@@ -230,7 +245,8 @@ static codes codes_in(arena *a, const char *text) {
     for (const char *at = text; (at = strstr(at, "error[E"));) {
         at += strlen("error[");
         const char *code = arena_strndup(a, at, 5);
-        bool input = is_input(code), schedule = !strncmp(code, "E05", 3) || !strncmp(code, "E09", 3);
+        bool input = is_input(code),
+             schedule = !strncmp(code, "E05", 3) || !strncmp(code, "E09", 3);
         if (!*c.first || (!input && !schedule && !c.other)) c.first = code;
         if (input) c.input++;
         else if (schedule) c.schedule++;
@@ -241,7 +257,8 @@ static codes codes_in(arena *a, const char *text) {
 }
 
 static test_outcome fault(arena *a, const char *text, const char *format, const char *what) {
-    return (test_outcome){.verdict = TEST_FAULT, .kind = arena_printf(a, format, what), .text = text};
+    return (test_outcome){
+        .verdict = TEST_FAULT, .kind = arena_printf(a, format, what), .text = text};
 }
 
 static test_outcome lacking(const char *why) {
@@ -252,14 +269,17 @@ static test_outcome outcome_of(arena *a, int status, const char *text) {
     if (!text) return lacking(arena_strdup(a, strerror(errno)));
     if (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_IO) return lacking(reason_in(a, text));
     codes c = codes_in(a, text);
-    test_outcome o = {
-        .text = text, .kind = "", .right = count(text, "  right\n") + count(text, "  packed\n") + count(text, "  overflows\n")};
+    test_outcome o = {.text = text,
+                      .kind = "",
+                      .right = count(text, "  right\n") + count(text, "  packed\n") +
+                               count(text, "  overflows\n")};
     o.overflows = count(text, "  overflows\n");
     o.follows = count(text, "  follows\n");
     o.skipped = count(text, "  skipped: ");
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
         return fault(a, text, "takes longer than two minutes%s", "");
-    if (WIFSIGNALED(status)) return fault(a, text, "is ended by signal: %s", strsignal(WTERMSIG(status)));
+    if (WIFSIGNALED(status))
+        return fault(a, text, "is ended by signal: %s", strsignal(WTERMSIG(status)));
     int code = WEXITSTATUS(status);
     if (code == STATUS_INTERNAL) return fault(a, text, "internal fault%s", "");
     if (code == STATUS_MISMATCH) return fault(a, text, "wrong: %s", c.first);

@@ -23,13 +23,16 @@ static const char *const others[] = {
 void test_drew(arena *a, test_case *c, const char *group, const char *what) {
     VEC_PUSH(a, &c->drawn, ((test_drawn){group, what}));
 }
-void test_drew_source(arena *a, test_case *c, test_source s) { test_drew(a, c, "schedule", sources[s]); }
+void test_drew_source(arena *a, test_case *c, test_source s) {
+    test_drew(a, c, "schedule", sources[s]);
+}
 void test_drew_other(arena *a, test_case *c, test_other o) { test_drew(a, c, "also", others[o]); }
 
-// ---- Counting --------------------------------------------------------------------------------------------
+// ---- Counting -----------------------------------------------------------------------------------
 static test_count *count_of(arena *a, test_counts *all, const char *group, const char *what) {
     for (uint32_t i = 0; i < all->len; i++)
-        if (!strcmp(all->data[i].group, group) && !strcmp(all->data[i].what, what)) return &all->data[i];
+        if (!strcmp(all->data[i].group, group) && !strcmp(all->data[i].what, what))
+            return &all->data[i];
     VEC_PUSH(a, all, ((test_count){.group = group, .what = what}));
     return &all->data[all->len - 1];
 }
@@ -38,7 +41,8 @@ static test_count *count_of(arena *a, test_counts *all, const char *group, const
 test_counts test_counts_new(arena *a) {
     test_counts all = {0};
     for (const test_axis *x = test_axes; x->option; x++)
-        for (uint32_t k = 0; k < test_axis_values(x); k++) count_of(a, &all, "option", test_axis_text(a, x, k));
+        for (uint32_t k = 0; k < test_axis_values(x); k++)
+            count_of(a, &all, "option", test_axis_text(a, x, k));
     for (const test_graph *g = test_graphs; g->what; g++) count_of(a, &all, "graph", g->what);
     for (uint32_t i = 0; i < TEST_SOURCE_COUNT; i++) count_of(a, &all, "schedule", sources[i]);
     for (uint32_t i = 0; i < TEST_OTHER_COUNT; i++) count_of(a, &all, "also", others[i]);
@@ -48,7 +52,8 @@ test_counts test_counts_new(arena *a) {
     return all;
 }
 
-static void count_one(arena *a, test_counts *all, const char *group, const char *what, test_verdict v) {
+static void count_one(arena *a, test_counts *all, const char *group, const char *what,
+                      test_verdict v) {
     test_count *n = count_of(a, all, group, what);
     n->cases++;
     n->right += v == TEST_RIGHT;
@@ -56,7 +61,8 @@ static void count_one(arena *a, test_counts *all, const char *group, const char 
 }
 
 void test_counts_add(arena *a, test_counts *all, const test_case *c, test_verdict v) {
-    for (uint32_t i = 0; i < c->drawn.len; i++) count_one(a, all, c->drawn.data[i].group, c->drawn.data[i].what, v);
+    for (uint32_t i = 0; i < c->drawn.len; i++)
+        count_one(a, all, c->drawn.data[i].group, c->drawn.data[i].what, v);
     for (uint32_t i = 0; i < c->schedules.len; i++)
         for (uint32_t k = 0; k < c->schedules.data[i].statements.len; k++)
             count_one(a, all, "statement", c->schedules.data[i].statements.data[k].verb, v);
@@ -70,7 +76,7 @@ void test_counts_print(const test_counts *all) {
     }
 }
 
-// ---- Values of an axis, by blanks ------------------------------------------------------------------------
+// ---- Values of an axis, by blanks ---------------------------------------------------------------
 uint32_t test_axis_values(const test_axis *x) {
     uint32_t n = 1;
     for (const char *at = x->values; *at; at++) n += *at == ' ';

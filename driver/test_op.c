@@ -20,7 +20,8 @@ static const char *written_name(arena *a, const char *name) {
     return n && isalpha((unsigned char)name[0]) ? arena_strndup(a, name, n) : NULL;
 }
 
-static void add_indices(arena *a, const tensor_op *op, const tensor_var *vars, uint32_t n, test_stage *s) {
+static void add_indices(arena *a, const tensor_op *op, const tensor_var *vars, uint32_t n,
+                        test_stage *s) {
     for (uint32_t i = 0; i < n && s->nindices < TEST_MOST_INDICES; i++) {
         const tensor_var_info *v = &op->vars.data[vars[i]];
         const char *name = written_name(a, v->name);
@@ -48,7 +49,10 @@ static void find_sparse(const tensor_op *op, bool *sparse) {
 
 test_op test_op_new(arena *a, const unit_op *o) {
     const frontend_op *f = &o->frontend->ops.data[o->number];
-    test_op t = {.name = f->name, .op = o->op, .sparse = ARENA_ARRAY(a, bool, o->op->spaces.len + 1), .gradient = f->grad != NULL};
+    test_op t = {.name = f->name,
+                 .op = o->op,
+                 .sparse = ARENA_ARRAY(a, bool, o->op->spaces.len + 1),
+                 .gradient = f->grad != NULL};
     const uint32_t twin = t.gradient ? frontend_twin_of(o->frontend, o->number) : UINT32_MAX;
     if (twin != UINT32_MAX) t.twin = o->frontend->ops.data[twin].name;
     for (const ast_generic *g = f->item->generics; g && t.ntypes < 4; g = g->next)

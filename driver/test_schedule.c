@@ -1,12 +1,12 @@
-// A schedule at random: mostly cells that go together (parts that divide wholes, powers of two, few enough
-// threads), some statements of any kind.
+// A schedule at random: mostly cells that go together (parts that divide wholes, powers of two, few
+// enough threads), some statements of any kind.
 #include "test.h"
 
 #include <string.h>
 
-// ---- Statements ------------------------------------------------------------------------------------------
-static bool same_subject(const test_statement *x, const char *verb, const test_word *words, uint32_t n,
-                         const char *stage) {
+// ---- Statements ---------------------------------------------------------------------------------
+static bool same_subject(const test_statement *x, const char *verb, const test_word *words,
+                         uint32_t n, const char *stage) {
     const char *first = n && words[0].text ? words[0].text : "",
                *other = x->words.len && x->words.data[0].text ? x->words.data[0].text : "";
     const char *about = x->stages.len ? x->stages.data[0] : "";
@@ -24,13 +24,13 @@ void test_put(test_maker *m, test_schedule *s, const char *verb, const test_word
     VEC_PUSH(m->arena, &s->statements, x);
 }
 
-static void put_number(test_maker *m, test_schedule *s, const char *verb, const char *index, int64_t n,
-                       const char *stage) {
+static void put_number(test_maker *m, test_schedule *s, const char *verb, const char *index,
+                       int64_t n, const char *stage) {
     test_put(m, s, verb, (test_word[]){test_text(index), test_number(n)}, 2, stage);
 }
 
-static void put_text(test_maker *m, test_schedule *s, const char *verb, const char *index, const char *word,
-                     const char *stage) {
+static void put_text(test_maker *m, test_schedule *s, const char *verb, const char *index,
+                     const char *word, const char *stage) {
     test_put(m, s, verb, (test_word[]){test_text(index), test_text(word)}, 2, stage);
 }
 
@@ -45,7 +45,7 @@ static void take_verb(test_schedule *s, const char *verb, const char *index) {
     s->statements.len = n;
 }
 
-// ---- An index dealt out ----------------------------------------------------------------------------------
+// ---- An index dealt out -------------------------------------------------------------------------
 typedef struct {
     test_maker *m;
     test_schedule *s;
@@ -60,7 +60,9 @@ typedef struct {
 static const char *about(const dealing *d) { return d->only ? d->only->name : NULL; }
 
 static int64_t threads_of(dealing *d, const char *verb, int64_t n) {
-    uint32_t *left = !strcmp(verb, "lanes") ? &d->m->lanes : !strcmp(verb, "groups") ? &d->m->groups : NULL;
+    uint32_t *left = !strcmp(verb, "lanes")    ? &d->m->lanes
+                     : !strcmp(verb, "groups") ? &d->m->groups
+                                               : NULL;
     if (left && n > *left) n = *left;
     if (!left && n > 4 && strcmp(verb, "vector")) n = 4;
     if (left && n > 1) *left /= (uint32_t)n;
@@ -78,7 +80,8 @@ static void deal_verb(dealing *d, const char *verb, uint32_t chance) {
     n = threads_of(d, verb, n);
     if (n < 2) return;
     test_word words[] = {test_text(d->index->name), test_number(n), test_text("strided")};
-    test_put(d->m, d->s, verb, words, !strcmp(verb, "registers") && test_chance(r, 40) ? 3 : 2, about(d));
+    test_put(d->m, d->s, verb, words, !strcmp(verb, "registers") && test_chance(r, 40) ? 3 : 2,
+             about(d));
     d->part *= n;
     bool lanes = !strcmp(verb, "lanes"), threads = lanes || !strcmp(verb, "groups");
     d->grouped |= threads && !lanes;
@@ -90,8 +93,8 @@ static void deal_verb(dealing *d, const char *verb, uint32_t chance) {
     }
 }
 
-// Partial results of neighbouring blocks: atomics are for plain sums, where empty rows get what nothing adds
-// up to.
+// Partial results of neighbouring blocks: atomics are for plain sums, where empty rows get what
+// nothing adds up to.
 static void deal_runs(dealing *d) {
     test_rng *r = d->m->rng;
     bool plain = true;
@@ -101,10 +104,12 @@ static void deal_runs(dealing *d) {
             if (!strcmp(st->indices[k].name, d->index->name)) plain &= st->sum && !st->has_else;
     }
     if (test_chance(r, 40))
-        put_text(d->m, d->s, "combine", d->index->name, plain && test_chance(r, 60) ? "atomic" : "staged",
-                 about(d));
+        put_text(d->m, d->s, "combine", d->index->name,
+                 plain && test_chance(r, 60) ? "atomic" : "staged", about(d));
     if (!test_chance(r, 30)) return;
-    d->part = d->part * (1 + (int64_t)test_draw(r, 3)) < 2 ? 2 : d->part * (1 + (int64_t)test_draw(r, 3));
+    d->part = d->part * (1 + (int64_t)test_draw(r, 3)) < 2
+                  ? 2
+                  : d->part * (1 + (int64_t)test_draw(r, 3));
     put_number(d->m, d->s, "tile", d->index->name, d->part, about(d));
 }
 
@@ -117,7 +122,8 @@ static void deal_tiles(dealing *d, test_words *words) {
     if (test_chance(d->m->rng, 80)) d->m->groups = 1;
 }
 
-// Inputs at the points that are walked, a tile of which lanes hold that share the row: lanes along a column.
+// Inputs at the points that are walked, a tile of which lanes hold that share the row: lanes along
+// a column.
 static const char *inputs_at(dealing *d) {
     const tensor_op *op = d->m->op->op;
     textbuf list = textbuf_new(d->m->arena);
@@ -136,14 +142,15 @@ static const char *column(const dealing *d) {
     for (uint32_t i = 0; i < d->m->op->stages.len; i++) {
         const test_stage *st = &d->m->op->stages.data[i];
         for (uint32_t k = st->nleft; k < st->nindices && st->nleft > 1; k++)
-            if (!strcmp(st->indices[k].name, d->index->name)) return st->indices[st->nleft - 1].name;
+            if (!strcmp(st->indices[k].name, d->index->name))
+                return st->indices[st->nleft - 1].name;
     }
     return NULL;
 }
 
 static bool deal_held(dealing *d) {
-    static const int64_t tiles[] = {2, 4, 8, 12, 16, 32, 32, 64}, few[] = {2, 4, 8}, steps[] = {2, 4, 8},
-                         lanes[] = {2, 4, 8, 16, 32};
+    static const int64_t tiles[] = {2, 4, 8, 12, 16, 32, 32, 64}, few[] = {2, 4, 8},
+                         steps[] = {2, 4, 8}, lanes[] = {2, 4, 8, 16, 32};
     test_rng *r = d->m->rng;
     const char *inputs = NULL, *across = column(d);
     if (!d->reduced || d->outer || d->m->host || !test_chance(r, 30) || !(inputs = inputs_at(d)))
@@ -154,10 +161,12 @@ static bool deal_held(dealing *d) {
     tile *= shared;
     put_number(d->m, d->s, "tile", d->index->name, tile, about(d));
     d->part *= tile;
-    if (test_chance(r, 50)) put_number(d->m, d->s, "unroll", d->index->name, TEST_PICK(r, steps), about(d));
+    if (test_chance(r, 50))
+        put_number(d->m, d->s, "unroll", d->index->name, TEST_PICK(r, steps), about(d));
     put_text(d->m, d->s, "keep", inputs, "registers", about(d));
     if (across && test_chance(r, 95))
-        put_number(d->m, d->s, "lanes", across, threads_of(d, "lanes", TEST_PICK(r, lanes)), about(d));
+        put_number(d->m, d->s, "lanes", across, threads_of(d, "lanes", TEST_PICK(r, lanes)),
+                   about(d));
     return true;
 }
 
@@ -178,9 +187,11 @@ static void deal_blocks(dealing *d) {
     }
     if (test_chance(r, 90))
         test_put(d->m, d->s, "order",
-                 (test_word[]){test_text(d->index->name), test_text("by"), test_text(by)}, 3, about(d));
+                 (test_word[]){test_text(d->index->name), test_text("by"), test_text(by)}, 3,
+                 about(d));
     test_words words = {0};
-    const test_word fixed[] = {test_text(d->index->name), test_number(n), test_text("by"), test_text(by)};
+    const test_word fixed[] = {test_text(d->index->name), test_number(n), test_text("by"),
+                               test_text(by)};
     for (uint32_t i = 0; i < 4; i++) VEC_PUSH(d->m->arena, &words, fixed[i]);
     if (test_chance(r, 40)) {
         VEC_PUSH(d->m->arena, &words, test_text("group"));
@@ -242,7 +253,7 @@ static void deal(dealing *d) {
     if (!d->outer && !held && test_chance(r, 30)) write_out(d);
 }
 
-// ---- Cells that go together ------------------------------------------------------------------------------
+// ---- Cells that go together ---------------------------------------------------------------------
 typedef struct {
     test_index index;
     bool outer, reduced;
@@ -259,7 +270,8 @@ static void see(arena *a, seen_indices *all, const test_stage *st) {
     }
 }
 
-// Neighbours in the order of stages share a kernel, down to a row or to an edge that all of them walk.
+// Neighbours in the order of stages share a kernel, down to a row or to an edge that all of them
+// walk.
 static void hold(test_maker *m, test_schedule *s, uint32_t first, uint32_t n);
 
 static void fuse(test_maker *m, test_schedule *s) {
@@ -279,9 +291,11 @@ static void fuse(test_maker *m, test_schedule *s) {
     bool edge = walked && test_chance(r, 30);
     if (edge) at = walked;
     if (!at) return;
-    test_put(m, s, "fuse", (test_word[]){test_text(list.data), test_text("at"), test_text(at)}, 3, NULL);
+    test_put(m, s, "fuse", (test_word[]){test_text(list.data), test_text("at"), test_text(at)}, 3,
+             NULL);
     if (edge) hold(m, s, first, n);
-    if (test_chance(r, 10)) test_statement_draw(m, s, test_chance(r, 50) ? "order" : "bucket", NULL);
+    if (test_chance(r, 10))
+        test_statement_draw(m, s, test_chance(r, 50) ? "order" : "bucket", NULL);
     static const char *const places[] = {"registers", "shared", "global"};
     const char *place = TEST_PICK(r, places);
     if (test_chance(r, 50) && (!m->host || strcmp(place, "shared")))
@@ -312,7 +326,8 @@ static void hold(test_maker *m, test_schedule *s, uint32_t first, uint32_t n) {
             if (extent < 0) continue;
             static const char *const verbs[] = {"block",  "groups", "lanes", "registers",
                                                 "vector", "tile",   "unroll"};
-            for (uint32_t v = 0; v < sizeof verbs / sizeof *verbs; v++) take_verb(s, verbs[v], x->name);
+            for (uint32_t v = 0; v < sizeof verbs / sizeof *verbs; v++)
+                take_verb(s, verbs[v], x->name);
             put_number(m, s, "lanes", x->name, by, NULL);
             put_number(m, s, "registers", x->name, extent > by ? (extent + by - 1) / by : 1, NULL);
         }
@@ -332,21 +347,23 @@ static void put_window(test_maker *m, test_schedule *s, const test_stage *st) {
         if (from) maps[rows && !maps[0] ? 0 : 1] = i->name;
     }
     if (!maps[0] || !maps[1]) return;
-    static const char *const taken[] = {"block", "registers", "unroll", "split", "order", "combine"};
+    static const char *const taken[] = {"block", "registers", "unroll",
+                                        "split", "order",     "combine"};
     for (uint32_t v = 0; v < sizeof taken / sizeof *taken; v++) {
         take_verb(s, taken[v], row->name);
         take_verb(s, taken[v], entry->name);
     }
     const int64_t warps = (int64_t)1 << test_draw(m->rng, 3);   // that share a window
-    test_word words[] = {test_text(row->name), test_number(16 * warps), test_text("by"), test_text(maps[1]),
-                         test_number(test_chance(m->rng, 70) ? 16 : 8)};
+    test_word words[] = {test_text(row->name), test_number(16 * warps), test_text("by"),
+                         test_text(maps[1]), test_number(test_chance(m->rng, 70) ? 16 : 8)};
     test_put(m, s, "window", words, 5, NULL);
     if (warps > 1) {
         take_verb(s, "groups", row->name);
         put_number(m, s, "groups", row->name, warps, NULL);
     }
     if (test_chance(m->rng, 50))
-        put_number(m, s, "vector", st->indices[st->nleft - 1].name, test_chance(m->rng, 50) ? 8 : 2, NULL);
+        put_number(m, s, "vector", st->indices[st->nleft - 1].name, test_chance(m->rng, 50) ? 8 : 2,
+                   NULL);
 }
 
 // Inputs of a contraction that come ahead of their use, along what is summed or along rows.
@@ -355,7 +372,8 @@ static void fetch(test_maker *m, test_schedule *s, const test_stage *st) {
     textbuf list = textbuf_new(m->arena);
     for (tensor_val v = 0; v < op->nparams; v++) {
         const tensor_val_info *i = &op->vals.data[v];
-        if (i->role == VAL_TENSOR && i->rank > 1 && ir_dtype_is_float(i->type) && test_chance(m->rng, 70))
+        if (i->role == VAL_TENSOR && i->rank > 1 && ir_dtype_is_float(i->type) &&
+            test_chance(m->rng, 70))
             textbuf_printf(&list, "%s%s", list.len ? ", " : "", i->name);
     }
     if (!list.len) return;
@@ -376,9 +394,14 @@ static void multiply(test_maker *m, test_schedule *s) {
         for (uint32_t v = 0; v < sizeof taken / sizeof *taken; v++)
             take_verb(s, taken[v], st->indices[i].name);
     const simt_mma_info *op = simt_mma_table((simt_mma)test_draw(r, SIMT_MMA_COUNT));
-    test_word words[] = {test_text(st->indices[st->nleft].name), test_text(op->operand), test_text(op->shape), test_text("accumulators"),
+    test_word words[] = {test_text(st->indices[st->nleft].name), test_text(op->operand),
+                         test_text(op->shape), test_text("accumulators"),
                          test_number(1 + (int64_t)test_draw(r, 3))};
-    test_put(m, s, "mma", words, test_chance(r, 20) ? 5 : test_chance(r, 30) ? 3 : 2, test_chance(r, 20) ? st->name : NULL);
+    test_put(m, s, "mma", words,
+             test_chance(r, 20)   ? 5
+             : test_chance(r, 30) ? 3
+                                  : 2,
+             test_chance(r, 20) ? st->name : NULL);
     for (uint32_t i = 0; i < st->nindices; i++) {
         bool left = i < st->nleft;
         int64_t times = TEST_PICK(r, pieces), by = left ? TEST_PICK(r, groups) : 1;
@@ -407,7 +430,9 @@ static void tidy(test_maker *m, test_schedule *s) {
     test_rng *r = m->rng;
     m->lanes = 32;
     m->groups = 8;
-    const test_stage *only = test_chance(r, 10) ? &m->op->stages.data[test_draw(r, m->op->stages.len)] : NULL;
+    const test_stage *only = test_chance(r, 10)
+                                 ? &m->op->stages.data[test_draw(r, m->op->stages.len)]
+                                 : NULL;
     seen_indices all = {0};
     for (uint32_t i = 0; i < m->op->stages.len; i++)
         if (!only || only == &m->op->stages.data[i]) see(m->arena, &all, &m->op->stages.data[i]);
@@ -438,7 +463,7 @@ static void tidy(test_maker *m, test_schedule *s) {
     }
 }
 
-// ---- Lets and choices ------------------------------------------------------------------------------------
+// ---- Lets and choices ---------------------------------------------------------------------------
 static int64_t other_number(test_rng *r) { return 1 + (int64_t)test_draw(r, 8); }
 
 // The number of a statement becomes a name, or a choice of which the first is taken.
@@ -461,7 +486,7 @@ static void open_number(test_maker *m, test_schedule *s) {
     test_put(m, s, "let", words, 3, NULL);
 }
 
-// ---- The whole -------------------------------------------------------------------------------------------
+// ---- The whole ----------------------------------------------------------------------------------
 static const char *any_verb(test_maker *m) {
     VEC(const char *) verbs = {0};
     const schedule_statement *row;
@@ -476,10 +501,12 @@ static void fill(test_maker *m, test_schedule *s) {
     if (test_chance(r, 85)) tidy(m, s);
     if (test_verb_usable(m, "overlap") && several(m, s) && test_chance(r, 25))
         test_put(m, s, "overlap", NULL, 0, NULL);
-    if (test_verb_usable(m, "alternate") && several(m, s) && test_chance(r, 8)) test_put(m, s, "alternate", NULL, 0, NULL);
+    if (test_verb_usable(m, "alternate") && several(m, s) && test_chance(r, 8))
+        test_put(m, s, "alternate", NULL, 0, NULL);
     static const char *const rooms[] = {"512", "1024", "1536", "2048"};
     const test_word room[] = {test_text(TEST_PICK(r, rooms)), test_text("fit")};
-    if (test_verb_usable(m, "occupancy") && test_chance(r, 15)) test_put(m, s, "occupancy", room, test_chance(r, 50) ? 2 : 1, NULL);
+    if (test_verb_usable(m, "occupancy") && test_chance(r, 15))
+        test_put(m, s, "occupancy", room, test_chance(r, 50) ? 2 : 1, NULL);
     uint32_t n = s->statements.len ? TEST_PICK(r, more) : 1 + (uint32_t)test_draw(r, 3);
     for (uint32_t i = 0; i < n; i++) test_statement_draw(m, s, any_verb(m), NULL);
     if (test_chance(r, 10)) open_number(m, s);
@@ -509,7 +536,7 @@ void test_schedule_draw(test_maker *m) {
     VEC_PUSH(m->arena, m->out, s);
 }
 
-// ---- Text ------------------------------------------------------------------------------------------------
+// ---- Text ---------------------------------------------------------------------------------------
 static void print_words(textbuf *out, const test_word *w, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         if (w[i].option) print_words(out, w[i].option, w[i].noption);
@@ -518,7 +545,8 @@ static void print_words(textbuf *out, const test_word *w, uint32_t n) {
     }
 }
 
-void test_schedules_print(textbuf *out, const test_schedules *all, const char *op, const char *machine) {
+void test_schedules_print(textbuf *out, const test_schedules *all, const char *op,
+                          const char *machine) {
     for (uint32_t i = 0; i < all->len; i++) {
         const test_schedule *s = &all->data[i];
         textbuf_printf(out, "schedule %s %s%s%s for %s {\n", op, s->name, s->like ? " like " : "",

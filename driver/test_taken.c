@@ -1,5 +1,5 @@
-// Statements of schedules that are there, the default's or those of files: read, their names mapped to an op's, one
-// thing of them changed.
+// Statements of schedules that are there, the default's or those of files: read, their names mapped
+// to an op's, one thing of them changed.
 #include "test.h"
 
 #include <ctype.h>
@@ -19,12 +19,14 @@ typedef struct {
 const ast_item *test_schedules_read(driver *d, const char *path, const char *text) {
     const source_file *source = source_map_add(d->sources, path, text, strlen(text));
     if (!source) return NULL;
-    const ast_item *i = ast_parse(d->arena, intern_new(d->arena), diag_set_new(d->arena, d->sources), source)->items;
+    const ast_item *i = ast_parse(d->arena, intern_new(d->arena),
+                                  diag_set_new(d->arena, d->sources), source)
+                            ->items;
     while (i && i->kind != AST_SCHEDULE) i = i->next;
     return i;
 }
 
-// ---- Names -----------------------------------------------------------------------------------------------
+// ---- Names --------------------------------------------------------------------------------------
 // Of the op: indices, stages (a path may begin one), parameters, maps.
 typedef enum { OF_INDEX, OF_STAGE, OF_VALUE, OF_MAP } name_kind;
 typedef VEC(const char *) names;
@@ -35,7 +37,8 @@ static names names_of(const test_maker *m, name_kind kind) {
     for (uint32_t s = 0; s < m->op->stages.len; s++) {
         const test_stage *st = &m->op->stages.data[s];
         if (kind == OF_STAGE || kind == OF_VALUE) VEC_PUSH(m->arena, &n, st->name);
-        for (uint32_t k = 0; k < st->nindices && kind == OF_INDEX; k++) VEC_PUSH(m->arena, &n, st->indices[k].name);
+        for (uint32_t k = 0; k < st->nindices && kind == OF_INDEX; k++)
+            VEC_PUSH(m->arena, &n, st->indices[k].name);
     }
     for (tensor_val v = 0; v < op->nparams; v++) {
         const tensor_role role = op->vals.data[v].role;
@@ -71,13 +74,16 @@ static const char *renamed_within(taking *t, const char *text) {
         while (isalnum((unsigned char)at[n]) || at[n] == '_') n++;
         const bool name = n && isalpha((unsigned char)*at) && at[n] != '(';
         const char *word = arena_strndup(t->m->arena, at, n ? n : 1);
-        textbuf_puts(&out, name ? renamed(t, word, at[n] == ',' || (at == text && !at[n]) ? OF_MAP : OF_INDEX) : word);
+        textbuf_puts(
+            &out, name
+                      ? renamed(t, word, at[n] == ',' || (at == text && !at[n]) ? OF_MAP : OF_INDEX)
+                      : word);
         at += n ? n : 1;
     }
     return out.data;
 }
 
-// ---- Words -----------------------------------------------------------------------------------------------
+// ---- Words --------------------------------------------------------------------------------------
 static const char *next_token(arena *a, const char **at) {
     *at += strspn(*at, " []");
     const size_t n = strcspn(*at, " []");
@@ -113,8 +119,9 @@ static const char *subject_for(taking *t, const char *text, const char *kind) {
     static const struct {
         const char *kind;
         name_kind of;
-    } kinds[] = {{"INDEX", OF_INDEX}, {"REDUCED", OF_INDEX}, {"INDICES", OF_INDEX}, {"STAGES", OF_STAGE},
-                 {"VALUES", OF_VALUE}, {"MAP", OF_MAP},      {"SOURCE", OF_MAP}};
+    } kinds[] = {{"INDEX", OF_INDEX},  {"REDUCED", OF_INDEX}, {"INDICES", OF_INDEX},
+                 {"STAGES", OF_STAGE}, {"VALUES", OF_VALUE},  {"MAP", OF_MAP},
+                 {"SOURCE", OF_MAP}};
     if (!kind || !strcmp(text, "none")) return text;
     for (uint32_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(kinds[i].kind, kind)) return renamed(t, text, kinds[i].of);
@@ -126,16 +133,20 @@ static test_word word_for(taking *t, const ast_word *w, const char *form, const 
     arena *a = t->m->arena;
     const ast_subject *s = w->subjects;
     const char *kind = kind_of(a, form, at, subject_text(a, s));
-    if (s->kind == AST_SUBJECT_NUMBER && s->expr->is_integer && !s->list && !s->choice) return test_number(s->expr->integer);
+    if (s->kind == AST_SUBJECT_NUMBER && s->expr->is_integer && !s->list && !s->choice)
+        return test_number(s->expr->integer);
     textbuf out = textbuf_new(a);
     for (const ast_subject *next; s; s = next) {
         next = s->list ? s->list : s->choice;
-        textbuf_printf(&out, "%s%s", subject_for(t, subject_text(a, s), kind), !next ? "" : s->list ? ", " : " | ");
+        textbuf_printf(&out, "%s%s", subject_for(t, subject_text(a, s), kind),
+                       !next     ? ""
+                       : s->list ? ", "
+                                 : " | ");
     }
     return test_text(out.data);
 }
 
-// ---- Statements ------------------------------------------------------------------------------------------
+// ---- Statements ---------------------------------------------------------------------------------
 static const schedule_statement *row_of(const char *verb) {
     const schedule_statement *row;
     for (uint32_t i = 0; verb && (row = schedule_statement_at(i)); i++)
@@ -151,8 +162,11 @@ static const char *first_word(const test_statement *x) {
 static void put(taking *t, test_schedule *out, test_statement s) {
     for (uint32_t i = 0; i < out->statements.len; i++) {
         const test_statement *x = &out->statements.data[i];
-        const char *about = x->stages.len ? x->stages.data[0] : "", *other = s.stages.len ? s.stages.data[0] : "";
-        if (strcmp(x->verb, s.verb) || strcmp(about, other) || strcmp(first_word(x), first_word(&s))) continue;
+        const char *about = x->stages.len ? x->stages.data[0] : "",
+                   *other = s.stages.len ? s.stages.data[0] : "";
+        if (strcmp(x->verb, s.verb) || strcmp(about, other) ||
+            strcmp(first_word(x), first_word(&s)))
+            continue;
         out->statements.data[i] = s;
         return;
     }
@@ -164,18 +178,21 @@ static void take_let(taking *t, const ast_statement *x, test_schedule *out) {
     const char *at = "";
     VEC_PUSH(t->m->arena, &s.words, test_text(x->verb.text));
     VEC_PUSH(t->m->arena, &s.words, test_text("="));
-    for (const ast_word *w = x->words; w; w = w->next) VEC_PUSH(t->m->arena, &s.words, word_for(t, w, "", &at));
+    for (const ast_word *w = x->words; w; w = w->next)
+        VEC_PUSH(t->m->arena, &s.words, word_for(t, w, "", &at));
     VEC_PUSH(t->m->arena, &out->statements, s);
 }
 
-static void take_statement(taking *t, const ast_paths *stages, const ast_statement *x, test_schedule *out) {
+static void take_statement(taking *t, const ast_paths *stages, const ast_statement *x,
+                           test_schedule *out) {
     arena *a = t->m->arena;
     const schedule_statement *row = row_of(x->verb.text);
     if (x->let) take_let(t, x, out);
     if (x->let || !row || !test_verb_usable(t->m, row->verb)) return;
     test_statement s = {.verb = row->verb};
     const char *at = row->form;
-    for (const ast_word *w = x->words; w; w = w->next) VEC_PUSH(a, &s.words, word_for(t, w, row->form, &at));
+    for (const ast_word *w = x->words; w; w = w->next)
+        VEC_PUSH(a, &s.words, word_for(t, w, row->form, &at));
     for (const ast_paths *p = stages; p; p = p->next) {
         textbuf path = textbuf_new(a);
         ast_print_path(&path, p->path);
@@ -184,14 +201,16 @@ static void take_statement(taking *t, const ast_paths *stages, const ast_stateme
     put(t, out, s);
 }
 
-static void take_statements(taking *t, const ast_paths *stages, const ast_statement *list, test_schedule *out, uint32_t of) {
+static void take_statements(taking *t, const ast_paths *stages, const ast_statement *list,
+                            test_schedule *out, uint32_t of) {
     for (const ast_statement *x = list; x; x = x->next) {
         if (x->block.hi) take_statements(t, x->stages, x->inner, out, of);
-        else if (x->let || test_chance(t->m->rng, of)) take_statement(t, x->stages ? x->stages : stages, x, out);
+        else if (x->let || test_chance(t->m->rng, of))
+            take_statement(t, x->stages ? x->stages : stages, x, out);
     }
 }
 
-// ---- Schedules -------------------------------------------------------------------------------------------
+// ---- Schedules ----------------------------------------------------------------------------------
 enum { MOST_DEPTH = 3, FEW = 15 };   // classes in classes; per cent of the statements
 
 static const char *take_class(taking *t, const char *name) {
@@ -209,7 +228,8 @@ static const char *take_class(taking *t, const char *name) {
 static bool names_class(const ast_statement *list, const char *name) {
     for (const ast_statement *x = list; x; x = x->next) {
         if (names_class(x->inner, name)) return true;
-        for (const ast_word *w = x->verb.text && !strcmp(x->verb.text, "bucket") ? x->words : NULL; w; w = w->next)
+        for (const ast_word *w = x->verb.text && !strcmp(x->verb.text, "bucket") ? x->words : NULL;
+             w; w = w->next)
             for (const ast_subject *s = w->subjects; s; s = s->list)
                 if (s->kind == AST_SUBJECT_PATH && !strcmp(s->path->name.text, name)) return true;
     }
@@ -218,7 +238,8 @@ static bool names_class(const ast_statement *list, const char *name) {
 
 static bool is_class(const ast_item *all, const ast_item *of) {
     for (const ast_item *i = all; i; i = i->next)
-        if (i->kind == AST_SCHEDULE && names_class(i->schedule.statements, of->name.text)) return true;
+        if (i->kind == AST_SCHEDULE && names_class(i->schedule.statements, of->name.text))
+            return true;
     return false;
 }
 
@@ -241,13 +262,14 @@ bool test_schedule_take(test_maker *m, const ast_item *all, bool own, bool few) 
     return few || s.statements.len > before;
 }
 
-// ---- One thing changed -----------------------------------------------------------------------------------
+// ---- One thing changed --------------------------------------------------------------------------
 static bool change_number(test_maker *m, test_statement *x) {
     static const int64_t numbers[] = {1, 2, 3, 4, 5, 8, 16, 32, 64};
     for (uint32_t i = 0; i < x->words.len; i++) {
         test_word *w = &x->words.data[i];
         if (w->text || w->option) continue;
-        const int64_t others[] = {2 * w->number, w->number / 2 + 1, w->number + 1, TEST_PICK(m->rng, numbers)};
+        const int64_t others[] = {2 * w->number, w->number / 2 + 1, w->number + 1,
+                                  TEST_PICK(m->rng, numbers)};
         w->number = TEST_PICK(m->rng, others);
         return true;
     }
@@ -260,13 +282,15 @@ static bool change_option(test_maker *m, test_statement *x) {
     names options = {0};
     for (const char *at = row ? row->form : ""; (at = strchr(at, '['));) {
         const size_t n = strcspn(++at, " []");
-        if (at[n] == ']' && islower((unsigned char)*at)) VEC_PUSH(m->arena, &options, arena_strndup(m->arena, at, n));
+        if (at[n] == ']' && islower((unsigned char)*at))
+            VEC_PUSH(m->arena, &options, arena_strndup(m->arena, at, n));
     }
     if (!options.len) return false;
     const char *option = options.data[test_draw(m->rng, options.len)];
     for (uint32_t i = 0; i < x->words.len; i++)
         if (x->words.data[i].text && !strcmp(x->words.data[i].text, option)) {
-            memmove(&x->words.data[i], &x->words.data[i + 1], (--x->words.len - i) * sizeof *x->words.data);
+            memmove(&x->words.data[i], &x->words.data[i + 1],
+                    (--x->words.len - i) * sizeof *x->words.data);
             return true;
         }
     VEC_PUSH(m->arena, &x->words, test_text(option));
@@ -294,7 +318,8 @@ static bool change_stages(test_maker *m, test_statement *x) {
 }
 
 static void drop(test_schedule *s, uint32_t k) {
-    memmove(&s->statements.data[k], &s->statements.data[k + 1], (--s->statements.len - k) * sizeof *s->statements.data);
+    memmove(&s->statements.data[k], &s->statements.data[k + 1],
+            (--s->statements.len - k) * sizeof *s->statements.data);
 }
 
 static bool change_statement(test_maker *m, test_statement *x, uint64_t how) {
@@ -302,7 +327,9 @@ static bool change_statement(test_maker *m, test_statement *x, uint64_t how) {
     case 0: return change_option(m, x);
     case 1: return change_word(m, x);
     case 2: return change_stages(m, x);
-    case 3: case 4: case 5: return change_number(m, x);
+    case 3:
+    case 4:
+    case 5: return change_number(m, x);
     default: return false;
     }
 }

@@ -1,5 +1,5 @@
-// A statement of any verb, by its form in schedule.def: `INDEX COUNT [by MAP [group COUNT]]` becomes words
-// that may fit.
+// A statement of any verb, by its form in schedule.def: `INDEX COUNT [by MAP [group COUNT]]`
+// becomes words that may fit.
 #include "test.h"
 #include "table.h"
 
@@ -19,7 +19,7 @@ typedef struct {
     bool failed;   // nothing of a kind that the form wants
 } statement_maker;
 
-// ---- Tables ----------------------------------------------------------------------------------------------
+// ---- Tables -------------------------------------------------------------------------------------
 typedef struct {
     const char *kind, *text, *needs;
 } word_row;
@@ -66,7 +66,7 @@ static bool word_usable(const test_maker *m, const char *text) {
     return true;
 }
 
-// ---- One word --------------------------------------------------------------------------------------------
+// ---- One word -----------------------------------------------------------------------------------
 typedef VEC(const char *) names;
 
 static const char *pick_name(statement_maker *x, const names *n) {
@@ -106,8 +106,8 @@ static names maps_of(const statement_maker *x, map_side side) {
     names n = {0};
     for (tensor_val v = 0; v < op->nparams; v++) {
         const tensor_val_info *i = &op->vals.data[v];
-        bool fits = side == MAPS_ANY ||
-                    (x->one_space && i->rank == 1 && (side == MAPS_FROM ? i->axes[0] : i->into) == x->space);
+        bool fits = side == MAPS_ANY || (x->one_space && i->rank == 1 &&
+                                         (side == MAPS_FROM ? i->axes[0] : i->into) == x->space);
         if (i->role == VAL_MAP && fits) VEC_PUSH(x->m->arena, &n, i->name);
     }
     return n;
@@ -117,14 +117,15 @@ static const char *key(statement_maker *x) {
     names from = maps_of(x, MAPS_FROM), into = maps_of(x, MAPS_INTO), keys = {0};
     for (uint32_t i = 0; i < into.len; i++)
         for (int weight = 0; weight < 3; weight++)
-            VEC_PUSH(x->m->arena, &keys, arena_printf(x->m->arena, "degree(%s, %s)", into.data[i], x->index));
+            VEC_PUSH(x->m->arena, &keys,
+                     arena_printf(x->m->arena, "degree(%s, %s)", into.data[i], x->index));
     for (uint32_t i = 0; i < from.len && strcmp(x->verb, "bucket"); i++)
         VEC_PUSH(x->m->arena, &keys, from.data[i]);
     return pick_name(x, &keys);
 }
 
-// Of a sum's results: a number, or by how many terms a row has. The indices of a stage that a `by` made have no
-// name that a schedule may say, nor have some that a gradient made.
+// Of a sum's results: a number, or by how many terms a row has. The indices of a stage that a `by`
+// made have no name that a schedule may say, nor have some that a gradient made.
 static const char *factor(statement_maker *x) {
     names n = {0};
     const tensor_op *op = x->m->op->op;
@@ -136,7 +137,8 @@ static const char *factor(statement_maker *x) {
             const tensor_val_info *i = &op->vals.data[v];
             if (i->role == VAL_MAP && i->rank == 1 && i->into == x->stage->indices[k].space)
                 VEC_PUSH(x->m->arena, &n,
-                         arena_printf(x->m->arena, "1 / degree(%s, %s)", i->name, x->stage->indices[k].name));
+                         arena_printf(x->m->arena, "1 / degree(%s, %s)", i->name,
+                                      x->stage->indices[k].name));
         }
     return pick_name(x, &n);
 }
@@ -177,7 +179,8 @@ static const char *some_indices(statement_maker *x) {
 
 static bool is_result(const tensor_op *op, const char *name) {
     for (tensor_val v = 0; v < op->nparams; v++)
-        if (op->vals.data[v].role == VAL_RESULT && !strcmp(op->vals.data[v].name, name)) return true;
+        if (op->vals.data[v].role == VAL_RESULT && !strcmp(op->vals.data[v].name, name))
+            return true;
     return false;
 }
 
@@ -224,7 +227,8 @@ static const char *limits(statement_maker *x) {
 static const char *class_schedules(statement_maker *x) {
     names n = {0};
     const bool alike = test_chance(x->m->rng, 30);
-    for (uint32_t i = 0; i <= x->nlimits; i++) VEC_PUSH(x->m->arena, &n, alike && i ? n.data[0] : test_class_draw(x->m));
+    for (uint32_t i = 0; i <= x->nlimits; i++)
+        VEC_PUSH(x->m->arena, &n, alike && i ? n.data[0] : test_class_draw(x->m));
     return joined(x->m->arena, n.data, n.len);
 }
 
@@ -253,7 +257,7 @@ static test_word word_of(statement_maker *x, const char *kind) {
     ICE("gnnc test knows no words of kind %s", kind);
 }
 
-// ---- The form --------------------------------------------------------------------------------------------
+// ---- The form -----------------------------------------------------------------------------------
 static const char *next_token(arena *a, const char **at) {
     while (**at == ' ') ++*at;
     if (!**at) return NULL;
@@ -265,7 +269,8 @@ static const char *next_token(arena *a, const char **at) {
 
 static void skip_option(arena *a, const char **at) {
     int depth = 1;
-    for (const char *t; depth && (t = next_token(a, at));) depth += *t == '[' ? 1 : *t == ']' ? -1 : 0;
+    for (const char *t; depth && (t = next_token(a, at));)
+        depth += *t == '[' ? 1 : *t == ']' ? -1 : 0;
 }
 
 static void words_of(statement_maker *x, const char **at, test_words *out);
@@ -296,10 +301,11 @@ static void words_of(statement_maker *x, const char **at, test_words *out) {
     }
 }
 
-// ---- The statement ---------------------------------------------------------------------------------------
+// ---- The statement ------------------------------------------------------------------------------
 static void choose_index(statement_maker *x) {
     const test_stage *st = any_stage(x);
-    bool outer = (!strcmp(x->verb, "order") || !strcmp(x->verb, "bucket")) && test_chance(x->m->rng, 90);
+    bool outer = (!strcmp(x->verb, "order") || !strcmp(x->verb, "bucket")) &&
+                 test_chance(x->m->rng, 90);
     x->index = "none";
     if (!st->nindices) return;
     const test_index *i = &st->indices[outer ? 0 : test_draw(x->m->rng, st->nindices)];
@@ -316,7 +322,8 @@ static void choose_index(statement_maker *x) {
 static const test_stage *choose_stage(test_maker *m, bool (*among)(const test_stage *)) {
     VEC(const test_stage *) fit = {0};
     for (uint32_t i = 0; i < m->op->stages.len; i++)
-        if (!among || among(&m->op->stages.data[i])) VEC_PUSH(m->arena, &fit, &m->op->stages.data[i]);
+        if (!among || among(&m->op->stages.data[i]))
+            VEC_PUSH(m->arena, &fit, &m->op->stages.data[i]);
     return fit.len ? fit.data[test_draw(m->rng, fit.len)] : NULL;
 }
 

@@ -20,7 +20,7 @@ static bool kind_of(driver *d, const char *path, input_kind *kind) {
     return true;
 }
 
-// ---- Which ops -------------------------------------------------------------------------------------------
+// ---- Which ops ----------------------------------------------------------------------------------
 
 // By its name here, gat.grad, or in C, gat_grad.
 static bool is_called(const char *name, const char *given) {
@@ -49,11 +49,12 @@ static bool check_op_names(driver *d, const char *path, const op_names *names) {
     for (uint32_t i = 0; i < d->values[OPT_OP].len; i++) {
         const char *name = d->values[OPT_OP].data[i];
         if (among(name, names->generic.data, names->generic.len)) {
-            diagnostic *fault = diag(d->ds, E0806, NO_SPAN, "op '%s' of '%s' has no concrete form", name,
-                                     path);
-            diag_help(fault,
-                      "bind its functions, reducers and sizes with -D, or name a form: op NAME = %s<...>;",
-                      name);
+            diagnostic *fault = diag(d->ds, E0806, NO_SPAN, "op '%s' of '%s' has no concrete form",
+                                     name, path);
+            diag_help(
+                fault,
+                "bind its functions, reducers and sizes with -D, or name a form: op NAME = %s<...>;",
+                name);
             good = false;
         } else if (!among(name, names->all.data, names->all.len)) {
             diagnostic *fault = diag(d->ds, E0806, NO_SPAN, "'%s' has no op '%s'", path, name);
@@ -73,24 +74,28 @@ void unit_tell_imported(driver *d, diagnostic *fault, const unit *u) {
         diag_help(fault, "ops it imports are taken by name, as --op=%s does", name);
 }
 
-// ---- The kinds -------------------------------------------------------------------------------------------
+// ---- The kinds ----------------------------------------------------------------------------------
 
 static const source_file *add_source(driver *d, const char *path, const char *text, size_t length) {
     const source_file *source = source_map_add(d->sources, path, text, length);
-    if (!source) diag(d->ds, E0803, NO_SPAN, "'%s' and the other files are larger than 4 GiB together", path);
+    if (!source)
+        diag(d->ds, E0803, NO_SPAN, "'%s' and the other files are larger than 4 GiB together",
+             path);
     return source;
 }
 
 // Types that are bound make a part of the name, so that two names of a source may be one in C.
 static bool has_c_name(driver *d, const unit *u, const unit_op *o) {
     if (!strcmp(o->name, "gnn") || !strncmp(o->name, "gnn_", 4)) {
-        diagnostic *fault = diag(d->ds, E0202, o->op->at, "'%s' is a name of the runtime's in C", o->name);
+        diagnostic *fault = diag(d->ds, E0202, o->op->at, "'%s' is a name of the runtime's in C",
+                                 o->name);
         diag_help(fault, "names of ops don't begin with gnn_");
         return false;
     }
     for (uint32_t i = 0; i < u->ops.len; i++) {
         if (strcmp(u->ops.data[i].name, o->name)) continue;
-        diagnostic *fault = diag(d->ds, E0202, o->op->at, "'%s' is the name in C of another op, too", o->name);
+        diagnostic *fault = diag(d->ds, E0202, o->op->at,
+                                 "'%s' is the name in C of another op, too", o->name);
         diag_note(fault, u->ops.data[i].op->at, "of this one");
         diag_help(fault, "give one another name, or take one with --op");
         return false;
@@ -99,7 +104,9 @@ static bool has_c_name(driver *d, const unit *u, const unit_op *o) {
 }
 
 static bool is_suffix(const char *s) {
-    while (*s == '_' || (*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z')) s++;
+    while (*s == '_' || (*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'z') ||
+           (*s >= 'A' && *s <= 'Z'))
+        s++;
     return !*s;
 }
 
@@ -154,7 +161,8 @@ static bool load_loop(driver *d, unit *u, const source_file *source) {
     VEC_PUSH(d->arena, &names.all, op->name);
     if (!check_op_names(d, u->path, &names)) return false;
     unit_op o = {.name = op->name, .op = op, .text = text};
-    for (uint32_t i = 0; i < text->plans.len; i++) VEC_PUSH(d->arena, &o.plans, text->plans.data[i]);
+    for (uint32_t i = 0; i < text->plans.len; i++)
+        VEC_PUSH(d->arena, &o.plans, text->plans.data[i]);
     add_op(d, u, o);
     return true;
 }
@@ -167,11 +175,14 @@ static void lower_gnn(driver *d, unit *u) {
                                             : !op->imported && !op->generic_left && !op->twin;
         tensor_op *lowered = take ? frontend_lower(u->frontend, i) : NULL;
         if (lowered)
-            add_op(d, u, (unit_op){.name = lowered->name, .op = lowered, .frontend = u->frontend, .number = i});
+            add_op(d, u,
+                   (unit_op){
+                       .name = lowered->name, .op = lowered, .frontend = u->frontend, .number = i});
         else if (take && op->twin && !diag_errors(d->ds))
-            diag_help(diag(d->ds, E0806, NO_SPAN,
-                           "there is no '%s': the gradients of that op save nothing of it", op->name),
-                      "`save STAGE;` in a schedule of a gradient keeps a stage for it; by itself none is kept of which some schedule of the op or its gradient says where it lives: `inline`, `online`, `keep`");
+            diag_help(
+                diag(d->ds, E0806, NO_SPAN,
+                     "there is no '%s': the gradients of that op save nothing of it", op->name),
+                "`save STAGE;` in a schedule of a gradient keeps a stage for it; by itself none is kept of which some schedule of the op or its gradient says where it lives: `inline`, `online`, `keep`");
         else if (take) must_tell(d, "lower");
     }
 }
@@ -180,20 +191,22 @@ bool unit_twin(driver *d, const unit_op *o, unit_op *out) {
     uint32_t i = o->frontend ? frontend_twin_of(o->frontend, o->number) : UINT32_MAX;
     tensor_op *lowered = i == UINT32_MAX ? NULL : frontend_lower(o->frontend, i);
     if (!lowered) return false;
-    *out = named(d, (unit_op){.name = lowered->name, .op = lowered, .frontend = o->frontend, .number = i});
+    *out = named(
+        d, (unit_op){.name = lowered->name, .op = lowered, .frontend = o->frontend, .number = i});
     print_op_after(d, "normalise", lowered);
     return true;
 }
 
 static bool hands_over(const unit_op *o) {
-    return o->frontend &&
-           (o->frontend->ops.data[o->number].twin || frontend_twin_of(o->frontend, o->number) != UINT32_MAX);
+    return o->frontend && (o->frontend->ops.data[o->number].twin ||
+                           frontend_twin_of(o->frontend, o->number) != UINT32_MAX);
 }
 
 static void unused_define(driver *d, const unit *u, const char *name) {
-    diagnostic *fault = diag(d->ds, W0801, NO_SPAN,
-                             "-D %s has no effect: no op of '%s' that is taken has such a size or generic",
-                             name, u->path);
+    diagnostic *fault = diag(
+        d->ds, W0801, NO_SPAN,
+        "-D %s has no effect: no op of '%s' that is taken has such a size or generic", name,
+        u->path);
     VEC(const char *) sizes = {0};
     for (uint32_t i = 0; i < u->ops.len; i++)
         for (tensor_space s = 0; u->ops.data[i].op && s < u->ops.data[i].op->spaces.len; s++)
@@ -220,7 +233,8 @@ static bool load_gnn(driver *d, unit *u, const char *text, size_t length) {
     phase(d, "lower");
     lower_gnn(d, u);
     uint32_t at = 0;
-    for (const char *name; diag_raised(d->ds) == before && (name = frontend_unused_define(u->frontend, &at));)
+    for (const char *name;
+         diag_raised(d->ds) == before && (name = frontend_unused_define(u->frontend, &at));)
         unused_define(d, u, name);
     return true;
 }
@@ -229,7 +243,9 @@ static bool takes_suffix(driver *d, const unit *u) {
     const char *suffix = option_text(d, OPT_SUFFIX, "");
     bool good = is_suffix(suffix);
     if (!good) usage(d, E0812, "--suffix takes letters, digits and '_', not '%s'", suffix);
-    else if (*suffix && u->kind == INPUT_SIMT) usage(d, E0812, "--suffix=%s: '%s' has kernels, and no ops to name", suffix, u->path), good = false;
+    else if (*suffix && u->kind == INPUT_SIMT)
+        usage(d, E0812, "--suffix=%s: '%s' has kernels, and no ops to name", suffix, u->path),
+            good = false;
     return good;
 }
 
@@ -242,24 +258,30 @@ bool unit_load(driver *d, const char *path, unit *u) {
     const char *text = file_read(d, path, &length);
     if (!text) return false;
     phase(d, "parse");
-    if (u->kind == INPUT_GNN) return load_gnn(d, u, text, length) && load_belongs(d, u) && diag_raised(d->ds) == before;
+    if (u->kind == INPUT_GNN)
+        return load_gnn(d, u, text, length) && load_belongs(d, u) && diag_raised(d->ds) == before;
     const source_file *source = add_source(d, path, text, length);
     if (!source) return false;
-    bool (*load)(driver *, unit *, const source_file *) =
-        u->kind == INPUT_SIMT ? load_kernels : u->kind == INPUT_LOOP ? load_loop : load_tensor;
+    bool (*load)(driver *, unit *, const source_file *) = u->kind == INPUT_SIMT   ? load_kernels
+                                                          : u->kind == INPUT_LOOP ? load_loop
+                                                                                  : load_tensor;
     return load(d, u, source) && load_belongs(d, u) && diag_raised(d->ds) == before;
 }
 
-static const char *target_text(const cg_target *t) { return t->kind == CG_HOST ? "host" : t->arch->name; }
+static const char *target_text(const cg_target *t) {
+    return t->kind == CG_HOST ? "host" : t->arch->name;
+}
 
 bool unit_schedules(unit_op *o, const cg_target *target) {
-    return !o->frontend || frontend_schedules(o->frontend, o->number, target_text(target), o->op, &o->schedules);
+    return !o->frontend ||
+           frontend_schedules(o->frontend, o->number, target_text(target), o->op, &o->schedules);
 }
 
 bool unit_schedule(unit_op *o, const cg_target *target) {
     bool good = unit_schedules(o, target);
     for (uint32_t i = 0; good && i < o->schedules.len; i++)
-        good = frontend_executable(o->frontend, o->number, target_text(target), o->schedules.data[i]);
+        good = frontend_executable(o->frontend, o->number, target_text(target),
+                                   o->schedules.data[i]);
     return good;
 }
 
@@ -267,13 +289,15 @@ static program *plan(driver *d, unit_op *o, const cg_target *target, uint32_t in
     pass_options options = settings_pass(d, target);
     options.index_bits = index_bits;
     options.after = print_after(d);
-    if (!o->frontend && !o->text) o->op = tensor_without_unread(d->arena, o->op);   // text by hand: sema has seen to others
+    // text by hand: sema has seen to others
+    if (!o->frontend && !o->text) o->op = tensor_without_unread(d->arena, o->op);
     const char *machine = target->kind == CG_HOST ? "host" : "cuda";
     if (o->text) return pass_loop(d->arena, d->ds, o->text, machine, &options);
     if (option_given(d, OPT_NO_SCHEDULE)) return pass_naive(d->arena, d->ds, o->op, &options);
     o->plans = (loop_plans){0};
     o->made = (schedule_list){0};
-    return pass_scheduled(d->arena, d->ds, o->op, o->schedules.data, o->schedules.len, machine, &options, &o->plans, &o->made);
+    return pass_scheduled(d->arena, d->ds, o->op, o->schedules.data, o->schedules.len, machine,
+                          &options, &o->plans, &o->made);
 }
 
 program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t index_bits) {
@@ -297,13 +321,16 @@ program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t inde
 
 program *unit_program(driver *d, unit_op *o, const cg_target *target) {
     uint32_t bits = settings_pass(d, target).index_bits;
-    bool made = o->program && o->program->index_bits == bits && o->planned->kind == target->kind && o->planned->arch == target->arch;
+    bool made = o->program && o->program->index_bits == bits && o->planned->kind == target->kind &&
+                o->planned->arch == target->arch;
     return made ? o->program : unit_plan(d, o, target, bits);
 }
 
-bool unit_code(arena *a, driver *d, const unit_op *o, const cg_target *t, cg_form form, const cg_options *options, cg_output *out) {
+bool unit_code(arena *a, driver *d, const unit_op *o, const cg_target *t, cg_form form,
+               const cg_options *options, cg_output *out) {
     if (!o->ptx || t->kind == CG_HOST) return cg_emit(a, d->ds, o->module, t, form, options, out);
-    const cg_output text = {.data = o->ptx->source->text, .size = o->ptx->source->length, .log = ""};
+    const cg_output text = {
+        .data = o->ptx->source->text, .size = o->ptx->source->length, .log = ""};
     if (form == CG_CUBIN) return cg_ptx_assemble(a, d->ds, &text, t->arch, options, out);
     *out = text;
     return true;

@@ -4,7 +4,7 @@
 
 #include "driver.h"
 
-// ---- Inputs (unit.c) -------------------------------------------------------------------------------------
+// ---- Inputs (unit.c) ----------------------------------------------------------------------------
 typedef enum { INPUT_GNN, INPUT_TENSOR, INPUT_LOOP, INPUT_SIMT } input_kind;
 typedef struct {
     const char *name;           // "gat_f32"
@@ -14,11 +14,13 @@ typedef struct {
     loop_plans plans;           // its loop plans, none of the naive one
     schedule_list made;         // and the schedules they come from
     loop_text *text;            // .loop: what was read
-    simt_module *module;        // .simt: from the start; else made by unit_program, or that of --load-simt
-    const loaded_text *ptx;     // --load-ptx: in place of code for the target; NULL: none
-    frontend_unit *frontend;    // .gnn: where it comes from, and its number there
+    // .simt: from the start; else made by unit_program, or that of --load-simt
+    simt_module *module;
+    const loaded_text *ptx;    // --load-ptx: in place of code for the target; NULL: none
+    frontend_unit *frontend;   // .gnn: where it comes from, and its number there
     uint32_t number;
-    schedule_list schedules;   // .gnn: those that may apply on the target at hand, from unit_schedules
+    // .gnn: those that may apply on the target at hand, from unit_schedules
+    schedule_list schedules;
 } unit_op;
 typedef struct {
     const char *path;
@@ -28,44 +30,51 @@ typedef struct {
 } unit;
 // Reads a .gnn, .tensor, .loop or .simt file to verified IR. false: diagnostics tell why.
 bool unit_load(driver *d, const char *path, unit *u);
-void unit_tell_imported(driver *d, diagnostic *fault,
-                        const unit *u);   // where none of its own is taken: how others are
+// where none of its own is taken: how others are
+void unit_tell_imported(driver *d, diagnostic *fault, const unit *u);
 // Machine code of an op, by its PTX text where it has one.
 bool unit_code(arena *a, driver *d, const unit_op *o, const cg_target *t, cg_form form,
                const cg_options *options, cg_output *out);
 // Fills o->schedules for a target; false: diagnostics tell why.
 bool unit_schedules(unit_op *o, const cg_target *target);
-// The same, where the op is to be compiled: a schedule with a statement that no pass executes is refused.
+// The same, where the op is to be compiled: a schedule with a statement that no pass executes is
+// refused.
 bool unit_schedule(unit_op *o, const cg_target *target);
 // Plans an op; NULL: diagnostics tell why.
 program *unit_program(driver *d, unit_op *o, const cg_target *target);
 bool unit_twin(driver *d, const unit_op *o,
-               unit_op *out);   // that writes or reads what is saved; false: nothing is, or a fault was told
-program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t index_bits);   // each time anew
-void unit_check(driver *d, const unit_op *o);   // by the naive plan, which asks for nothing but the op
-void check_gradients(driver *d, unit *u);       // beside finite differences (check_gradient.c)
-bool seed_fault(driver *d, program *p);         // of --seed-fault (seed_fault.c)
+               // that writes or reads what is saved; false: nothing is, or a fault was told
+               unit_op *out);
+// each time anew
+program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t index_bits);
+// by the naive plan, which asks for nothing but the op
+void unit_check(driver *d, const unit_op *o);
+void check_gradients(driver *d, unit *u);   // beside finite differences (check_gradient.c)
+bool seed_fault(driver *d, program *p);     // of --seed-fault (seed_fault.c)
 
-// ---- Kernels given as text (load.c, load_simt.c, load_ptx.c)
-// -----------------------------------------------
-bool load_read(driver *d);   // what --load-simt and --load-ptx name, once; false: diagnostics tell why
+// ---- Kernels given as text (load.c, load_simt.c, load_ptx.c) ------------------------------------
+// what --load-simt and --load-ptx name, once; false: diagnostics tell why
+bool load_read(driver *d);
 bool load_belongs(driver *d, const unit *u);   // each SIMT text to an op of the unit, no two to one
-// Takes them in place of those an op was planned with, for a target; false: diagnostics tell what does not
-// fit.
+// Takes them in place of those an op was planned with, for a target; false: diagnostics tell what
+// does not fit.
 bool load_simt(driver *d, unit_op *o, const cg_target *t);
 bool load_ptx(driver *d, unit_op *o, const cg_target *t);
-bool load_ptx_runs(driver *d, const unit *u, uint32_t sm);   // on a GPU of that compute capability × 10
+// on a GPU of that compute capability × 10
+bool load_ptx_runs(driver *d, const unit *u, uint32_t sm);
 bool load_taken(
-    driver *d);   // whether each is, where all ops are planned; false: a diagnostic says what is not
-diagnostic *load_unfit(driver *d, const loaded_text *x, const cg_target *t, span at, const char *format, ...)
-    SUP_PRINTF(5, 6);
+    // whether each is, where all ops are planned; false: a diagnostic says what is not
+    driver *d);
+diagnostic *load_unfit(driver *d, const loaded_text *x, const cg_target *t, span at,
+                       const char *format, ...) SUP_PRINTF(5, 6);
 const char *load_ptx_note(driver *d, const unit_op *o);   // what PTX that is written begins with
 
-// ---- What --emit prints of an op -------------------------------------------------------------------------
-bool print_saved(driver *d, const unit_op *o, textbuf *out);                     // print_saved.c
-bool print_schedules(driver *d, unit_op *o, const cg_target *t, textbuf *out);   // print_schedules.c
+// ---- What --emit prints of an op ----------------------------------------------------------------
+bool print_saved(driver *d, const unit_op *o, textbuf *out);   // print_saved.c
+// print_schedules.c
+bool print_schedules(driver *d, unit_op *o, const cg_target *t, textbuf *out);
 
-// ---- Objects (object.c) ----------------------------------------------------------------------------------
+// ---- Objects (object.c) -------------------------------------------------------------------------
 typedef struct {
     const cg_target *targets;
     uint32_t ntargets;

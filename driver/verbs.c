@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- check -----------------------------------------------------------------------------------------------
+// ---- check --------------------------------------------------------------------------------------
 
 // Every op goes through the whole compiler short of machine code.
 static void check_file(driver *d, const char *path) {
@@ -24,7 +24,7 @@ int drive_check(driver *d) {
     return driver_status_compared(d);
 }
 
-// ---- fmt -------------------------------------------------------------------------------------------------
+// ---- fmt ----------------------------------------------------------------------------------------
 
 static void format_file(driver *d, intern_table *names, const char *path) {
     size_t length;
@@ -32,7 +32,8 @@ static void format_file(driver *d, intern_table *names, const char *path) {
     if (!text) return;
     const source_file *source = source_map_add(d->sources, path, text, length);
     if (!source) {
-        diag(d->ds, E0803, NO_SPAN, "'%s' and the other files are larger than 4 GiB together", path);
+        diag(d->ds, E0803, NO_SPAN, "'%s' and the other files are larger than 4 GiB together",
+             path);
         return;
     }
     uint32_t before = diag_errors(d->ds);
@@ -63,7 +64,7 @@ int drive_fmt(driver *d) {
     return driver_status(d);
 }
 
-// ---- explain ---------------------------------------------------------------------------------------------
+// ---- explain ------------------------------------------------------------------------------------
 
 static const char *severity_name(severity s) {
     switch (s) {
@@ -76,14 +77,17 @@ static const char *severity_name(severity s) {
 
 static void unknown_code(driver *d, const char *code) {
     const char
-        *names[DIAG_COUNT + 2];   // codes are all near each other: one with other letters or without zeros
+        // codes are all near each other: one with other letters or without zeros
+        *names[DIAG_COUNT + 2];
     uint32_t n = 0;
     for (uint32_t c = 0; c < DIAG_COUNT; c++) names[n++] = diag_table((diag_code)c)->name;
-    names[n] = arena_printf(d->arena, "%c%04d", toupper((unsigned char)*code), *code ? atoi(code + 1) : 0);
+    names[n] = arena_printf(d->arena, "%c%04d", toupper((unsigned char)*code),
+                            *code ? atoi(code + 1) : 0);
     diag_code found;
     n += diag_find(names[n], &found);
     diagnostic *fault = usage(d, E0809, "there is no diagnostic '%s'", code);
-    if (!diag_suggest(fault, NO_SPAN, code, names, n)) diag_help(fault, "'gnnc explain --list' lists them");
+    if (!diag_suggest(fault, NO_SPAN, code, names, n))
+        diag_help(fault, "'gnnc explain --list' lists them");
 }
 
 static void put_paragraph(textbuf *out, const char *text) {
@@ -130,13 +134,14 @@ int drive_explain(driver *d) {
     return driver_status(d);
 }
 
-// ---- doctor ----------------------------------------------------------------------------------------------
+// ---- doctor -------------------------------------------------------------------------------------
 
 static void put_gpu(driver *d, textbuf *out) {
     gnn_context *c = NULL;
     gnn_device_info g;
     int device = device_number(d);
-    if (gnn_context_new(&(gnn_context_options){.device = GNN_GPU(device)}, &c) || gnn_device_query(c, &g)) {
+    if (gnn_context_new(&(gnn_context_options){.device = GNN_GPU(device)}, &c) ||
+        gnn_device_query(c, &g)) {
         textbuf_printf(out, "GPU         none: %s\n", c ? gnn_context_error(c) : "out of memory");
         textbuf_puts(
             out,
@@ -153,7 +158,8 @@ static void put_gpu(driver *d, textbuf *out) {
 
 int drive_doctor(driver *d) {
     textbuf out = textbuf_new(d->arena), assemblers = textbuf_new(d->arena);
-    textbuf_printf(&out, "gnnc        %s\nLLVM        %s, linked in\n", GNNC_VERSION, GNNC_LLVM_VERSION);
+    textbuf_printf(&out, "gnnc        %s\nLLVM        %s, linked in\n", GNNC_VERSION,
+                   GNNC_LLVM_VERSION);
     textbuf_puts(&out, "targets     host, cuda:");
     for (uint32_t i = 0; gpu_arch_at(i); i++) textbuf_printf(&out, " %s", gpu_arch_at(i)->name);
     textbuf_puts(&out, "\n");

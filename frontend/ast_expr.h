@@ -13,11 +13,12 @@ typedef struct ast_names {
     struct ast_names *next;
 } ast_names;
 
-// ---- Expressions -----------------------------------------------------------------------------------------
+// ---- Expressions --------------------------------------------------------------------------------
 typedef enum {
     AST_NUMBER,   // number, is_integer
-    AST_NAME,   // name: an index, a scalar parameter, a space's size, a constant (inf, none, pi), a stage of
-                // rank 0 is a REF
+    // name: an index, a scalar parameter, a space's size, a constant (inf, none, pi), a stage of
+    // rank 0 is a REF
+    AST_NAME,
     AST_PRIMED,   // name': the right operand's state in a reducer
     AST_REF,      // name[args]
     AST_TUPLE,    // (args), two or more
@@ -59,7 +60,8 @@ typedef struct ast_expr {
     const char *text;        // NUMBER: as written
     struct ast_expr *args;   // first of a list linked by next
     struct ast_expr *next;   // in the list it stands in
-    uint32_t depth;          // of the tree, 1 for a leaf; never above AST_MAX_DEPTH, so walks may recurse
+    // of the tree, 1 for a leaf; never above AST_MAX_DEPTH, so walks may recurse
+    uint32_t depth;
     // CALL's arguments only: "x by k", "x by (k, l)", "x over d"
     enum { AST_PLAIN, AST_BY, AST_OVER } how;
     ast_names *keys;

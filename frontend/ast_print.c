@@ -1,5 +1,5 @@
-// Prints expressions and paths. Trees from the parser hold their parentheses; trees made otherwise get those
-// they need.
+// Prints expressions and paths. Trees from the parser hold their parentheses; trees made otherwise
+// get those they need.
 #include "format.h"
 
 #include <string.h>
@@ -22,22 +22,45 @@ void format_close(format_flow *f, const char *bracket) {
     f->nest--;
 }
 
-// ---- Precedence -----------------------------------------------------------------------------------------
-typedef enum { CONDITIONAL = 1, OR, AND, COMPARISON, SUM, REDUCTION, PRODUCT, UNARY, PRIMARY } precedence;
+// ---- Precedence ---------------------------------------------------------------------------------
+typedef enum {
+    CONDITIONAL = 1,
+    OR,
+    AND,
+    COMPARISON,
+    SUM,
+    REDUCTION,
+    PRODUCT,
+    UNARY,
+    PRIMARY
+} precedence;
 
 static precedence precedence_of(const ast_expr *e) {
     switch (e->kind) {
     case AST_COND: return CONDITIONAL;
     case AST_OR: return OR;
     case AST_AND: return AND;
-    case AST_EQ: case AST_NE: case AST_LT: case AST_LE: case AST_GT: case AST_GE: return COMPARISON;
-    case AST_ADD: case AST_SUB: return SUM;
+    case AST_EQ:
+    case AST_NE:
+    case AST_LT:
+    case AST_LE:
+    case AST_GT:
+    case AST_GE: return COMPARISON;
+    case AST_ADD:
+    case AST_SUB: return SUM;
     case AST_REDUCE: return REDUCTION;
-    case AST_MUL: case AST_DIV: case AST_MOD: return PRODUCT;
-    case AST_NEG: case AST_NOT: return UNARY;
-    case AST_NUMBER: case AST_NAME: case AST_PRIMED: case AST_REF: case AST_TUPLE: case AST_CALL:
-    case AST_PAREN:
-        return PRIMARY;
+    case AST_MUL:
+    case AST_DIV:
+    case AST_MOD: return PRODUCT;
+    case AST_NEG:
+    case AST_NOT: return UNARY;
+    case AST_NUMBER:
+    case AST_NAME:
+    case AST_PRIMED:
+    case AST_REF:
+    case AST_TUPLE:
+    case AST_CALL:
+    case AST_PAREN: return PRIMARY;
     }
     return PRIMARY;
 }
@@ -57,10 +80,17 @@ static const char *operator_text(ast_kind kind) {
     case AST_GE: return ">=";
     case AST_AND: return "&&";
     case AST_OR: return "||";
-    case AST_NUMBER: case AST_NAME: case AST_PRIMED: case AST_REF: case AST_TUPLE: case AST_CALL:
+    case AST_NUMBER:
+    case AST_NAME:
+    case AST_PRIMED:
+    case AST_REF:
+    case AST_TUPLE:
+    case AST_CALL:
     case AST_REDUCE:
-    case AST_NEG: case AST_NOT: case AST_COND: case AST_PAREN:
-        break;
+    case AST_NEG:
+    case AST_NOT:
+    case AST_COND:
+    case AST_PAREN: break;
     }
     return "";
 }
@@ -85,10 +115,11 @@ static void print_least(format_flow *f, const ast_expr *e, precedence least) {
 
 // A reduction may be the last factor of a product and the operand of a sign.
 static void print_last(format_flow *f, const ast_expr *e, precedence least) {
-    print_operand(f, e, precedence_of(e) < least && !(precedence_of(e) == REDUCTION && least >= PRODUCT));
+    print_operand(f, e,
+                  precedence_of(e) < least && !(precedence_of(e) == REDUCTION && least >= PRODUCT));
 }
 
-// ---- Expressions ----------------------------------------------------------------------------------------
+// ---- Expressions --------------------------------------------------------------------------------
 static void print_binary(format_flow *f, const ast_expr *e) {
     precedence p = precedence_of(e);
     const ast_expr *a = e->args, *b = a->next;
@@ -153,14 +184,24 @@ void format_expr(format_flow *f, const ast_expr *e) {
     case AST_PRIMED: textbuf_printf(&f->text, "%s'", e->name.text); break;
     case AST_REF: format_puts(f, e->name.text), format_exprs(f, e->args, "[", "]"); break;
     case AST_CALL: format_puts(f, e->name.text), format_exprs(f, e->args, "(", ")"); break;
-    case AST_TUPLE: case AST_PAREN: format_exprs(f, e->args, "(", ")"); break;
+    case AST_TUPLE:
+    case AST_PAREN: format_exprs(f, e->args, "(", ")"); break;
     case AST_REDUCE: print_reduction(f, e); break;
     case AST_NEG: format_puts(f, "-"), print_last(f, e->args, UNARY); break;
     case AST_NOT: format_puts(f, "!"), print_last(f, e->args, UNARY); break;
-    case AST_ADD: case AST_SUB: case AST_MUL: case AST_DIV: case AST_MOD:
-    case AST_EQ: case AST_NE: case AST_LT: case AST_LE: case AST_GT: case AST_GE: case AST_AND: case AST_OR:
-        print_binary(f, e);
-        break;
+    case AST_ADD:
+    case AST_SUB:
+    case AST_MUL:
+    case AST_DIV:
+    case AST_MOD:
+    case AST_EQ:
+    case AST_NE:
+    case AST_LT:
+    case AST_LE:
+    case AST_GT:
+    case AST_GE:
+    case AST_AND:
+    case AST_OR: print_binary(f, e); break;
     case AST_COND: print_conditional(f, e); break;
     }
     print_keys(f, e);
@@ -204,7 +245,7 @@ void format_binders(format_flow *f, const ast_binder *list) {
     }
 }
 
-// ---- On one line ----------------------------------------------------------------------------------------
+// ---- On one line --------------------------------------------------------------------------------
 void ast_print_expr(textbuf *out, const ast_expr *e) {
     format_flow f = {.text = textbuf_new(out->arena)};
     format_expr(&f, e);

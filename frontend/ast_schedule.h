@@ -24,7 +24,8 @@ typedef struct ast_subject {
     struct ast_subject *list;     // "a, b, c": the next of the same word
     struct ast_subject *choice;   // "a | b | c": the next choice
 } ast_subject;
-typedef struct ast_word {   // a word of a statement: subjects joined by commas, then choices joined by |
+// a word of a statement: subjects joined by commas, then choices joined by |
+typedef struct ast_word {
     ast_subject *subjects;
     struct ast_word *next;
 } ast_word;

@@ -14,6 +14,7 @@ static const struct {
 
 bool foreign_help(diagnostic *d, foreign_kind where, const char *word) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (words[i].where == where && !strcmp(words[i].word, word)) return diag_help(d, "%s", words[i].hint);
+        if (words[i].where == where && !strcmp(words[i].word, word))
+            return diag_help(d, "%s", words[i].hint);
     return false;
 }

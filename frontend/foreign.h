@@ -13,6 +13,7 @@ typedef enum {
     FOREIGN_STATEMENT
 } foreign_kind;
 
-bool foreign_help(diagnostic *d, foreign_kind where, const char *word);   // false: it is no such word
+// false: it is no such word
+bool foreign_help(diagnostic *d, foreign_kind where, const char *word);
 
 #endif

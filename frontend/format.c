@@ -1,8 +1,9 @@
 // The one format: lays out the units of a file with their comments.
 //
-// Units go on lines of their own, or on the line of the one before where they were written so and fit. A
-// block written on one line stays there where it fits. Lines are broken at the outermost place that is near
-// enough. A comment stays behind what it followed, or on its own line; at most one blank line is kept.
+// Units go on lines of their own, or on the line of the one before where they were written so and
+// fit. A block written on one line stays there where it fits. Lines are broken at the outermost
+// place that is near enough. A comment stays behind what it followed, or on its own line; at most
+// one blank line is kept.
 #include "format.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ typedef struct {
     bool fresh;                          // nothing is printed in this block yet
 } layout;
 
-// ---- The source -----------------------------------------------------------------------------------------
+// ---- The source ---------------------------------------------------------------------------------
 static const char *source_at(const layout *l, uint32_t position) {
     return l->source->text + (position - l->source->base);
 }
@@ -30,7 +31,8 @@ static uint32_t newlines(const layout *l, uint32_t from, uint32_t to) {
 
 static bool on_own_line(const layout *l, const struct ast_comment *c) {
     uint32_t i = c->at.lo;
-    while (i > l->source->base && strchr(" \t\r", *source_at(l, i - 1)) && *source_at(l, i - 1)) i--;
+    while (i > l->source->base && strchr(" \t\r", *source_at(l, i - 1)) && *source_at(l, i - 1))
+        i--;
     return i == l->source->base || *source_at(l, i - 1) == '\n';
 }
 
@@ -38,7 +40,7 @@ static bool comment_before(const layout *l, uint32_t position) {
     return l->comment && l->comment->at.lo < position;
 }
 
-// ---- Lines ----------------------------------------------------------------------------------------------
+// ---- Lines --------------------------------------------------------------------------------------
 static uint32_t column(const layout *l) {
     size_t i = l->out->len;
     while (i && l->out->data[i - 1] != '\n') i--;
@@ -56,7 +58,8 @@ static void end_line(layout *l) {
 // Starts the line of what stands at `position`.
 static void start_line(layout *l, uint32_t position, uint32_t n) {
     end_line(l);
-    if (!l->fresh && l->last < position && newlines(l, l->last, position) > 1) textbuf_puts(l->out, "\n");
+    if (!l->fresh && l->last < position && newlines(l, l->last, position) > 1)
+        textbuf_puts(l->out, "\n");
     l->fresh = false;
     indent(l, n);
 }
@@ -79,8 +82,8 @@ static void comments_before(layout *l, uint32_t position, uint32_t n) {
     }
 }
 
-// The comment that shares the line on which something ends: behind it, or inside of what could not be broken
-// there.
+// The comment that shares the line on which something ends: behind it, or inside of what could not
+// be broken there.
 static bool comment_behind(layout *l, uint32_t end) {
     if (!l->comment) return false;
     uint32_t lo = l->comment->at.lo;
@@ -90,15 +93,16 @@ static bool comment_behind(layout *l, uint32_t end) {
     return true;
 }
 
-// ---- One unit -------------------------------------------------------------------------------------------
+// ---- One unit -----------------------------------------------------------------------------------
 // The breaks
 // of one flow, as far as they are decided.
 typedef struct {
     const format_flow *f;
     uint32_t next;     // the first that lies behind the line's start
     uint32_t forced;   // the first that a comment before it forces
-    uint32_t outer;    // the first of rank 0: taken too once another one was, so that "->" doesn't end a list
-                       // of parameters
+    // the first of rank 0: taken too once another one was, so that "->" doesn't end a list of
+    // parameters
+    uint32_t outer;
     bool inner_taken;
 } line_breaks;
 
@@ -112,11 +116,13 @@ static void look_ahead(const layout *l, line_breaks *b) {
     while (b->outer < end && at[b->outer].rank) b->outer++;
 }
 
-// Where the line that starts at offset `from` ends: at a break or, past the last, at the end. All of it if it
-// fits, else the outermost of the breaks that are near enough and the last of those, else the first.
+// Where the line that starts at offset `from` ends: at a break or, past the last, at the end. All
+// of it if it fits, else the outermost of the breaks that are near enough and the last of those,
+// else the first.
 static uint32_t find_break(const line_breaks *b, size_t from, uint32_t margin, uint32_t after) {
     const format_break *at = b->f->breaks.data;
-    uint32_t end = b->f->breaks.len, to = b->inner_taken && b->outer < b->forced ? b->outer : b->forced;
+    uint32_t end = b->f->breaks.len,
+             to = b->inner_taken && b->outer < b->forced ? b->outer : b->forced;
     size_t room = room_at(margin + (to == end ? after : 0));
     if ((to < end ? at[to].offset : b->f->text.len) - from <= room || b->next >= to) return to;
     uint32_t best = b->next;
@@ -148,7 +154,8 @@ static void put_flow(layout *l, const format_flow *f, uint32_t n, uint32_t after
         if (at == f->breaks.len) break;
         format_break taken = f->breaks.data[at];
         textbuf_putn(l->out, f->text.data + from, taken.offset - from);
-        margin = n + (taken.rank >= FORMAT_BRACKET && taken.rank != FORMAT_LAST ? 2 * INDENT : INDENT);
+        margin = n +
+                 (taken.rank >= FORMAT_BRACKET && taken.rank != FORMAT_LAST ? 2 * INDENT : INDENT);
         comments_inside(l, taken.position, margin);
         end_line(l);
         indent(l, margin);
@@ -159,7 +166,7 @@ static void put_flow(layout *l, const format_flow *f, uint32_t n, uint32_t after
     textbuf_putn(l->out, f->text.data + from, f->text.len - from);
 }
 
-// ---- Units on one line ----------------------------------------------------------------------------------
+// ---- Units on one line --------------------------------------------------------------------------
 static bool comment_in(const layout *l, span at) {
     const struct ast_comment *c = l->comment;
     while (c && c->at.lo < at.lo) c = c->next;
@@ -192,7 +199,7 @@ static void put_flat(layout *l, const format_unit *u) {
     passed(l, u->at.hi);
 }
 
-// ---- Lists of units -------------------------------------------------------------------------------------
+// ---- Lists of units -----------------------------------------------------------------------------
 static void put_units(layout *l, const format_unit *list, uint32_t n);
 
 static void put_block(layout *l, const format_unit *u, uint32_t n) {
@@ -225,7 +232,8 @@ static void put_unit(layout *l, const format_unit *u, uint32_t n) {
 static void put_units(layout *l, const format_unit *list, uint32_t n) {
     const format_unit *before = NULL;   // on the line being written
     for (const format_unit *u = list; u; u = u->next) {
-        bool joined = before && !comment_before(l, u->at.lo) && !newlines(l, before->at.hi, u->at.lo);
+        bool joined = before && !comment_before(l, u->at.lo) &&
+                      !newlines(l, before->at.hi, u->at.lo);
         if (joined && is_flat(l, u, room_at(column(l) + 2))) {
             textbuf_puts(l->out, "  ");
             put_flat(l, u);

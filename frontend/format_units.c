@@ -9,11 +9,12 @@ static format_unit *new_unit(arena *a, span at, span block) {
     return u;
 }
 
-static void put_word(format_flow *f, const char *word, const char *text) {   // " like x", where there is one
+// " like x", where there is one
+static void put_word(format_flow *f, const char *word, const char *text) {
     if (text) textbuf_printf(&f->text, " %s %s", word, text);
 }
 
-// ---- Ops ------------------------------------------------------------------------------------------------
+// ---- Ops ----------------------------------------------------------------------------------------
 static void put_generics(format_flow *f, const ast_generic *list) {
     if (!list) return;
     format_open(f, "<");
@@ -36,9 +37,7 @@ static void put_facts(format_flow *f, const ast_fact *list) {
 
 static void put_type(format_flow *f, const ast_type *t) {
     switch (t->kind) {
-    case AST_SCALAR:
-        format_puts(f, t->element.text);
-        return;
+    case AST_SCALAR: format_puts(f, t->element.text); return;
     case AST_TENSOR:
         format_puts(f, t->element.text);
         format_exprs(f, t->axes, "[", "]");
@@ -102,7 +101,7 @@ static format_unit *equation_units(arena *a, const ast_equation *list) {
     return first;
 }
 
-// ---- Functions and reducers -----------------------------------------------------------------------------
+// ---- Functions and reducers ---------------------------------------------------------------------
 static void put_fn(format_flow *f, const ast_item *item) {
     textbuf_printf(&f->text, "fn %s", item->name.text);
     format_open(f, "(");
@@ -139,7 +138,7 @@ static format_unit *section_units(arena *a, const ast_section *list) {
     return first;
 }
 
-// ---- Schedules ------------------------------------------------------------------------------------------
+// ---- Schedules ----------------------------------------------------------------------------------
 static void put_schedule(format_flow *f, const ast_item *item) {
     format_puts(f, "schedule ");
     ast_print_path(&f->text, item->path);
@@ -166,9 +165,10 @@ static void put_subject(format_flow *f, const ast_subject *s) {
     switch (s->kind) {
     case AST_SUBJECT_PATH: ast_print_path(&f->text, s->path); break;
     case AST_SUBJECT_BY: format_puts(f, "by"); break;
-    case AST_SUBJECT_NUMBER: case AST_SUBJECT_REF: case AST_SUBJECT_CALL: case AST_SUBJECT_BINARY:
-        format_expr(f, s->expr);
-        break;
+    case AST_SUBJECT_NUMBER:
+    case AST_SUBJECT_REF:
+    case AST_SUBJECT_CALL:
+    case AST_SUBJECT_BINARY: format_expr(f, s->expr); break;
     }
 }
 
@@ -213,7 +213,7 @@ static format_unit *statement_units(arena *a, const ast_statement *list) {
     return first;
 }
 
-// ---- Items ----------------------------------------------------------------------------------------------
+// ---- Items --------------------------------------------------------------------------------------
 static void put_alias(format_flow *f, const ast_item *item) {
     textbuf_printf(&f->text, "op %s =", item->name.text);
     format_break_at(f, FORMAT_LAST, item->target.at.lo);
@@ -237,7 +237,9 @@ static void fill_item(arena *a, format_unit *u, const ast_item *item) {
     case AST_OP: put_op(&u->head, item), u->inner = equation_units(a, item->equations); break;
     case AST_OP_ALIAS: put_alias(&u->head, item); break;
     case AST_FN: put_fn(&u->head, item); break;
-    case AST_REDUCER: put_reducer(&u->head, item), u->inner = section_units(a, item->sections); break;
+    case AST_REDUCER:
+        put_reducer(&u->head, item), u->inner = section_units(a, item->sections);
+        break;
     case AST_GRAD: put_grad(&u->head, item); break;
     case AST_SCHEDULE:
         put_schedule(&u->head, item);

@@ -10,7 +10,7 @@
 #include "tensor.h"
 
 typedef struct {
-    const char *name;       // a size, a generic type, function or reducer: -D F=64, -D T=f16
+    const char *name;   // a size, a generic type, function or reducer: -D F=64, -D T=f16
     const char *value;
 } frontend_define;
 typedef struct {
@@ -18,29 +18,32 @@ typedef struct {
     uint32_t ndefines;
     const char *const *include_dirs;
     uint32_t ninclude_dirs;
-    // Reads a file: text in the arena, or NULL where there is none. The driver's; also records dependencies.
+    // Reads a file: text in the arena, or NULL where there is none. The driver's; also records
+    // dependencies.
     const char *(*read)(void *user, arena *a, const char *path, size_t *length);
     void *user;
-    const char *schedule;   // --schedule NAME; NULL: choose
-    bool schedule_of_gpu;   // it may be for a GPU that is estimated alone: the host then has none
-    bool no_schedule;       // --no-schedule: the naive plan, schedules are checked only
-    bool nondeterministic;  // --no-deterministic
+    const char *schedule;    // --schedule NAME; NULL: choose
+    bool schedule_of_gpu;    // it may be for a GPU that is estimated alone: the host then has none
+    bool no_schedule;        // --no-schedule: the naive plan, schedules are checked only
+    bool nondeterministic;   // --no-deterministic
     const char *const *targets;   // what schedules may be for: "host", "sm_80", …
     uint32_t ntargets;
 } frontend_options;
 
-// Twins of an op and its gradient, taken where a caller keeps the forward pass's buffer: the one gives what the other is given. They
-// have their op's schedules.
+// Twins of an op and its gradient, taken where a caller keeps the forward pass's buffer: the one
+// gives what the other is given. They have their op's schedules.
 typedef enum { TWIN_NONE, TWIN_SAVING, TWIN_SAVED } frontend_twin;
 
 typedef struct {
-    const char *name;       // "spmm"; "spmm.grad"; "spmm.saving", "spmm.grad.saved"
-    const char *path;       // whose schedules it has: the name, but for twins
+    const char *name;   // "spmm"; "spmm.grad"; "spmm.saving", "spmm.grad.saved"
+    const char *path;   // whose schedules it has: the name, but for twins
     frontend_twin twin;
     const ast_item *item;   // of a gradient: the op that it is of
     const ast_item *grad;   // where a gradient is asked for; NULL: it is none
     bool imported;          // from another file or the prelude
-    bool generic_left;      // a fn, reducer or size generic is still unbound: a template, compiled only through aliases or calls
+    // a fn, reducer or size generic is still unbound: a template, compiled only through aliases or
+    // calls
+    bool generic_left;
 } frontend_op;
 
 typedef struct frontend_unit {
@@ -53,17 +56,19 @@ typedef struct frontend_unit {
     struct sema *sema;
 } frontend_unit;
 
-frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const char *text, size_t length,
-                             const frontend_options *o);
-// Checks every op of the main file: lowers it with its generics at each default, reporting everything. True: no errors.
+frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const char *text,
+                             size_t length, const frontend_options *o);
+// Checks every op of the main file: lowers it with its generics at each default, reporting
+// everything. True: no errors.
 bool frontend_check(frontend_unit *u);
-// One op in normal form, its generics bound by -D or their defaults (float: f32). NULL: ds tells why, or it is a twin and nothing
-// is saved.
+// One op in normal form, its generics bound by -D or their defaults (float: f32). NULL: ds tells
+// why, or it is a twin and nothing is saved.
 tensor_op *frontend_lower(frontend_unit *u, uint32_t op);
 uint32_t frontend_twin_of(const frontend_unit *u, uint32_t op);   // UINT32_MAX: it has none
 // Of a gradient, the op that it is of, lowered likewise; of another op NULL.
 tensor_op *frontend_differentiated(frontend_unit *u, uint32_t op);
-// Of a gradient, what it differentiates and by what; then of that, where it is a gradient too, and so on. false: a fault was told.
+// Of a gradient, what it differentiates and by what; then of that, where it is a gradient too, and
+// so on. false: a fault was told.
 typedef struct {
     tensor_op *op;
     const ast_names *wrt;
@@ -71,7 +76,8 @@ typedef struct {
 typedef VEC(frontend_step) frontend_steps;
 bool frontend_steps_of(frontend_unit *u, uint32_t op, frontend_steps *out);
 // What a gradient reads of the stages of its op, in its order, and how it comes by it.
-typedef enum { KEPT_AGAIN, KEPT_SAVED, KEPT_GIVEN } frontend_how;   // computed again; in the buffer; a result, which the caller has
+// computed again; in the buffer; a result, which the caller has
+typedef enum { KEPT_AGAIN, KEPT_SAVED, KEPT_GIVEN } frontend_how;
 typedef struct {
     const tensor_val_info *value;
     ir_dtype type;   // it is stored in
@@ -80,11 +86,13 @@ typedef struct {
 typedef VEC(frontend_kept) frontend_kept_list;
 // Gives the op; NULL: `op` is no gradient, or a fault was told.
 const tensor_op *frontend_kept_of(frontend_unit *u, uint32_t op, frontend_kept_list *out);
-// The schedules that may apply to an op for a target ("host", "sm_90"), resolved against what it was lowered to: an alias's own
-// before those of the op it names, the main file's before imported ones, each in the order of its file; with --schedule that
-// one alone, with --no-schedule none. Where an open condition holds alternatives, a schedule stands there once for each. false:
-// faults in schedules, or a --schedule that is not there or not for the target.
-bool frontend_schedules(frontend_unit *u, uint32_t op, const char *target, const tensor_op *lowered, schedule_list *out);
+// The schedules that may apply to an op for a target ("host", "sm_90"), resolved against what it
+// was lowered to: an alias's own before those of the op it names, the main file's before imported
+// ones, each in the order of its file; with --schedule that one alone, with --no-schedule none.
+// Where an open condition holds alternatives, a schedule stands there once for each. false: faults
+// in schedules, or a --schedule that is not there or not for the target.
+bool frontend_schedules(frontend_unit *u, uint32_t op, const char *target, const tensor_op *lowered,
+                        schedule_list *out);
 // Whether a pass executes every statement of a schedule: each without one is reported.
 bool frontend_executable(frontend_unit *u, uint32_t op, const char *target, const schedule *s);
 // The names of -D that nothing asked for so far: call with *at = 0 until it gives NULL.

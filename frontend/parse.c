@@ -1,5 +1,5 @@
-// Parsing a file: the run of the generated parser, its tokens with the brackets open around them, and lexical
-// faults.
+// Parsing a file: the run of the generated parser, its tokens with the brackets open around them,
+// and lexical faults.
 #include "parse.h"
 
 #include "gnn_parser.h"
@@ -12,9 +12,11 @@
 
 int ast_yylex(AST_YYSTYPE *value, span *at, parse *p);
 
-static const char *text_at(const parse *p, span at) { return p->source->text + (at.lo - p->source->base); }
+static const char *text_at(const parse *p, span at) {
+    return p->source->text + (at.lo - p->source->base);
+}
 
-// ---- Token values ---------------------------------------------------------------------------------------
+// ---- Token values -------------------------------------------------------------------------------
 ast_name parse_name(parse *p, span at) {
     return (ast_name){intern_n(p->names, text_at(p, at), at.hi - at.lo), at};
 }
@@ -30,8 +32,9 @@ ast_name parse_part(parse *p, span at) {
 ast_name parse_string(parse *p, span at, bool closed) {
     if (!closed) {
         p->faults.next = true;
-        diag_help(parse_error(p, diag(p->ds, E0105, at, "this string has no closing quote on its line")),
-                  "a string ends with \" on the line where it starts");
+        diag_help(
+            parse_error(p, diag(p->ds, E0105, at, "this string has no closing quote on its line")),
+            "a string ends with \" on the line where it starts");
     }
     span inner = {at.lo + 1, closed ? at.hi - 1 : at.hi};
     return (ast_name){intern_n(p->names, text_at(p, inner), inner.hi - inner.lo), at};
@@ -48,7 +51,7 @@ void parse_comment(parse *p, uint32_t end) {
     p->last_comment = c;
 }
 
-// ---- Brackets -------------------------------------------------------------------------------------------
+// ---- Brackets -----------------------------------------------------------------------------------
 bool parse_starts_item(int token) {
     return token == IMPORT || token == OP || token == FN || token == REDUCER || token == GRAD ||
            token == SCHEDULE;
@@ -71,11 +74,12 @@ static void open_bracket(parse *p, int kind, span at) {
     p->brackets[p->depth++] = (parse_bracket){kind, at, head};
 }
 
-// A closing bracket closes what is open inside its own, which is then what the fault is about. Only '}'
-// closes a block.
+// A closing bracket closes what is open inside its own, which is then what the fault is about. Only
+// '}' closes a block.
 static void close_bracket(parse *p, int opening) {
     uint32_t depth = p->depth;
-    while (depth && p->brackets[depth - 1].kind != opening && p->brackets[depth - 1].kind != BLOCK) depth--;
+    while (depth && p->brackets[depth - 1].kind != opening && p->brackets[depth - 1].kind != BLOCK)
+        depth--;
     if (!depth || p->brackets[depth - 1].kind != opening) return;
     if (depth < p->depth) p->unclosed = p->brackets[depth];
     p->depth = depth - 1;
@@ -83,7 +87,8 @@ static void close_bracket(parse *p, int opening) {
 
 static int close_brace(parse *p) {
     uint32_t depth = p->depth;
-    while (depth && p->brackets[depth - 1].kind != BLOCK && p->brackets[depth - 1].kind != '{') depth--;
+    while (depth && p->brackets[depth - 1].kind != BLOCK && p->brackets[depth - 1].kind != '{')
+        depth--;
     int opening = depth ? p->brackets[depth - 1].kind : BLOCK;
     if (depth < p->depth) p->unclosed = p->brackets[depth];
     if (depth) p->depth = depth - 1;
@@ -92,33 +97,39 @@ static int close_brace(parse *p) {
 
 // Statements and equations end outside all brackets but their block.
 static void close_statement(parse *p) {
-    while (p->depth && p->brackets[p->depth - 1].kind != BLOCK) p->unclosed = p->brackets[--p->depth];
+    while (p->depth && p->brackets[p->depth - 1].kind != BLOCK)
+        p->unclosed = p->brackets[--p->depth];
 }
 
 // Tells the braces apart; answers the token's kind.
 static int follow_brackets(parse *p, int kind, span at) {
     if (kind == '{') kind = brace_kind(p);
     switch (kind) {
-    case '(': case '[': case '{': case BLOCK: open_bracket(p, kind, at); break;
+    case '(':
+    case '[':
+    case '{':
+    case BLOCK: open_bracket(p, kind, at); break;
     case ')': close_bracket(p, '('); break;
     case ']': close_bracket(p, '['); break;
     case '}': return close_brace(p);
     case ';': close_statement(p); break;
-    default:  break;
+    default: break;
     }
     return kind;
 }
 
-// ---- Tokens for the parser ------------------------------------------------------------------------------
+// ---- Tokens for the parser ----------------------------------------------------------------------
 bool parse_new_line(const parse *p, uint32_t from, uint32_t to) {
     return memchr(p->source->text + (from - p->source->base), '\n', to - from) != NULL;
 }
 
-// Whether `next` starts an item, wherever it stands: a kind of generic or a section of a reducer doesn't.
+// Whether `next` starts an item, wherever it stands: a kind of generic or a section of a reducer
+// doesn't.
 static bool at_item(const parse *p, const parse_token *next) {
     int before = p->token.kind;
     if (!next->kind) return true;
-    if (!parse_starts_item(next->kind) || before == ':' || (next->kind == GRAD && p->depth)) return false;
+    if (!parse_starts_item(next->kind) || before == ':' || (next->kind == GRAD && p->depth))
+        return false;
     return before == ';' || before == END_BLOCK || before < 0 ||
            parse_new_line(p, p->token.at.hi, next->at.lo);
 }
@@ -126,7 +137,8 @@ static bool at_item(const parse *p, const parse_token *next) {
 static void report_unclosed(parse *p, parse_bracket open) {
     diagnostic *d = parse_error(p, diag(p->ds, E0113, open.at, "this '{' is not closed"));
     if (p->held.kind)
-        diag_note(d, p->held.at, "'%s' starts an item, which stands in no block", p->held.name.text);
+        diag_note(d, p->held.at, "'%s' starts an item, which stands in no block",
+                  p->held.name.text);
     else diag_note(d, p->held.at, "the file ends here");
 }
 
@@ -143,7 +155,8 @@ static void scan(parse *p) {
     AST_YYSTYPE value = {.name = {NULL, NO_SPAN}};
     span at;
     int kind = p->faults.stop ? 0 : parse_yylex(&value, &at, p->scanner);
-    if (!kind || p->faults.stop) p->held = (parse_token){0, {p->offset, p->offset}, {NULL, NO_SPAN}};
+    if (!kind || p->faults.stop)
+        p->held = (parse_token){0, {p->offset, p->offset}, {NULL, NO_SPAN}};
     else p->held = (parse_token){kind, at, value.name};
     p->holding = true;
 }
@@ -171,23 +184,26 @@ int ast_yylex(AST_YYSTYPE *value, span *at, parse *p) {
     value->name = p->held.name;
     int before = p->previous.kind;
     bool ended = before == ';' || before == BLOCK || before == END_BLOCK;
-    if ((ended && p->faults.doubt == PARSE_TO_SEMICOLON) || parse_new_line(p, p->previous.at.hi, at->lo))
+    if ((ended && p->faults.doubt == PARSE_TO_SEMICOLON) ||
+        parse_new_line(p, p->previous.at.hi, at->lo))
         p->faults.doubt = PARSE_SURE;
     return kind;
 }
 
-// ---- Faults in characters -------------------------------------------------------------------------------
+// ---- Faults in characters -----------------------------------------------------------------------
 diagnostic *parse_error(parse *p, diagnostic *d) {
     if (++p->faults.count < PARSE_MAX_ERRORS || p->faults.stop) return d;
     p->faults.stop = true;
-    return diag_note(d, NO_SPAN, "after %d syntax errors the rest of the file is not read", PARSE_MAX_ERRORS);
+    return diag_note(d, NO_SPAN, "after %d syntax errors the rest of the file is not read",
+                     PARSE_MAX_ERRORS);
 }
 
 void parse_too_deep(parse *p, span at) {
     p->faults.stop = true;
     if (p->faults.deep) return;
     p->faults.deep = true;
-    diagnostic *d = diag(p->ds, E0106, at, "this is nested more than %d levels deep", AST_MAX_DEPTH);
+    diagnostic *d = diag(p->ds, E0106, at, "this is nested more than %d levels deep",
+                         AST_MAX_DEPTH);
     diag_help(parse_error(p, d), "give a part of it an equation or a function of its own");
 }
 
@@ -198,11 +214,14 @@ void parse_bad_number(parse *p, span at) {
     if (text[n - 1] == '.')
         diag_fix(d, at, arena_printf(p->arena, "%.*s0", n, text), "write a digit after the point");
     else
-        diag_help(d, "numbers are written as 12, 0.5 or 1e-5, without a suffix; no name starts with a digit");
+        diag_help(
+            d,
+            "numbers are written as 12, 0.5 or 1e-5, without a suffix; no name starts with a digit");
 }
 
 void parse_block_comment(parse *p, span at) {
-    diagnostic *d = parse_error(p, diag(p->ds, E0101, at, "there are no comments between /* and */"));
+    diagnostic *d = parse_error(p,
+                                diag(p->ds, E0101, at, "there are no comments between /* and */"));
     diag_help(d, "a comment goes from // to the end of its line");
 }
 
@@ -233,8 +252,10 @@ static const struct {
 static void help_spelling(parse *p, diagnostic *d, span at) {
     uint32_t n = at.hi - at.lo;
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
-        if (strlen(spellings[i].written) != n || memcmp(spellings[i].written, text_at(p, at), n)) continue;
-        if (spellings[i].instead) diag_fix(d, at, spellings[i].instead, "write '%s'", spellings[i].instead);
+        if (strlen(spellings[i].written) != n || memcmp(spellings[i].written, text_at(p, at), n))
+            continue;
+        if (spellings[i].instead)
+            diag_fix(d, at, spellings[i].instead, "write '%s'", spellings[i].instead);
         if (spellings[i].note) diag_help(d, "%s", spellings[i].note);
     }
 }
@@ -249,8 +270,8 @@ static bool goes_on(parse *p, span at) {
 
 void parse_bad_character(parse *p, span at) {
     if (goes_on(p, at)) return;
-    diagnostic *d = diag(p->ds, E0101, at, "'%.*s' has no place in the language", (int)(at.hi - at.lo),
-                         text_at(p, at));
+    diagnostic *d = diag(p->ds, E0101, at, "'%.*s' has no place in the language",
+                         (int)(at.hi - at.lo), text_at(p, at));
     help_spelling(p, parse_error(p, d), at);
 }
 
@@ -259,27 +280,35 @@ void parse_bad_control(parse *p, span at) {
     unsigned char c = (unsigned char)*text_at(p, at);
     diagnostic *d;
     if (c == '\t') d = diag(p->ds, E0101, at, "a string holds no tab");
-    else d = diag(p->ds, E0101, at, "the control character 0x%02X has no place in a source file", c);
+    else
+        d = diag(p->ds, E0101, at, "the control character 0x%02X has no place in a source file", c);
     parse_error(p, d);
 }
 
 void parse_bad_utf8(parse *p, span at) {
     if (goes_on(p, at)) return;
     unsigned char c = (unsigned char)*text_at(p, at);
-    diag_help(parse_error(p, diag(p->ds, E0102, at, "the byte 0x%02X is not part of valid UTF-8 here", c)),
+    diag_help(parse_error(
+                  p, diag(p->ds, E0102, at, "the byte 0x%02X is not part of valid UTF-8 here", c)),
               "save the file as UTF-8; outside comments and strings sources are ASCII");
 }
 
 bool parse_byte_order_mark(const parse *p, span at) {
-    return at.lo == p->source->base && at.hi - at.lo == 3 && !memcmp(text_at(p, at), "\xef\xbb\xbf", 3);
+    return at.lo == p->source->base && at.hi - at.lo == 3 &&
+           !memcmp(text_at(p, at), "\xef\xbb\xbf", 3);
 }
 
-// ---- The run --------------------------------------------------------------------------------------------
+// ---- The run ------------------------------------------------------------------------------------
 ast_file *ast_parse(arena *a, intern_table *names, diag_set *ds, const source_file *source) {
     ast_file *file = ARENA_NEW(a, ast_file);
     file->source = source;
     parse *p = ARENA_NEW(a, parse);
-    *p = (parse){.arena = a, .names = names, .ds = ds, .source = source, .file = file, .offset = source->base,
+    *p = (parse){.arena = a,
+                 .names = names,
+                 .ds = ds,
+                 .source = source,
+                 .file = file,
+                 .offset = source->base,
                  .token = {-1, {source->base, source->base}, {NULL, NO_SPAN}}};
     parse_yylex_init_extra(p, &p->scanner);
     YY_BUFFER_STATE buffer = parse_yy_scan_bytes(source->text, (int)source->length, p->scanner);

@@ -1,4 +1,5 @@
-// Constructors of the syntax tree's items, equations and schedules. Expressions are built in parse_expr.c.
+// Constructors of the syntax tree's items, equations and schedules. Expressions are built in
+// parse_expr.c.
 #include "parse.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@ ast_names *parse_name_node(parse *p, ast_name name) {
     return n;
 }
 
-// ---- Items ----------------------------------------------------------------------------------------------
+// ---- Items --------------------------------------------------------------------------------------
 void parse_add_item(parse *p, ast_item *item) {
     if (p->last_item) p->last_item->next = item;
     else p->file->items = item;
@@ -24,10 +25,13 @@ static ast_item *new_item(parse *p, ast_item_kind kind, span at, ast_name name) 
     return item;
 }
 
-ast_item *parse_import(parse *p, span at, ast_name file) { return new_item(p, AST_IMPORT, at, file); }
+ast_item *parse_import(parse *p, span at, ast_name file) {
+    return new_item(p, AST_IMPORT, at, file);
+}
 
-ast_item *parse_op(parse *p, span at, ast_name name, ast_generic_list generics, ast_param_list params,
-                   ast_param_list results, ast_expr_list where, ast_equation_list equations, span body) {
+ast_item *parse_op(parse *p, span at, ast_name name, ast_generic_list generics,
+                   ast_param_list params, ast_param_list results, ast_expr_list where,
+                   ast_equation_list equations, span body) {
     ast_item *item = new_item(p, AST_OP, at, name);
     item->generics = generics.first;
     item->params = params.first;
@@ -52,8 +56,9 @@ ast_item *parse_fn(parse *p, span at, ast_name name, ast_fn_param_list params, a
     return item;
 }
 
-ast_item *parse_reducer(parse *p, span at, ast_name name, ast_names_list params, ast_names_list results,
-                        ast_fact_list facts, ast_section_list sections, span body) {
+ast_item *parse_reducer(parse *p, span at, ast_name name, ast_names_list params,
+                        ast_names_list results, ast_fact_list facts, ast_section_list sections,
+                        span body) {
     ast_item *item = new_item(p, AST_REDUCER, at, name);
     item->names = params.first;
     item->outputs = results.first;
@@ -73,8 +78,8 @@ ast_item *parse_grad(parse *p, span at, ast_path_list op, ast_names_list wrt, as
 }
 
 ast_item *parse_schedule(parse *p, span at, ast_path_list op, ast_name name, ast_name like,
-                         ast_names_list targets, ast_condition_list when, ast_statement_list statements,
-                         span body) {
+                         ast_names_list targets, ast_condition_list when,
+                         ast_statement_list statements, span body) {
     ast_item *item = new_item(p, AST_SCHEDULE, at, name);
     item->path = op.first;
     item->as = like;
@@ -107,7 +112,7 @@ ast_section *parse_section(parse *p, span at, ast_name name, ast_expr_list exprs
     return s;
 }
 
-// ---- Parameters -----------------------------------------------------------------------------------------
+// ---- Parameters ---------------------------------------------------------------------------------
 ast_param *parse_param(parse *p, span at, ast_name name, ast_type *type, ast_fact_list facts) {
     ast_param *param = ARENA_NEW(p->arena, ast_param);
     param->name = name;
@@ -147,7 +152,7 @@ ast_fact *parse_fact(parse *p, span at, ast_name name, ast_expr_list args) {
     return f;
 }
 
-// ---- Equations ------------------------------------------------------------------------------------------
+// ---- Equations ----------------------------------------------------------------------------------
 ast_equation *parse_equation(parse *p, span at, ast_expr_list targets, ast_expr *value,
                              ast_binder_list binders) {
     ast_equation *e = ARENA_NEW(p->arena, ast_equation);
@@ -158,8 +163,8 @@ ast_equation *parse_equation(parse *p, span at, ast_expr_list targets, ast_expr 
     return e;
 }
 
-ast_equation *parse_call_equation(parse *p, span at, ast_names_list targets, ast_names_list generics,
-                                  ast_expr *call) {
+ast_equation *parse_call_equation(parse *p, span at, ast_names_list targets,
+                                  ast_names_list generics, ast_expr *call) {
     ast_expr_list names = ast_expr_none();
     for (ast_names *n = targets.first; n; n = n->next)
         names = ast_expr_append(names, parse_named(p, AST_NAME, n->name.at, n->name));
@@ -169,7 +174,7 @@ ast_equation *parse_call_equation(parse *p, span at, ast_names_list targets, ast
     return e;
 }
 
-// ---- Schedules ------------------------------------------------------------------------------------------
+// ---- Schedules ----------------------------------------------------------------------------------
 ast_condition *parse_condition(parse *p, ast_expr *e, ast_expr_list in) {
     ast_condition *c = ARENA_NEW(p->arena, ast_condition);
     c->expr = e;
@@ -177,7 +182,8 @@ ast_condition *parse_condition(parse *p, ast_expr *e, ast_expr_list in) {
     return c;
 }
 
-ast_statement *parse_statement(parse *p, span at, ast_paths_list stages, ast_name verb, ast_word_list words) {
+ast_statement *parse_statement(parse *p, span at, ast_paths_list stages, ast_name verb,
+                               ast_word_list words) {
     ast_statement *s = ARENA_NEW(p->arena, ast_statement);
     s->at = at;
     s->stages = stages.first;
@@ -186,7 +192,8 @@ ast_statement *parse_statement(parse *p, span at, ast_paths_list stages, ast_nam
     return s;
 }
 
-ast_statement *parse_block(parse *p, span at, ast_paths_list stages, ast_statement_list inner, span body) {
+ast_statement *parse_block(parse *p, span at, ast_paths_list stages, ast_statement_list inner,
+                           span body) {
     ast_statement *s = parse_statement(p, at, stages, parse_no_name(), ast_word_none());
     s->inner = inner.first;
     s->block = body;
@@ -234,7 +241,8 @@ ast_subject *parse_subject_by(parse *p, span at) { return new_subject(p, AST_SUB
 
 // A name alone is the shortest path.
 ast_subject *parse_subject(parse *p, span at, ast_expr *e) {
-    if (e->kind == AST_NAME) return parse_subject_path(p, at, ast_path_one(parse_path_part(p, e->name)));
+    if (e->kind == AST_NAME)
+        return parse_subject_path(p, at, ast_path_one(parse_path_part(p, e->name)));
     int kind = e->kind == AST_NUMBER ? AST_SUBJECT_NUMBER
                : e->kind == AST_REF  ? AST_SUBJECT_REF
                : e->kind == AST_CALL ? AST_SUBJECT_CALL

@@ -1,5 +1,5 @@
-// Messages for syntax errors: common mistakes by what they are, the rest by what was expected and what was
-// found.
+// Messages for syntax errors: common mistakes by what they are, the rest by what was expected and
+// what was found.
 #include "parse.h"
 
 #include "gnn_parser.h"
@@ -20,12 +20,16 @@ static bool expects(const fault *f, const char *token) {
     return false;
 }
 
-// The parser has closed an expression by the time it meets the fault; an operator would have continued it.
+// The parser has closed an expression by the time it meets the fault; an operator would have
+// continued it.
 static bool expects_operator(const fault *f) {
     if (expects(f, "'='")) return false;
-    return (expects(f, "'+'") && expects(f, "'*'")) || f->parse->faults.expr_end == f->parse->previous.at.hi;
+    return (expects(f, "'+'") && expects(f, "'*'")) ||
+           f->parse->faults.expr_end == f->parse->previous.at.hi;
 }
-static bool expects_expression(const fault *f) { return expects(f, "a number") && expects(f, "'!'"); }
+static bool expects_expression(const fault *f) {
+    return expects(f, "a number") && expects(f, "'!'");
+}
 
 static const char *text_of(const parse *p, span at) {
     return arena_strndup(p->arena, p->source->text + (at.lo - p->source->base), at.hi - at.lo);
@@ -33,10 +37,16 @@ static const char *text_of(const parse *p, span at) {
 
 static bool is_word(int token) { return token >= IMPORT && token <= TIES; }
 
-static bool on_new_line(const parse *p) { return parse_new_line(p, p->previous.at.hi, p->token.at.lo); }
+static bool on_new_line(const parse *p) {
+    return parse_new_line(p, p->previous.at.hi, p->token.at.lo);
+}
 
-static const char *opening(int bracket) { return bracket == '(' ? "'('" : bracket == '[' ? "'['" : "'{'"; }
-static const char *closing(int bracket) { return bracket == '(' ? "')'" : bracket == '[' ? "']'" : "'}'"; }
+static const char *opening(int bracket) {
+    return bracket == '(' ? "'('" : bracket == '[' ? "'['" : "'{'";
+}
+static const char *closing(int bracket) {
+    return bracket == '(' ? "')'" : bracket == '[' ? "']'" : "'}'";
+}
 
 static bool in_block(const parse *p) { return p->depth && p->brackets[p->depth - 1].kind == BLOCK; }
 static bool in_call(const parse *p) {
@@ -44,15 +54,18 @@ static bool in_call(const parse *p) {
            p->depth > 1;
 }
 
-// ---- Common mistakes: each reports and answers true, or leaves it to the next ---------------------------
+// ---- Common mistakes: each reports and answers true, or leaves it to the next -------------------
 static bool compound_assignment(const fault *f) {
     const parse *p = f->parse;
     int operator = p->token.kind;
-    if (!expects(f, "'='") || operator <= 0 || operator >= 128 || !strchr("+-*/%", operator)) return false;
+    if (!expects(f, "'='") || operator <= 0 || operator >= 128 || !strchr("+-*/%", operator))
+        return false;
     if (p->source->text[f->at.hi - p->source->base] != '=') return false;
-    diagnostic *d = diag(p->ds, E0110, (span){f->at.lo, f->at.hi + 1}, "there is no '%c='", operator);
-    diag_help(parse_error(f->parse, d), "each element is defined once; what is accumulated is a reduction: "
-                                        "y[v] = sum{e : dst[e] == v} x[e];");
+    diagnostic *d = diag(p->ds, E0110, (span){f->at.lo, f->at.hi + 1}, "there is no '%c='",
+                         operator);
+    diag_help(parse_error(f->parse, d),
+              "each element is defined once; what is accumulated is a reduction: "
+              "y[v] = sum{e : dst[e] == v} x[e];");
     return true;
 }
 
@@ -75,7 +88,8 @@ static bool assigned_or_compared(const fault *f) {
 // sum(e : guard)
 static bool reduction_in_parentheses(const fault *f) {
     parse *p = f->parse;
-    if ((p->token.kind != ':' && p->token.kind != IN) || !expects_operator(f) || !p->depth) return false;
+    if ((p->token.kind != ':' && p->token.kind != IN) || !expects_operator(f) || !p->depth)
+        return false;
     parse_bracket open = p->brackets[p->depth - 1];
     if (open.kind != '(' || !open.head.hi) return false;
     const char *name = text_of(p, open.head);
@@ -98,7 +112,8 @@ static bool left_open(const fault *f) {
     parse_bracket open = p->unclosed;
     if (!open.kind || !expects(f, closing(open.kind))) return false;
     p->faults.doubt = PARSE_TO_LINE_END;
-    diagnostic *d = parse_error(p, diag(p->ds, E0113, open.at, "this %s is not closed", opening(open.kind)));
+    diagnostic *d = parse_error(
+        p, diag(p->ds, E0113, open.at, "this %s is not closed", opening(open.kind)));
     diag_note(d, f->at, "%s was expected before %s", closing(open.kind), f->found);
     return true;
 }
@@ -106,7 +121,8 @@ static bool left_open(const fault *f) {
 static bool reserved_word(const fault *f) {
     const parse *p = f->parse;
     if (!is_word(p->token.kind) || !expects(f, "a name") || expects(f, "';'")) return false;
-    diagnostic *d = diag(p->ds, E0112, f->at, "%s is a word of the grammar and cannot be a name", f->found);
+    diagnostic *d = diag(p->ds, E0112, f->at, "%s is a word of the grammar and cannot be a name",
+                         f->found);
     parse_error(f->parse, d);
     bool equation = p->previous.kind == BLOCK || p->previous.kind == ';';
     if (equation || expects_expression(f)) foreign_help(d, FOREIGN_EXPRESSION, text_of(p, f->at));
@@ -128,14 +144,17 @@ static bool missing_semicolon(const fault *f) {
 // block v 4  y: lanes d 16;
 static bool statement_begun(const fault *f) {
     const parse *p = f->parse;
-    if (p->item != SCHEDULE || p->token.kind != ':' || p->previous.kind != NAME || !expects(f, "';'")) return false;
+    if (p->item != SCHEDULE || p->token.kind != ':' || p->previous.kind != NAME ||
+        !expects(f, "';'"))
+        return false;
     span before = {p->previous.at.lo, p->previous.at.lo};
-    diagnostic *d = parse_error(f->parse, diag(p->ds, E0108, before, "';' is missing before '%s:'", text_of(f->parse, p->previous.at)));
+    diagnostic *d = parse_error(f->parse, diag(p->ds, E0108, before, "';' is missing before '%s:'",
+                                               text_of(f->parse, p->previous.at)));
     diag_fix(d, before, "; ", "end the statement before it with ';'");
     return true;
 }
 
-// ---- What was expected ----------------------------------------------------------------------------------
+// ---- What was expected --------------------------------------------------------------------------
 typedef struct {
     const char *words[8];
     int n;
@@ -148,11 +167,14 @@ static void add_word(word_list *list, const char *word) {
 // What a name would be, told by the token it follows.
 static const char *name_in_words(const parse *p) {
     switch (p->previous.kind) {
-    case OP: case GRAD: case SCHEDULE: return "an op's name";
+    case OP:
+    case GRAD:
+    case SCHEDULE: return "an op's name";
     case FN: return "a function's name";
     case REDUCER: return "a reducer's name";
     case LIKE: return "a schedule's name";
-    case FOR: case OVER: return "an index";
+    case FOR:
+    case OVER: return "an index";
     case BY: return "a map";
     case TIES: return "first, split or all";
     default: return "a name";
@@ -165,20 +187,25 @@ static bool in(const char *token, const char *const *set) {
     return false;
 }
 
-static const char *const operators[] = {"'+'",  "'-'", "'*'",  "'/'",  "'%'",  "'=='", "'!='", "'<'",
-                                        "'<='", "'>'", "'>='", "'&&'", "'||'", "'?'",  NULL};
-static const char *const openings[] = {"a name", "a primed name", "a number", "'('", "'-'", "'!'", NULL};
-static const char *const items[] = {"'import'", "'op'", "'fn'", "'reducer'", "'grad'", "'schedule'", NULL};
+static const char *const operators[] = {"'+'",  "'-'",  "'*'",  "'/'",  "'%'",
+                                        "'=='", "'!='", "'<'",  "'<='", "'>'",
+                                        "'>='", "'&&'", "'||'", "'?'",  NULL};
+static const char *const openings[] = {"a name", "a primed name", "a number", "'('",
+                                       "'-'",    "'!'",           NULL};
+static const char *const items[] = {"'import'", "'op'",       "'fn'", "'reducer'",
+                                    "'grad'",   "'schedule'", NULL};
 static const char *const words[] = {"a name", "a number", "'by'", NULL};
 static const char *const types[] = {"a name", "'['", NULL};
 
-// Sets of tokens that have a name of their own; answers how many of the sets in `covered` are in use.
+// Sets of tokens that have a name of their own; answers how many of the sets in `covered` are in
+// use.
 static int summarise(const fault *f, word_list *out, const char *const *covered[4]) {
     int n = 0;
     bool expression = expects_expression(f), name = expects(f, "a name");
     if (expression) add_word(out, "an expression"), covered[n++] = openings;
     else if (expects_operator(f)) add_word(out, "an operator"), covered[n++] = operators;
-    if (expects(f, "'op'") && expects(f, "'import'")) add_word(out, "an item"), covered[n++] = items;
+    if (expects(f, "'op'") && expects(f, "'import'"))
+        add_word(out, "an item"), covered[n++] = items;
     if (expression) return n;
     if (name && expects(f, "'by'")) add_word(out, "a word"), covered[n++] = words;
     else if (name && f->n == 2 && expects(f, "'['")) add_word(out, "a type"), covered[n++] = types;
@@ -198,7 +225,8 @@ static const char *expected_in_words(const fault *f) {
     int n = summarise(f, &list, covered);
     for (int i = 0; i < f->n; i++)
         if (!is_covered(f->expected[i], n, covered))
-            add_word(&list, strcmp(f->expected[i], "a name") ? f->expected[i] : name_in_words(f->parse));
+            add_word(&list,
+                     strcmp(f->expected[i], "a name") ? f->expected[i] : name_in_words(f->parse));
     textbuf b = textbuf_new(f->parse->arena);
     for (int i = 0; i < list.n; i++)
         textbuf_printf(&b, "%s%s", !i ? "" : i + 1 == list.n ? " or " : ", ", list.words[i]);
@@ -209,7 +237,8 @@ static const char *expected_in_words(const fault *f) {
 static bool foreign_syntax(const fault *f, diagnostic *d) {
     const parse *p = f->parse;
     span before = p->previous.at, both = {before.lo, f->at.hi};
-    bool here = expects_operator(f) || expects_expression(f) || expects(f, "'='") || expects(f, "'}'");
+    bool here = expects_operator(f) || expects_expression(f) || expects(f, "'='") ||
+                expects(f, "'}'");
     if (!p->token.kind || !here) return false;
     return (before.hi == f->at.lo && foreign_help(d, FOREIGN_EXPRESSION, text_of(p, both))) ||
            foreign_help(d, FOREIGN_EXPRESSION, text_of(p, f->at)) ||
@@ -219,7 +248,8 @@ static bool foreign_syntax(const fault *f, diagnostic *d) {
 static void item_helps(const fault *f, diagnostic *d) {
     static const char *const starts[] = {"import", "op", "fn", "reducer", "grad", "schedule"};
     const char *word = text_of(f->parse, f->at);
-    if (f->parse->token.kind == ';') diag_help(d, "no ';' stands behind an item that ends with a block");
+    if (f->parse->token.kind == ';')
+        diag_help(d, "no ';' stands behind an item that ends with a block");
     else if (!foreign_help(d, FOREIGN_ITEM, word))
         diag_suggest(d, f->at, word, starts, sizeof starts / sizeof *starts);
 }
@@ -229,30 +259,37 @@ static void add_helps(const fault *f, diagnostic *d) {
     bool adjacent = p->previous.kind == NAME && p->token.kind == NAME;
     if (expects(f, "'op'") && expects(f, "'import'")) item_helps(f, d);
     else if (expects(f, "a string") && p->token.kind == NAME)
-        diag_fix(d, f->at, arena_printf(p->arena, "\"%s\"", text_of(p, f->at)), "write the name in quotes");
+        diag_fix(d, f->at, arena_printf(p->arena, "\"%s\"", text_of(p, f->at)),
+                 "write the name in quotes");
     else if (p->item == FN && (p->token.kind == BLOCK || p->token.kind == '{'))
         diag_help(d, "a function is one expression: fn f(x) = …;");
-    else if (p->item == SCHEDULE && (p->token.kind == BLOCK || p->token.kind == '{') && expects(f, "a name"))
-        diag_help(d, "a schedule says whose it is and has a name of its own: schedule OP NAME { … }");
+    else if (p->item == SCHEDULE && (p->token.kind == BLOCK || p->token.kind == '{') &&
+             expects(f, "a name"))
+        diag_help(d,
+                  "a schedule says whose it is and has a name of its own: schedule OP NAME { … }");
     else if (p->item == REDUCER && f->n == 1 && expects(f, "'('") && in_block(p))
         diag_help(d, "what a section says stands in parentheses: state (s);");
     else if (p->previous.kind == ARROW && expects(f, "'('"))
         diag_help(d, "results are declared as parameters are: -> (y: T[V, F])");
     else if (p->token.kind == '=' && p->item == OP && !expects_expression(f) &&
              (expects(f, "')'") || expects(f, "'>'")))
-        diag_help(d, "nothing has a default here; a generic type is f32 unless it is bound, as by -D T=f16");
+        diag_help(
+            d,
+            "nothing has a default here; a generic type is f32 unless it is bound, as by -D T=f16");
     else if (foreign_syntax(f, d)) return;
     else if (adjacent && expects_operator(f))
-        diag_help(d, "a reduction is written %s{e : guard} body, a call %s(x)", text_of(p, p->previous.at),
-                  text_of(p, p->previous.at));
+        diag_help(d, "a reduction is written %s{e : guard} body, a call %s(x)",
+                  text_of(p, p->previous.at), text_of(p, p->previous.at));
     bool called = (f->n == 2 && expects(f, "'<'") && expects(f, "'('")) ||
                   (p->item == OP && p->previous.kind == '=' && f->n == 1);
     if (called)
         diag_help(d, "a target without indices takes the result of an op, y = op(x); "
                      "else write them: y[v, f] = …, y[] = …");
-    if (p->token.kind == ',' && expects(f, "'|'")) diag_help(d, "a word is a list, a, b, or a choice, a | b");
+    if (p->token.kind == ',' && expects(f, "'|'"))
+        diag_help(d, "a word is a list, a, b, or a choice, a | b");
     if (p->unclosed.kind)
-        diag_note(d, p->unclosed.at, "this %s is not closed before %s", opening(p->unclosed.kind), f->found);
+        diag_note(d, p->unclosed.at, "this %s is not closed before %s", opening(p->unclosed.kind),
+                  f->found);
 }
 
 static void plain_fault(const fault *f) {
@@ -271,8 +308,9 @@ void parse_syntax_error(parse *p, span at, const char *found, const char *const 
                     p->token.kind == PART;
     if (verbatim) f.found = arena_printf(p->arena, "'%.60s'", text_of(p, at));
     static bool (*const mistakes[])(const fault *) = {
-        compound_assignment, assigned_or_compared, reduction_in_parentheses, point_without_digit,
-        missing_semicolon,   statement_begun,      left_open,                reserved_word,
+        compound_assignment, assigned_or_compared, reduction_in_parentheses,
+        point_without_digit, missing_semicolon,    statement_begun,
+        left_open,           reserved_word,
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
         if (mistakes[i](&f)) return;

@@ -1,5 +1,5 @@
-// Constructors of expressions: literals with their range, trees with their depth, comparisons that don't
-// chain.
+// Constructors of expressions: literals with their range, trees with their depth, comparisons that
+// don't chain.
 #include "parse.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@ static void deepen(ast_expr *e, const ast_expr *child) {
     if (child && child->depth >= e->depth) e->depth = child->depth + 1;
 }
 
-// Where the limit is passed a number stands in for the tree: the file is refused, and no walk of it can run
-// out of stack.
+// Where the limit is passed a number stands in for the tree: the file is refused, and no walk of it
+// can run out of stack.
 static ast_expr *checked(parse *p, ast_expr *e) {
     for (const ast_expr *a = e->args; a; a = a->next) deepen(e, a);
     for (const ast_binder *b = e->binders; b; b = b->next) deepen(e, b->in);
@@ -36,7 +36,7 @@ static ast_expr *checked(parse *p, ast_expr *e) {
     return stand_in;
 }
 
-// ---- Leaves ---------------------------------------------------------------------------------------------
+// ---- Leaves -------------------------------------------------------------------------------------
 static bool is_zero(const char *text) {
     for (; *text && *text != 'e' && *text != 'E'; text++)
         if (*text >= '1' && *text <= '9') return false;
@@ -48,7 +48,8 @@ static void read_integer(parse *p, ast_expr *e) {
     long long value = strtoll(e->text, NULL, 10);
     if (errno == ERANGE) {
         diag_help(parse_error(p, diag(p->ds, E0104, e->at, "%s does not fit in 64 bits", e->text)),
-                  "the largest integer is 9223372036854775807; a real number has a point: %s.0", e->text);
+                  "the largest integer is 9223372036854775807; a real number has a point: %s.0",
+                  e->text);
         return;
     }
     e->integer = value;
@@ -57,10 +58,12 @@ static void read_integer(parse *p, ast_expr *e) {
 
 static void read_real(parse *p, ast_expr *e) {
     if (isinf(e->number))
-        diag_help(parse_error(p, diag(p->ds, E0104, e->at, "%s is larger than any 64-bit float", e->text)),
+        diag_help(parse_error(
+                      p, diag(p->ds, E0104, e->at, "%s is larger than any 64-bit float", e->text)),
                   "infinity is written inf");
     else if (!e->number && !is_zero(e->text))
-        parse_error(p, diag(p->ds, E0104, e->at, "%s is not 0, but smaller than any 64-bit float", e->text));
+        parse_error(p, diag(p->ds, E0104, e->at, "%s is not 0, but smaller than any 64-bit float",
+                            e->text));
 }
 
 ast_expr *parse_number(parse *p, ast_name text) {
@@ -79,7 +82,7 @@ ast_expr *parse_named(parse *p, ast_kind kind, span at, ast_name name) {
     return e;
 }
 
-// ---- Trees ----------------------------------------------------------------------------------------------
+// ---- Trees --------------------------------------------------------------------------------------
 ast_expr *parse_ref(parse *p, span at, ast_name name, ast_expr_list args) {
     ast_expr *e = parse_named(p, AST_REF, at, name);
     e->args = args.first;
@@ -118,12 +121,14 @@ static void report_chain(parse *p, ast_kind kind, const ast_expr *a, span op) {
     const ast_expr *middle = a->args->next;
     diagnostic *d = parse_error(p, diag(p->ds, E0109, op, "comparisons don't chain"));
     if (a->kind == AST_LT && kind == AST_GT && a->args->kind == AST_NAME) {
-        diag_help(d,
-                  "the result of an op called with generics goes to a name without indices: h = %s<%s>(…);",
-                  a->args->name.text, source_text(p, middle->at));
+        diag_help(
+            d,
+            "the result of an op called with generics goes to a name without indices: h = %s<%s>(…);",
+            a->args->name.text, source_text(p, middle->at));
         return;
     }
-    const char *joined = arena_printf(p->arena, "&& %s %s", source_text(p, middle->at), source_text(p, op));
+    const char *joined = arena_printf(p->arena, "&& %s %s", source_text(p, middle->at),
+                                      source_text(p, op));
     diag_fix(d, op, joined, "compare twice, or put one comparison in parentheses");
 }
 
@@ -139,15 +144,17 @@ ast_expr *parse_conditional(parse *p, span at, ast_expr *condition, ast_expr *a,
     return parse_unary(p, AST_COND, at, condition);
 }
 
-// An argument with its keys is the expression itself, marked; the same tree is never an argument twice.
+// An argument with its keys is the expression itself, marked; the same tree is never an argument
+// twice.
 ast_expr *parse_keyed(ast_expr *e, int how, ast_names_list keys) {
     e->how = how == AST_BY ? AST_BY : AST_OVER;
     e->keys = keys.first;
     return e;
 }
 
-// ---- Reductions -----------------------------------------------------------------------------------------
-ast_reduce_head parse_reduce_head(ast_binder_list binders, ast_expr *guard, ast_expr *orelse, ast_name ties) {
+// ---- Reductions ---------------------------------------------------------------------------------
+ast_reduce_head parse_reduce_head(ast_binder_list binders, ast_expr *guard, ast_expr *orelse,
+                                  ast_name ties) {
     return (ast_reduce_head){binders, guard, orelse, ties};
 }
 

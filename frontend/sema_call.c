@@ -1,5 +1,5 @@
-// An op called in an equation is inlined: its parameters stand for the caller's values, its spaces for
-// theirs, and its equations become stages of the caller, named after the call's first target.
+// An op called in an equation is inlined: its parameters stand for the caller's values, its spaces
+// for theirs, and its equations become stages of the caller, named after the call's first target.
 #include "sema_equation.h"
 #include <string.h>
 
@@ -20,13 +20,15 @@ static diagnostic *fail_at(call *c, span at, const ast_param *p, const char *wha
     return d;
 }
 
-// ---- Spaces ---------------------------------------------------------------------------------------------
-static void unify_space(call *c, const ast_expr *axis, tensor_space actual, span at, const ast_param *p) {
+// ---- Spaces -------------------------------------------------------------------------------------
+static void unify_space(call *c, const ast_expr *axis, tensor_space actual, span at,
+                        const ast_param *p) {
     if (axis->kind == AST_NAME) {
         const entity *e = scope_find(c->inner, axis->name.text);
         if (!e) {
-            scope_add(c->L->arena, c->inner,
-                      (entity){.kind = ENT_SPACE, .name = axis->name.text, .at = at, .space = actual});
+            scope_add(
+                c->L->arena, c->inner,
+                (entity){.kind = ENT_SPACE, .name = axis->name.text, .at = at, .space = actual});
             return;
         }
         if (e->kind == ENT_SPACE && e->space == actual) return;
@@ -51,21 +53,25 @@ static void unify_axes(call *c, const ast_param *p, const tensor_val_info *v, sp
     uint32_t n = 0;
     for (const ast_expr *a = p->type->axes; a; a = a->next) n++;
     if (n != v->rank) {
-        fail_at(c, at, p,
-                arena_printf(c->L->arena, "'%s' has %u axes, and %u are wanted", v->name, v->rank, n));
+        fail_at(
+            c, at, p,
+            arena_printf(c->L->arena, "'%s' has %u axes, and %u are wanted", v->name, v->rank, n));
         return;
     }
     uint32_t k = 0;
-    for (const ast_expr *a = p->type->axes; a; a = a->next, k++) unify_space(c, a, v->axes[k], at, p);
+    for (const ast_expr *a = p->type->axes; a; a = a->next, k++)
+        unify_space(c, a, v->axes[k], at, p);
 }
 
-// ---- Arguments ------------------------------------------------------------------------------------------
+// ---- Arguments ----------------------------------------------------------------------------------
 static uint32_t wanted_facts(const ast_param *p) {
     static const struct {
         const char *name;
         uint32_t fact;
-    } all[] = {
-        {"sorted", FACT_SORTED}, {"unique", FACT_UNIQUE}, {"partial", FACT_PARTIAL}, {"prefix", FACT_PREFIX}};
+    } all[] = {{"sorted", FACT_SORTED},
+               {"unique", FACT_UNIQUE},
+               {"partial", FACT_PARTIAL},
+               {"prefix", FACT_PREFIX}};
     uint32_t facts = 0;
     for (const ast_fact *f = p->facts; f; f = f->next)
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -84,8 +90,8 @@ static void check_facts(call *c, const ast_param *p, const tensor_val_info *v, s
                              c->op->name.text));
     else if ((v->facts & FACT_PARTIAL) && !(want & FACT_PARTIAL))
         fail_at(c, at, p,
-                arena_printf(c->L->arena, "'%s' may hold none, and '%s' takes no partial map here", v->name,
-                             c->op->name.text));
+                arena_printf(c->L->arena, "'%s' may hold none, and '%s' takes no partial map here",
+                             v->name, c->op->name.text));
 }
 
 static void bind_identity(call *c, const ast_param *p, span at) {
@@ -123,8 +129,8 @@ static const char *type_kind(ir_dtype t) {
     return ir_dtype_is_float(t) ? "floats" : t == DT_BOOL ? "conditions" : "integers";
 }
 
-// The first argument of a generic type binds it. Widths may differ, as an op called rounds nothing; kinds may
-// not.
+// The first argument of a generic type binds it. Widths may differ, as an op called rounds nothing;
+// kinds may not.
 static void bind_type(call *c, const ast_param *p, const tensor_val_info *v, span at) {
     ir_dtype want = v->type;
     const char *name = p->type->element.text;
@@ -136,14 +142,16 @@ static void bind_type(call *c, const ast_param *p, const tensor_val_info *v, spa
             bool floats = !g->kind.text || !strcmp(g->kind.text, "float");
             want = floats ? DT_F32 : DT_I64;
             if (floats == ir_dtype_is_float(v->type) && v->type != DT_BOOL)
-                generic_bind(c->L, c->inner, g, intern(c->L->s->names, ir_dtype_text(v->type)), p->at);
+                generic_bind(c->L, c->inner, g, intern(c->L->s->names, ir_dtype_text(v->type)),
+                             p->at);
         }
     if (!strcmp(type_kind(want), type_kind(v->type))) return;
     diagnostic *d = fail_at(c, at, p,
-                            arena_printf(c->L->arena, "'%s' holds %s, and %s are wanted", v->name, type_kind(v->type),
-                                         type_kind(want)));
+                            arena_printf(c->L->arena, "'%s' holds %s, and %s are wanted", v->name,
+                                         type_kind(v->type), type_kind(want)));
     if (v->role == VAL_STAGE && v->type == DT_I64 && ir_dtype_is_float(want))
-        diag_help(d, "what is made of whole numbers alone holds integers: f32(…) makes floats of them");
+        diag_help(
+            d, "what is made of whole numbers alone holds integers: f32(…) makes floats of them");
 }
 
 static void bind_tensor(call *c, const ast_param *p, const ast_expr *arg, tensor_val val) {
@@ -171,8 +179,8 @@ static void bind_scalar(call *c, const ast_param *p, const ast_expr *arg) {
     else if (known && strcmp(type_kind(want), type_kind(have)) != 0 &&
              !(ir_dtype_is_float(want) && have == DT_I64))
         fail_at(c, arg->at, p,
-                arena_printf(c->L->arena, "%s are wanted, and this is one of the %s", type_kind(want),
-                             type_kind(have)));
+                arena_printf(c->L->arena, "%s are wanted, and this is one of the %s",
+                             type_kind(want), type_kind(have)));
     scope_add(c->L->arena, c->inner,
               (entity){.kind = ENT_CLOSURE,
                        .name = p->name.text,
@@ -181,8 +189,10 @@ static void bind_scalar(call *c, const ast_param *p, const ast_expr *arg) {
 }
 
 static void bind_argument(call *c, const ast_param *p, const ast_expr *arg) {
-    const entity *e = arg->kind == AST_NAME ? sema_resolve(c->L, c->caller->scope, arg->name.text) : NULL;
-    bool identity = arg->kind == AST_NAME && (e ? e->kind == ENT_IDENTITY : !strcmp(arg->name.text, "id"));
+    const entity *e = arg->kind == AST_NAME ? sema_resolve(c->L, c->caller->scope, arg->name.text)
+                                            : NULL;
+    bool identity = arg->kind == AST_NAME &&
+                    (e ? e->kind == ENT_IDENTITY : !strcmp(arg->name.text, "id"));
     if (p->type->kind == AST_MAP && identity) {
         if (c->late) bind_identity(c, p, arg->at);
         return;
@@ -206,8 +216,9 @@ static void bind_arguments(call *c) {
     for (const ast_param *p = c->op->params; p; p = p->next) want++;
     for (const ast_expr *a = c->call->args; a; a = a->next) given++;
     if (want != given) {
-        diagnostic *d = diag(c->L->ds, E0205, c->call->at, "'%s' takes %u arguments, and is given %u",
-                             c->op->name.text, want, given);
+        diagnostic *d = diag(c->L->ds, E0205, c->call->at,
+                             "'%s' takes %u arguments, and is given %u", c->op->name.text, want,
+                             given);
         diag_note(d, c->op->name.at, "'%s' is declared here", c->op->name.text);
         c->ok = false;
         return;
@@ -215,11 +226,13 @@ static void bind_arguments(call *c) {
     for (int late = 0; late < 2 && c->ok; late++) {
         c->late = late;
         const ast_expr *a = c->call->args;
-        for (const ast_param *p = c->op->params; p; p = p->next, a = a->next) bind_argument(c, p, a);
+        for (const ast_param *p = c->op->params; p; p = p->next, a = a->next)
+            bind_argument(c, p, a);
     }
 }
 
-// A generic of the caller may stand for one of the called op: gsddmm<phi> inside an op generic in phi.
+// A generic of the caller may stand for one of the called op: gsddmm<phi> inside an op generic in
+// phi.
 static bool bind_passed_on(call *c, const ast_generic *g, ast_name name) {
     static const struct {
         const char *kind;
@@ -231,9 +244,11 @@ static bool bind_passed_on(call *c, const ast_generic *g, ast_name name) {
                  {"reducer", ENT_REDUCER}};
     const entity *e = sema_resolve(c->L, c->caller->scope, name.text);
     for (size_t i = 0; e && i < sizeof kinds / sizeof *kinds; i++) {
-        if (strcmp(g->kind.text ? g->kind.text : "float", kinds[i].kind) != 0 || e->kind != kinds[i].entity)
+        if (strcmp(g->kind.text ? g->kind.text : "float", kinds[i].kind) != 0 ||
+            e->kind != kinds[i].entity)
             continue;
-        if (e->kind == ENT_DTYPE && ir_dtype_is_float(e->dtype) != !strcmp(kinds[i].kind, "float")) continue;
+        if (e->kind == ENT_DTYPE && ir_dtype_is_float(e->dtype) != !strcmp(kinds[i].kind, "float"))
+            continue;
         entity *passed = scope_add(c->L->arena, c->inner, *e);
         passed->name = g->name.text;
         return true;
@@ -250,16 +265,18 @@ static void bind_generics(call *c, const ast_names *names) {
 static void check_generics(call *c) {
     for (const ast_generic *g = c->op->generics; g && c->ok; g = g->next)
         if (!scope_find(c->inner, g->name.text)) {
-            bool type = !g->kind.text || !strcmp(g->kind.text, "float") || !strcmp(g->kind.text, "int");
+            bool type = !g->kind.text || !strcmp(g->kind.text, "float") ||
+                        !strcmp(g->kind.text, "int");
             if (type) continue;   // stands in casts alone, which then meet no such name
-            diagnostic *d = diag(c->L->ds, E0605, c->call->at, "'%s' of '%s' is not told by this call",
-                                 g->name.text, c->op->name.text);
+            diagnostic *d = diag(c->L->ds, E0605, c->call->at,
+                                 "'%s' of '%s' is not told by this call", g->name.text,
+                                 c->op->name.text);
             diag_help(d, "name it: … = %s<…>(…)", c->op->name.text);
             c->ok = false;
         }
 }
 
-// ---- Results --------------------------------------------------------------------------------------------
+// ---- Results ------------------------------------------------------------------------------------
 static void declare_result(call *c, equations *q, const ast_param *r, const ast_expr *target) {
     uint32_t n = 0, k = 0;
     for (const ast_expr *a = r->type->axes; a; a = a->next) n++;
@@ -289,8 +306,8 @@ static void declare_result(call *c, equations *q, const ast_param *r, const ast_
         if ((v->role != VAL_RESULT && v->role != VAL_STAGE) || v->rank != n ||
             memcmp(v->axes, axes, n * sizeof *axes)) {
             diagnostic *x = diag(c->L->ds, E0431, target->at,
-                                 "'%s' does not have the axes of the result '%s'", target->name.text,
-                                 r->name.text);
+                                 "'%s' does not have the axes of the result '%s'",
+                                 target->name.text, r->name.text);
             diag_note(x, r->at, "'%s' is declared here", r->name.text);
             c->ok = false;
         }
@@ -300,7 +317,8 @@ static void declare_result(call *c, equations *q, const ast_param *r, const ast_
 
 static void declare_results(call *c, equations *q, const ast_equation *eq) {
     const ast_expr *t = eq->targets;
-    for (const ast_param *r = c->op->results; r && t; r = r->next, t = t->next) declare_result(c, q, r, t);
+    for (const ast_param *r = c->op->results; r && t; r = r->next, t = t->next)
+        declare_result(c, q, r, t);
     const ast_param *r = c->op->results;
     for (t = eq->targets; r && t; t = t->next) r = r->next;
     if (r || t) {
@@ -310,15 +328,17 @@ static void declare_results(call *c, equations *q, const ast_equation *eq) {
     }
 }
 
-static void publish_results(call *c, const equations *q, equations *caller, const ast_equation *eq) {
+static void publish_results(call *c, const equations *q, equations *caller,
+                            const ast_equation *eq) {
     const ast_expr *t = eq->targets;
     for (uint32_t i = 0; i < q->results.len && t; i++, t = t->next) {
         if (q->results.data[i].val == TENSOR_NO_VAL) continue;
         if (!scope_find(caller->scope, t->name.text))
-            scope_add(
-                c->L->arena, caller->scope,
-                (entity){
-                    .kind = ENT_VALUE, .name = t->name.text, .at = t->at, .val = q->results.data[i].val});
+            scope_add(c->L->arena, caller->scope,
+                      (entity){.kind = ENT_VALUE,
+                               .name = t->name.text,
+                               .at = t->at,
+                               .val = q->results.data[i].val});
         for (uint32_t k = 0; k < caller->results.len; k++)
             if (caller->results.data[k].name == t->name.text)
                 caller->results.data[k].val = q->results.data[i].val;
@@ -330,27 +350,31 @@ static bool lower_called(lowering *L, equations *q, const ast_equation *eq) {
                                       eq->value->name.at),
                    *alias = NULL;
     if (op && op->kind == AST_OP_ALIAS)
-        alias = op,
-        op = sema_visible(L->s, L->s->ops.data, L->s->ops.len, alias->target.text, alias->target.at);
+        alias = op, op = sema_visible(L->s, L->s->ops.data, L->s->ops.len, alias->target.text,
+                                      alias->target.at);
     if (!op || op->kind != AST_OP) {
-        diagnostic *d = diag(L->ds, E0204, eq->value->name.at, "there is no op '%s'", eq->value->name.text);
+        diagnostic *d = diag(L->ds, E0204, eq->value->name.at, "there is no op '%s'",
+                             eq->value->name.text);
         const char *name = eq->value->name.text, *file = library_with_op(L->arena, name);
         if (foreign_help(d, FOREIGN_EXPRESSION, name)) return false;
         if (file) diag_help(d, "the library has one: import \"%s\";", file);
         else if (!suggest_item(L->s, d, eq->value->name, L->s->ops.data, L->s->ops.len, NULL))
-            diag_help(d, "an equation has indices on its left: %s[…] = …; without them an op is called",
-                      eq->targets->name.text);
+            diag_help(
+                d, "an equation has indices on its left: %s[…] = …; without them an op is called",
+                eq->targets->name.text);
         return false;
     }
     if (expanding(L, op)) {
-        diag(L->ds, E0206, eq->value->at, "op '%s' calls itself: ops are inlined, so they cannot recur",
-             op->name.text);
+        diag(L->ds, E0206, eq->value->at,
+             "op '%s' calls itself: ops are inlined, so they cannot recur", op->name.text);
         return false;
     }
     if (++L->expanded.calls > MOST_CALLS) {
         if (L->expanded.calls == MOST_CALLS + 1)
-            diag_help(diag(L->ds, E0207, eq->value->at, "ops that call ops expand to too much here (over %d calls)", MOST_CALLS),
-                      "an op that is called twice is there twice: make ops of their own of parts, each launched by itself");
+            diag_help(
+                diag(L->ds, E0207, eq->value->at,
+                     "ops that call ops expand to too much here (over %d calls)", MOST_CALLS),
+                "an op that is called twice is there twice: make ops of their own of parts, each launched by itself");
         return false;
     }
     scope inner = {0};
@@ -358,11 +382,11 @@ static bool lower_called(lowering *L, equations *q, const ast_equation *eq) {
     bind_generics(&c, alias ? alias->names : eq->generics);
     if (c.ok) bind_arguments(&c);
     if (c.ok) check_generics(&c);
-    equations callee = {.scope = &inner,
-                        .op = op,
-                        .prefix = q->prefix
-                                      ? arena_printf(L->arena, "%s.%s", q->prefix, eq->targets->name.text)
-                                      : eq->targets->name.text};
+    equations callee = {
+        .scope = &inner,
+        .op = op,
+        .prefix = q->prefix ? arena_printf(L->arena, "%s.%s", q->prefix, eq->targets->name.text)
+                            : eq->targets->name.text};
     if (c.ok) declare_results(&c, &callee, eq);
     if (!c.ok) return false;
     uint32_t mark = diag_mark(L->ds);
@@ -380,5 +404,6 @@ void call_lower(lowering *L, equations *q, const ast_equation *eq) {
     if (lower_called(L, q, eq) && L->expanded.calls <= MOST_CALLS) return;
     for (const ast_expr *t = eq->targets; t; t = t->next)
         if (!scope_find(q->scope, t->name.text))
-            scope_add(L->arena, q->scope, (entity){.kind = ENT_ERROR, .name = t->name.text, .at = t->at});
+            scope_add(L->arena, q->scope,
+                      (entity){.kind = ENT_ERROR, .name = t->name.text, .at = t->at});
 }

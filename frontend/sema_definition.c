@@ -1,4 +1,5 @@
-// What equations have defined so far: no element twice, none read before, and whether a value is complete.
+// What equations have defined so far: no element twice, none read before, and whether a value is
+// complete.
 #include "sema_equation.h"
 
 static bool overlap(const definition *a, const definition *b) {
@@ -24,18 +25,19 @@ bool definition_distinct(lowering *L, const definition *def, const char *name) {
     return true;
 }
 
-// Does the recurrence that defines val reach the end of its axis: is that as long as the steps and the start
-// together?
+// Does the recurrence that defines val reach the end of its axis: is that as long as the steps and
+// the start together?
 static bool step_fills(const lowering *L, tensor_val val, int64_t offset) {
     for (uint32_t i = 0; i < L->op->stages.len; i++) {
         const tensor_stage *st = &L->op->stages.data[i];
         for (uint32_t t = 0; st->loop != TENSOR_NO_LOOP && t < st->ntargets; t++)
             for (uint32_t k = 0; st->targets[t].val == val && k < st->targets[t].rank; k++) {
                 const tensor_node *n = tensor_node_at(L->op, st->targets[t].index[k]);
-                if (n->op != TENSOR_INDEX_OP || tensor_node_at(L->op, n->args[0])->op != TENSOR_ADD_OP)
+                if (n->op != TENSOR_INDEX_OP ||
+                    tensor_node_at(L->op, n->args[0])->op != TENSOR_ADD_OP)
                     continue;
-                return space_size_is(L, L->op->vals.data[val].axes[k], L->op->loops.data[st->loop].space,
-                                     offset);
+                return space_size_is(L, L->op->vals.data[val].axes[k],
+                                     L->op->loops.data[st->loop].space, offset);
             }
     }
     return true;
@@ -49,7 +51,8 @@ bool value_complete(const lowering *L, tensor_val val, uint32_t rank, const tens
         have++;
         for (uint32_t k = 0; k < rank; k++) {
             if (L->definitions.data[i].literals[k] >= 0) literal[k] = true;
-            if (L->definitions.data[i].literals[k] <= -2) step = -2 - L->definitions.data[i].literals[k];
+            if (L->definitions.data[i].literals[k] <= -2)
+                step = -2 - L->definitions.data[i].literals[k];
         }
     }
     if (step >= 0) return have == step + 1 && step_fills(L, val, step);
@@ -64,7 +67,8 @@ bool value_complete(const lowering *L, tensor_val val, uint32_t rank, const tens
 }
 
 // Reads of a value that is only partly defined must name parts that are.
-static bool part_defined(const lowering *L, const tensor_node *load, tensor_val val, int64_t below_step) {
+static bool part_defined(const lowering *L, const tensor_node *load, tensor_val val,
+                         int64_t below_step) {
     for (uint32_t i = 0; i < L->definitions.len; i++) {
         const definition *d = &L->definitions.data[i];
         bool covers = d->val == val;
@@ -74,8 +78,11 @@ static bool part_defined(const lowering *L, const tensor_node *load, tensor_val 
             if (n->op == TENSOR_INDEX_OP) n = tensor_node_at(L->op, n->args[0]);
             bool constant = n->op == TENSOR_CONST_OP && n->imm.i == d->literals[k];
             if (below_step >=
-                0) {   // in its own recurrence: z[t + c], c below the target's offset; or a number before it
-                const tensor_node *v = n->op == TENSOR_ADD_OP ? tensor_node_at(L->op, n->args[0]) : n;
+                // in its own recurrence: z[t + c], c below the target's offset; or a number before
+                // it
+                0) {
+                const tensor_node *v = n->op == TENSOR_ADD_OP ? tensor_node_at(L->op, n->args[0])
+                                                              : n;
                 int64_t c = n->op == TENSOR_ADD_OP ? tensor_node_at(L->op, n->args[1])->imm.i : 0;
                 if (v->op == TENSOR_CVT_OP) v = tensor_node_at(L->op, v->args[0]);
                 bool step = v->op == TENSOR_VAR_OP && L->loop != TENSOR_NO_LOOP &&
@@ -95,7 +102,8 @@ void definition_check_reads(lowering *L, uint32_t first_expr, tensor_val own, in
         if (n->op != TENSOR_LOAD_OP || n->imm.i < 0) continue;
         tensor_val v = (tensor_val)n->imm.i;
         const tensor_val_info *i = &L->op->vals.data[v];
-        if (i->role == VAL_MAP || i->role == VAL_TENSOR || i->role == VAL_SCALAR || i->role == VAL_CLASSES)
+        if (i->role == VAL_MAP || i->role == VAL_TENSOR || i->role == VAL_SCALAR ||
+            i->role == VAL_CLASSES)
             continue;
         bool partly = false;
         for (uint32_t k = 0; k < L->definitions.len; k++) partly |= L->definitions.data[k].val == v;
@@ -105,11 +113,12 @@ void definition_check_reads(lowering *L, uint32_t first_expr, tensor_val own, in
         }
         if (!partly || (v != own && value_complete(L, v, i->rank, i->axes))) continue;
         if (!part_defined(L, n, v, v == own ? offset : -1)) {
-            diagnostic *d = diag(L->ds, E0402, n->at, "this reads a part of '%s' that is not defined yet",
-                                 i->name);
+            diagnostic *d = diag(L->ds, E0402, n->at,
+                                 "this reads a part of '%s' that is not defined yet", i->name);
             if (v == own)
                 diag_help(
-                    d, "a recurrence reads its own value at earlier steps only: [t, …] to define [t + 1, …]");
+                    d,
+                    "a recurrence reads its own value at earlier steps only: [t, …] to define [t + 1, …]");
         }
     }
 }

@@ -4,7 +4,7 @@
 
 enum { MAX_POSITION = INT32_MAX };   // that a target names; others could not all be filled
 
-// ---- Targets --------------------------------------------------------------------------------------------
+// ---- Targets ------------------------------------------------------------------------------------
 typedef struct {   // one equation while it is lowered
     equations *q;
     const ast_equation *eq;
@@ -50,7 +50,8 @@ static bool refuse_scatter(lowering *L, const ast_expr *target, const ast_expr *
     if (at->kind == AST_REF) {
         textbuf m = textbuf_new(L->arena);
         ast_print_expr(&m, at);
-        diag_help(d, "write the sum that gathers: %s[i] = sum{… : %s == i} …", target->name.text, m.data);
+        diag_help(d, "write the sum that gathers: %s[i] = sum{… : %s == i} …", target->name.text,
+                  m.data);
     }
     return false;
 }
@@ -70,11 +71,13 @@ static index_info *add_left(lowering *L, equation *x, ast_name name) {
     const ast_binder *b = find_binder(x->eq, name.text);
     if (b && b->in && !space_of_axis(L, x->q->scope, b->in, false, &i->space)) return NULL;
     VEC_PUSH(L->arena, &x->left, i);
-    scope_add(L->arena, &x->scope, (entity){.kind = ENT_INDEX, .name = name.text, .at = name.at, .index = i});
+    scope_add(L->arena, &x->scope,
+              (entity){.kind = ENT_INDEX, .name = name.text, .at = name.at, .index = i});
     return i;
 }
 
-static bool target_step(lowering *L, equation *x, const ast_expr *name, int64_t offset, const ast_expr *at) {
+static bool target_step(lowering *L, equation *x, const ast_expr *name, int64_t offset,
+                        const ast_expr *at) {
     const ast_binder *b = find_binder(x->eq, name->name.text);
     if (!b || !b->in) {
         diagnostic *d = diag(L->ds, E0404, at->at, "a recurrence says over what it runs");
@@ -92,8 +95,8 @@ static bool target_positions(lowering *L, equation *x, const ast_expr *target, d
     uint32_t n = 0;
     for (const ast_expr *a = target->args; a; a = a->next) n++;
     if (n > 8)
-        return diag(L->ds, E0313, target->at, "'%s' has %u indices, and a value at most 8", target->name.text,
-                    n),
+        return diag(L->ds, E0313, target->at, "'%s' has %u indices, and a value at most 8",
+                    target->name.text, n),
                false;
     int64_t *literals = ARENA_ARRAY(L->arena, int64_t, n + 1);
     uint32_t k = 0;
@@ -102,14 +105,16 @@ static bool target_positions(lowering *L, equation *x, const ast_expr *target, d
         int64_t offset;
         if (a->kind == AST_NUMBER && a->is_integer) {
             if (a->integer > MAX_POSITION)
-                return diag(L->ds, E0308, a->at, "%lld is no position of an axis", (long long)a->integer),
+                return diag(L->ds, E0308, a->at, "%lld is no position of an axis",
+                            (long long)a->integer),
                        false;
             literals[k] = a->integer;
         } else if (a->kind == AST_NAME) {
             for (const ast_expr *o = target->args; o != a; o = o->next)
                 if (o->kind == AST_NAME && o->name.text == a->name.text)
                     return diag(L->ds, E0405, a->at,
-                                "'%s' stands twice in this target: its indices are distinct", a->name.text),
+                                "'%s' stands twice in this target: its indices are distinct",
+                                a->name.text),
                            false;
             if (!add_left(L, x, a->name)) return false;
             literals[k] = -1;
@@ -124,15 +129,15 @@ static bool target_positions(lowering *L, equation *x, const ast_expr *target, d
     return true;
 }
 
-// ---- Axes of values that nothing declares ---------------------------------------------------------------
+// ---- Axes of values that nothing declares -------------------------------------------------------
 static const ast_expr *nth(const ast_expr *e, uint32_t k) {
     while (k-- && e) e = e->next;
     return e;
 }
 
 // All equations that fill `name` say what axis k is: numbers and a step give a size.
-static bool axis_of_numbers(lowering *L, equations *q, const char *name, uint32_t k, tensor_space *out,
-                            span at) {
+static bool axis_of_numbers(lowering *L, equations *q, const char *name, uint32_t k,
+                            tensor_space *out, span at) {
     int64_t most = -1;
     for (const ast_equation *eq = q->op->equations; eq; eq = eq->next)
         for (const ast_expr *t = eq->call ? NULL : eq->targets; t; t = t->next) {
@@ -140,7 +145,8 @@ static bool axis_of_numbers(lowering *L, equations *q, const char *name, uint32_
             int64_t offset;
             if (!a) continue;
             if (a->kind == AST_NUMBER && a->integer > most) most = a->integer;
-            const ast_binder *b = step_form(a, &step, &offset) ? find_binder(eq, step->name.text) : NULL;
+            const ast_binder *b = step_form(a, &step, &offset) ? find_binder(eq, step->name.text)
+                                                               : NULL;
             tensor_space s;
             if (b && b->in)
                 return space_of_axis(L, q->scope, b->in, false, &s) &&
@@ -150,25 +156,27 @@ static bool axis_of_numbers(lowering *L, equations *q, const char *name, uint32_
     return true;
 }
 
-static bool axis_space(lowering *L, equation *x, const definition *def, const ast_expr *target, uint32_t k,
-                       tensor_space *out) {
-    if (def->literals[k] != -1) return axis_of_numbers(L, x->q, target->name.text, k, out, target->at);
+static bool axis_space(lowering *L, equation *x, const definition *def, const ast_expr *target,
+                       uint32_t k, tensor_space *out) {
+    if (def->literals[k] != -1)
+        return axis_of_numbers(L, x->q, target->name.text, k, out, target->at);
     const ast_expr *a = nth(target->args, k);
     for (uint32_t i = 0; i < x->left.len; i++)
         if (x->left.data[i]->name == a->name.text) *out = x->left.data[i]->space;
     return true;
 }
 
-static const tensor_space *axes_of(lowering *L, equation *x, const definition *def, const ast_expr *target) {
+static const tensor_space *axes_of(lowering *L, equation *x, const definition *def,
+                                   const ast_expr *target) {
     tensor_space *axes = ARENA_ARRAY(L->arena, tensor_space, def->rank + 1);
     for (uint32_t k = 0; k < def->rank; k++)
         if (!axis_space(L, x, def, target, k, &axes[k])) return NULL;
     return axes;
 }
 
-// ---- Storing --------------------------------------------------------------------------------------------
-// Rounded or widened as its target stores it. F64 into a declared f32 narrows; a float never becomes an integer
-// silently.
+// ---- Storing ------------------------------------------------------------------------------------
+// Rounded or widened as its target stores it. F64 into a declared f32 narrows; a float never
+// becomes an integer silently.
 static tensor_expr stored(lowering *L, value v, const tensor_val_info *to, span at) {
     tensor_type want = tensor_type_of_storage(to->type, to->into), have = value_type(L, v);
     if (v.kind == VALUE_PLAIN && have.type == DT_F64 && want.type == DT_F32)
@@ -177,8 +185,8 @@ static tensor_expr stored(lowering *L, value v, const tensor_val_info *to, span 
     tensor_expr e = value_as(L, v, want, at);
     if (diag_raised(L->ds) == errors && want.type == DT_INDEX && to->role == VAL_RESULT &&
         !(to->facts & FACT_PARTIAL) && expr_maybe_none(L, e)) {
-        diagnostic *d = diag(L->ds, E0406, at, "'%s' may become none here, and is not declared partial",
-                             to->name);
+        diagnostic *d = diag(L->ds, E0406, at,
+                             "'%s' may become none here, and is not declared partial", to->name);
         diag_note(d, to->at, "declare it '… -> %s partial'", space_name(L, to->into));
     }
     return e;
@@ -199,17 +207,19 @@ static const tensor_expr *target_index(lowering *L, equation *x, const definitio
         if (def->literals[k] == -1) {
             index[k] = lower_subscript(L, &x->scope, a, axis);
             if (tensor_node_at(L->op, index[k])->op == TENSOR_INDEX_OP) {
-                diagnostic *d = diag(L->ds, E0302, a->at, "this index does not run over the whole axis, %s",
+                diagnostic *d = diag(L->ds, E0302, a->at,
+                                     "this index does not run over the whole axis, %s",
                                      space_name(L, axis));
-                diag_help(d,
-                          "an index in a target has the very space of its axis; numbers fill parts of one");
+                diag_help(
+                    d,
+                    "an index in a target has the very space of its axis; numbers fill parts of one");
             }
             continue;
         }
         tensor_expr p = tensor_int(L->op, def->literals[k]);
         if (def->literals[k] <= -2) {
-            tensor_expr t = tensor_cvt(L->op, TENSOR_TYPE(I64), tensor_var_expr(L->op, x->step->var, a->at),
-                                       a->at);
+            tensor_expr t = tensor_cvt(L->op, TENSOR_TYPE(I64),
+                                       tensor_var_expr(L->op, x->step->var, a->at), a->at);
             p = tensor_binary(L->op, TENSOR_ADD_OP, t, tensor_int(L->op, x->offset), a->at);
         }
         if (!expr_in_space(L, p, axis))
@@ -224,8 +234,9 @@ static const char *stage_name(lowering *L, equation *x, const char *name) {
     declared *d = find_declared(x->q, name);
     if (d) name = d->target;
     else if (x->q->prefix) name = arena_printf(L->arena, "%s.%s", x->q->prefix, name);
-    return intern(L->s->names,
-                  count && count->number > 1 ? arena_printf(L->arena, "%s.%u", name, count->space) : name);
+    return intern(L->s->names, count && count->number > 1
+                                   ? arena_printf(L->arena, "%s.%u", name, count->space)
+                                   : name);
 }
 
 static const char *value_name(lowering *L, equation *x, const char *name) {
@@ -235,7 +246,8 @@ static const char *value_name(lowering *L, equation *x, const char *name) {
 }
 
 // The value a target writes; made here if it does not exist, of the type that is stored.
-static bool target_value(lowering *L, equation *x, definition *def, const ast_expr *target, tensor_type t) {
+static bool target_value(lowering *L, equation *x, definition *def, const ast_expr *target,
+                         tensor_type t) {
     declared *d = find_declared(x->q, target->name.text);
     const entity *old = scope_find(x->q->scope, target->name.text);
     if (d && d->val != TENSOR_NO_VAL) def->val = d->val;
@@ -246,13 +258,14 @@ static bool target_value(lowering *L, equation *x, definition *def, const ast_ex
         if (!axes) return false;
         const char *name = value_name(L, x, target->name.text);
         bool may_be_none = t.type == DT_INDEX;
-        def->val = add_stage_value(L, name, part_type_of(L, name, t), axes, def->rank, may_be_none, target->name.at);
+        def->val = add_stage_value(L, name, part_type_of(L, name, t), axes, def->rank, may_be_none,
+                                   target->name.at);
         if (d) d->val = def->val;
     }
     const tensor_val_info *v = &L->op->vals.data[def->val];
     if (v->rank != def->rank) {
-        diagnostic *e = diag(L->ds, E0303, target->at, "'%s' has %u ax%s, and is given %u", target->name.text,
-                             v->rank, v->rank == 1 ? "is" : "es", def->rank);
+        diagnostic *e = diag(L->ds, E0303, target->at, "'%s' has %u ax%s, and is given %u",
+                             target->name.text, v->rank, v->rank == 1 ? "is" : "es", def->rank);
         diag_note(e, v->at, "'%s' is declared here", v->name);
         return false;
     }
@@ -262,9 +275,11 @@ static bool target_value(lowering *L, equation *x, definition *def, const ast_ex
 static void publish(lowering *L, equation *x, const definition *def, const ast_expr *target) {
     const entity *old = scope_find(x->q->scope, target->name.text);
     if (!old)
-        scope_add(
-            L->arena, x->q->scope,
-            (entity){.kind = ENT_VALUE, .name = target->name.text, .at = target->name.at, .val = def->val});
+        scope_add(L->arena, x->q->scope,
+                  (entity){.kind = ENT_VALUE,
+                           .name = target->name.text,
+                           .at = target->name.at,
+                           .val = def->val});
     VEC_PUSH(L->arena, &L->definitions, *def);
 }
 
@@ -274,7 +289,8 @@ static const tensor_var *left_vars(lowering *L, equation *x) {
     return left;
 }
 
-// Whether a value nobody declared may be none is settled by the first equation that fills a part of it.
+// Whether a value nobody declared may be none is settled by the first equation that fills a part of
+// it.
 static void settle_partial(lowering *L, const definition *def, bool maybe_none, span at) {
     const definition *first = NULL;
     for (uint32_t i = L->definitions.len; i-- > 0;)
@@ -282,13 +298,14 @@ static void settle_partial(lowering *L, const definition *def, bool maybe_none, 
     tensor_val_info *v = &L->op->vals.data[def->val];
     if (!first && !maybe_none) v->facts &= ~(uint32_t)FACT_PARTIAL;
     if (!first || !maybe_none || v->facts & FACT_PARTIAL) return;
-    diagnostic *d = diag(L->ds, E0406, at, "'%s' may become none here, and the first part of it never is",
-                         v->name);
+    diagnostic *d = diag(L->ds, E0406, at,
+                         "'%s' may become none here, and the first part of it never is", v->name);
     diag_note(d, first->at, "this part");
     diag_help(d, "define a part that may be none first");
 }
 
-static void store_plain(lowering *L, equation *x, const ast_expr *target, definition *def, value v) {
+static void store_plain(lowering *L, equation *x, const ast_expr *target, definition *def,
+                        value v) {
     tensor_type t = value_type(L, v);
     if (v.kind == VALUE_BAD) return;
     if (v.kind == VALUE_NONE && !find_declared(x->q, target->name.text)) {
@@ -318,7 +335,8 @@ static void store_plain(lowering *L, equation *x, const ast_expr *target, defini
     publish(L, x, def, target);
 }
 
-// A reduction as the whole right-hand side: its results go straight to the targets where their types allow.
+// A reduction as the whole right-hand side: its results go straight to the targets where their
+// types allow.
 static void store_reduction(lowering *L, equation *x, reduction *r) {
     uint32_t n = 0;
     bool direct = true;
@@ -330,9 +348,11 @@ static void store_reduction(lowering *L, equation *x, reduction *r) {
                                 target_index(L, x, &x->defs.data[n], t, x->defs.data[n].val)};
     }
     if (direct) {
-        reduction_store(L, r, stage_name(L, x, x->eq->targets->name.text), to, left_vars(L, x), x->left.len);
+        reduction_store(L, r, stage_name(L, x, x->eq->targets->name.text), to, left_vars(L, x),
+                        x->left.len);
         n = 0;
-        for (const ast_expr *t = x->eq->targets; t; t = t->next) publish(L, x, &x->defs.data[n++], t);
+        for (const ast_expr *t = x->eq->targets; t; t = t->next)
+            publish(L, x, &x->defs.data[n++], t);
         return;
     }
     tensor_expr *results = ARENA_ARRAY(L->arena, tensor_expr, r->nresults);
@@ -353,7 +373,8 @@ static const char *index_name(const ast_expr *e) {
 static bool covers_indices(const ast_expr *a, const ast_expr *b) {
     for (const ast_expr *i = a->args; i; i = i->next) {
         bool there = !index_name(i);
-        for (const ast_expr *j = b->args; j && !there; j = j->next) there = index_name(i) == index_name(j);
+        for (const ast_expr *j = b->args; j && !there; j = j->next)
+            there = index_name(i) == index_name(j);
         if (!there) return false;
     }
     return true;
@@ -362,7 +383,7 @@ static bool same_indices(const ast_expr *a, const ast_expr *b) {
     return covers_indices(a, b) && covers_indices(b, a);
 }
 
-// ---- One equation ---------------------------------------------------------------------------------------
+// ---- One equation -------------------------------------------------------------------------------
 static bool equation_targets(lowering *L, equation *x) {
     for (const ast_expr *t = x->eq->targets; t; t = t->next) {
         const entity *old = scope_find(x->q->scope, t->name.text);
@@ -370,7 +391,8 @@ static bool equation_targets(lowering *L, equation *x) {
                      (L->op->vals.data[old->val].role == VAL_STAGE ||
                       L->op->vals.data[old->val].role == VAL_RESULT);
         if (t->kind != AST_REF || (old && !known)) {
-            diagnostic *d = diag(L->ds, E0408, t->at, "'%s' cannot be defined by an equation", t->name.text);
+            diagnostic *d = diag(L->ds, E0408, t->at, "'%s' cannot be defined by an equation",
+                                 t->name.text);
             if (old && old->at.hi) diag_note(d, old->at, "it is declared here");
             return false;
         }
@@ -388,9 +410,11 @@ static bool equation_targets(lowering *L, equation *x) {
         bool used = false;
         for (uint32_t i = 0; i < x->left.len; i++) used |= x->left.data[i]->name == b->name.text;
         if (!used)
-            return diag(L->ds, E0409, b->name.at, "'%s' is no index of the target", b->name.text), false;
+            return diag(L->ds, E0409, b->name.at, "'%s' is no index of the target", b->name.text),
+                   false;
         if (find_binder(x->eq, b->name.text) != b)
-            return diag(L->ds, E0409, b->name.at, "'%s' stands twice after 'for'", b->name.text), false;
+            return diag(L->ds, E0409, b->name.at, "'%s' stands twice after 'for'", b->name.text),
+                   false;
     }
     return true;
 }
@@ -453,8 +477,8 @@ static void equation_value(lowering *L, equation *x) {
     if (e->kind == AST_REDUCE) {
         if (!reduction_lower(L, &x->scope, e, &r)) return;
         if (r.nresults != ntargets) {
-            diag(L->ds, E0417, x->eq->at, "'%s' has %u result%s, and %u target%s", e->name.text, r.nresults,
-                 r.nresults == 1 ? "" : "s", ntargets, ntargets == 1 ? "" : "s");
+            diag(L->ds, E0417, x->eq->at, "'%s' has %u result%s, and %u target%s", e->name.text,
+                 r.nresults, r.nresults == 1 ? "" : "s", ntargets, ntargets == 1 ? "" : "s");
             return;
         }
         definition_check_reads(L, first, own, x->offset);
@@ -473,9 +497,12 @@ static void equation_value(lowering *L, equation *x) {
 // Of what failed, and was reported there.
 static bool reads_failed(const scope *s, const ast_expr *e) {
     for (; e; e = e->next) {
-        const entity *n = e->kind == AST_NAME || e->kind == AST_REF ? scope_find(s, e->name.text) : NULL;
+        const entity *n = e->kind == AST_NAME || e->kind == AST_REF ? scope_find(s, e->name.text)
+                                                                    : NULL;
         if ((n && n->kind == ENT_ERROR) || reads_failed(s, e->args)) return true;
-        if (e->kind == AST_REDUCE && (reads_failed(s, e->body) || reads_failed(s, e->guard) || reads_failed(s, e->orelse))) return true;
+        if (e->kind == AST_REDUCE &&
+            (reads_failed(s, e->body) || reads_failed(s, e->guard) || reads_failed(s, e->orelse)))
+            return true;
     }
     return false;
 }
@@ -497,7 +524,8 @@ static void equation_lower(lowering *L, equations *q, const ast_equation *eq) {
     failed |= diag_raised(L->ds) != errors;
     for (const ast_expr *t = eq->targets; t && failed; t = t->next)
         if (!scope_find(q->scope, t->name.text))
-            scope_add(L->arena, q->scope, (entity){.kind = ENT_ERROR, .name = t->name.text, .at = t->at});
+            scope_add(L->arena, q->scope,
+                      (entity){.kind = ENT_ERROR, .name = t->name.text, .at = t->at});
     L->loop = TENSOR_NO_LOOP;
     L->eq.open.len = 0;
 }
@@ -507,7 +535,8 @@ static void count_targets(lowering *L, equations *q) {
         for (const ast_expr *t = eq->call ? NULL : eq->targets; t; t = t->next) {
             entity *count = scope_own(&q->targets, t->name.text);
             if (!count)
-                count = scope_add(L->arena, &q->targets, (entity){.kind = ENT_VALUE, .name = t->name.text});
+                count = scope_add(L->arena, &q->targets,
+                                  (entity){.kind = ENT_VALUE, .name = t->name.text});
             count->number++;
         }
 }

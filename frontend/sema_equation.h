@@ -5,10 +5,11 @@
 #include "sema_expr.h"
 
 // sema_signature.c
-typedef struct declared {   // a result of the op at hand or of one called in it, before its equations
-    const char *name;       // in the equations
-    const char *target;     // what the outer op calls it
-    tensor_val val;         // where it exists already, else TENSOR_NO_VAL: a stage to be made
+// a result of the op at hand or of one called in it, before its equations
+typedef struct declared {
+    const char *name;     // in the equations
+    const char *target;   // what the outer op calls it
+    tensor_val val;       // where it exists already, else TENSOR_NO_VAL: a stage to be made
     bool has_axes;
     uint32_t rank;
     const tensor_space *axes;
@@ -27,18 +28,19 @@ typedef struct equations {   // the equations of one op, or of one called in it
     const ast_item *op;
     const char *prefix;   // of stage names; NULL: none
     VEC(declared) results;
-    scope targets;   // per name of a target: how many equations fill it (number), and did so far (space)
+    // per name of a target: how many equations fill it (number), and did so far (space)
+    scope targets;
 } equations;
 void equations_lower(lowering *L, equations *q);
 // sema_definition.c
 bool definition_distinct(lowering *L, const definition *def, const char *name);   // false: reported
-// Reads, in expressions made since first_expr, of what is not defined yet; in a recurrence of own, z[t + c]
-// with c < offset is.
+// Reads, in expressions made since first_expr, of what is not defined yet; in a recurrence of own,
+// z[t + c] with c < offset is.
 void definition_check_reads(lowering *L, uint32_t first_expr, tensor_val own, int64_t offset);
 bool value_complete(const lowering *L, tensor_val val, uint32_t rank, const tensor_space *axes);
 // sema_finish.c
-void equations_finish(
-    lowering *L);   // every result and element defined, nothing overwritten before it is read
+// every result and element defined, nothing overwritten before it is read
+void equations_finish(lowering *L);
 
 // sema_call.c
 void call_lower(lowering *L, equations *q, const ast_equation *eq);

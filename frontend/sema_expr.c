@@ -1,12 +1,12 @@
-// Lowering of expressions: types, literals that take the type of their use, subscripts proven in range, and
-// guards under which a partial map may be used.
+// Lowering of expressions: types, literals that take the type of their use, subscripts proven in
+// range, and guards under which a partial map may be used.
 #include "sema_expr.h"
 #include <math.h>
 #include <string.h>
 
 enum { MAX_DEPTH = 1000 };   // what the machine's stack surely bears
 
-// ---- Values and types ------------------------------------------------------------------------------------
+// ---- Values and types ---------------------------------------------------------------------------
 value value_plain(tensor_expr e) { return (value){.expr = e, .kind = VALUE_PLAIN}; }
 value value_bad(lowering *L) {
     (void)L;
@@ -17,7 +17,9 @@ value value_int(int64_t x) { return (value){.kind = VALUE_INT, .number = (double
 
 const char *type_text(const lowering *L, tensor_type t) {
     if (t.type != DT_INDEX)
-        return t.type == DT_I64 ? "an integer" : t.type == DT_BOOL ? "a condition" : ir_dtype_text(t.type);
+        return t.type == DT_I64    ? "an integer"
+               : t.type == DT_BOOL ? "a condition"
+                                   : ir_dtype_text(t.type);
     return arena_printf(L->arena, "an index of %s", space_name(L, t.space));
 }
 
@@ -48,7 +50,9 @@ tensor_expr mismatch(lowering *L, tensor_type have, tensor_type want, span at) {
                          type_text(L, want));
     if (have.type == DT_BOOL && want.type != DT_INDEX) diag_help(d, "write '(condition) ? 1 : 0'");
     if (want.type == DT_I64 && (have.type == DT_F32 || have.type == DT_F64))
-        diag_help(d, "a cast says how: i64(x) towards zero, i64(floor(x)) down; where a literal such as 0 makes it an integer, write 0.0");
+        diag_help(
+            d,
+            "a cast says how: i64(x) towards zero, i64(floor(x)) down; where a literal such as 0 makes it an integer, write 0.0");
     if (have.type == DT_INDEX && want.type == DT_INDEX)
         diag_help(d, "a map takes an index of one space to another");
     return zero_of(L, want);
@@ -60,10 +64,10 @@ tensor_expr literal_as(lowering *L, value v, tensor_type t, span at) {
     if (v.kind == VALUE_INT && t.type == DT_INDEX) {
         tensor_expr x = tensor_int(L->op, v.integer);
         if (expr_in_space(L, x, t.space)) return tensor_index(L->op, t.space, x, at);
-        diag_help(
-            diag(L->ds, E0308, at, "%lld may lie outside %s", (long long)v.integer, space_name(L, t.space)),
-            "an axis that is a number, or a sum with one, F + %lld, is known to be longer",
-            (long long)v.integer + 1);
+        diag_help(diag(L->ds, E0308, at, "%lld may lie outside %s", (long long)v.integer,
+                       space_name(L, t.space)),
+                  "an axis that is a number, or a sum with one, F + %lld, is known to be longer",
+                  (long long)v.integer + 1);
         return zero_of(L, t);
     }
     return mismatch(L, value_type(L, v), t, at);
@@ -81,7 +85,8 @@ tensor_expr value_as(lowering *L, value v, tensor_type t, span at) {
     if (tensor_type_equal(have, t)) return v.expr;
     bool to_number = t.type == DT_F32 || t.type == DT_F64 || t.type == DT_I64;
     if (have.type == DT_INDEX && to_number) {
-        if (!known_some(L, v.expr)) diag(L->ds, E0310, at, "this index may be none, which is no number");
+        if (!known_some(L, v.expr))
+            diag(L->ds, E0310, at, "this index may be none, which is no number");
         return value_as(L, value_plain(tensor_cvt(L->op, TENSOR_TYPE(I64), v.expr, at)), t, at);
     }
     if (have.type == DT_I64 && to_number) return tensor_cvt(L->op, t, v.expr, at);
@@ -95,7 +100,9 @@ tensor_expr value_number(lowering *L, value v, span at) {
     return value_as(L, v, t, at);
 }
 
-static bool is_number(tensor_type t) { return t.type == DT_F32 || t.type == DT_F64 || t.type == DT_I64; }
+static bool is_number(tensor_type t) {
+    return t.type == DT_F32 || t.type == DT_F64 || t.type == DT_I64;
+}
 
 bool value_join(lowering *L, value a, value b, tensor_type *t) {
     if (a.kind == VALUE_BAD || b.kind == VALUE_BAD) {
@@ -109,7 +116,8 @@ bool value_join(lowering *L, value a, value b, tensor_type *t) {
     if (tensor_type_equal(x, y)) return true;
     if (x.type == DT_INDEX) x = TENSOR_TYPE(I64);
     if (y.type == DT_INDEX) y = TENSOR_TYPE(I64);
-    if (!is_number(x) || !is_number(y) || a.kind == VALUE_NONE || b.kind == VALUE_NONE) return false;
+    if (!is_number(x) || !is_number(y) || a.kind == VALUE_NONE || b.kind == VALUE_NONE)
+        return false;
     // A literal never widens what it meets.
     if (a.kind == VALUE_FLOAT && y.type != DT_I64) x = y;
     if (b.kind == VALUE_FLOAT && x.type != DT_I64) y = x;
@@ -122,12 +130,13 @@ tensor_expr lower_bool(lowering *L, const scope *s, const ast_expr *e) {
     if (v.kind == VALUE_BAD) return tensor_bool(L->op, false);
     tensor_type t = value_type(L, v);
     if (v.kind == VALUE_PLAIN && t.type == DT_BOOL) return v.expr;
-    diagnostic *d = diag(L->ds, E0305, e->at, "a condition is wanted here, and this is %s", type_text(L, t));
+    diagnostic *d = diag(L->ds, E0305, e->at, "a condition is wanted here, and this is %s",
+                         type_text(L, t));
     diag_help(d, "compare it with something: … != 0");
     return tensor_bool(L->op, false);
 }
 
-// ---- Guards ----------------------------------------------------------------------------------------------
+// ---- Guards -------------------------------------------------------------------------------------
 void lowering_enter(lowering *L) { L->eq.context = ++L->eq.contexts; }
 
 // Does the condition, where it holds or where it doesn't, say that e is not none?
@@ -138,7 +147,8 @@ static bool tells_some(const lowering *L, tensor_expr condition, bool holds, ten
     --*budget;
     if (n->op == TENSOR_NOT_OP) return tells_some(L, n->args[0], !holds, e, budget);
     if (n->op == (holds ? TENSOR_AND_OP : TENSOR_OR_OP))
-        return tells_some(L, n->args[0], holds, e, budget) || tells_some(L, n->args[1], holds, e, budget);
+        return tells_some(L, n->args[0], holds, e, budget) ||
+               tells_some(L, n->args[1], holds, e, budget);
     if (n->op != (holds ? TENSOR_NE_OP : TENSOR_EQ_OP)) return false;
     bool first = n->args[0] == e, second = n->args[1] == e;
     return (first && tensor_node_at(L->op, n->args[1])->op == TENSOR_NONE_OP) ||
@@ -153,10 +163,13 @@ static bool maybe_none(const lowering *L, tensor_expr e, uint32_t *budget) {
     case TENSOR_NONE_OP: return true;
     case TENSOR_LOAD_OP: return (L->op->vals.data[n->imm.i].facts & FACT_PARTIAL) != 0;
     case TENSOR_SELECT_OP:
-        return (maybe_none(L, n->args[1], budget) && !tells_some(L, n->args[0], true, n->args[1], budget)) ||
-               (maybe_none(L, n->args[2], budget) && !tells_some(L, n->args[0], false, n->args[2], budget));
+        return (maybe_none(L, n->args[1], budget) &&
+                !tells_some(L, n->args[0], true, n->args[1], budget)) ||
+               (maybe_none(L, n->args[2], budget) &&
+                !tells_some(L, n->args[0], false, n->args[2], budget));
     case TENSOR_MIN_OP:
-    case TENSOR_MAX_OP: return maybe_none(L, n->args[0], budget) || maybe_none(L, n->args[1], budget);
+    case TENSOR_MAX_OP:
+        return maybe_none(L, n->args[0], budget) || maybe_none(L, n->args[1], budget);
     case TENSOR_ARG_OP:
     case TENSOR_LEFT_OP:
     case TENSOR_RIGHT_OP: return true;
@@ -165,7 +178,8 @@ static bool maybe_none(const lowering *L, tensor_expr e, uint32_t *budget) {
 }
 
 bool expr_maybe_none(const lowering *L, tensor_expr e) {
-    uint32_t budget = 4096;   // of steps: expressions are shared, and paths in them may be countless
+    // of steps: expressions are shared, and paths in them may be countless
+    uint32_t budget = 4096;
     return maybe_none(L, e, &budget);
 }
 
@@ -197,8 +211,10 @@ static void learn_condition(lowering *L, tensor_expr c, bool holds, tensor_expr 
         learn_condition(L, n->args[0], holds, whole);
         learn_condition(L, second, holds, whole);
     }
-    if (n->op == TENSOR_EQ_OP) (holds ? know_equal : know_differs)(L, n->args[0], n->args[1], whole);
-    if (n->op == TENSOR_NE_OP) (holds ? know_differs : know_equal)(L, n->args[0], n->args[1], whole);
+    if (n->op == TENSOR_EQ_OP)
+        (holds ? know_equal : know_differs)(L, n->args[0], n->args[1], whole);
+    if (n->op == TENSOR_NE_OP)
+        (holds ? know_differs : know_equal)(L, n->args[0], n->args[1], whole);
 }
 
 guards_mark guards_push(lowering *L, tensor_expr c, bool holds) {
@@ -214,8 +230,8 @@ void guards_pop(lowering *L, guards_mark m) {
     L->eq.context = m.context;
 }
 
-// Is e known not to be none here? A guard that stands outside a reduction becomes one of its filters, as the
-// reduction is a stage of its own.
+// Is e known not to be none here? A guard that stands outside a reduction becomes one of its
+// filters, as the reduction is a stage of its own.
 static bool known_some(lowering *L, tensor_expr e) {
     if (!expr_maybe_none(L, e)) return true;
     for (uint32_t i = L->eq.guards.len; i-- > 0;) {
@@ -229,7 +245,7 @@ static bool known_some(lowering *L, tensor_expr e) {
     return false;
 }
 
-// ---- Subscripts ------------------------------------------------------------------------------------------
+// ---- Subscripts ---------------------------------------------------------------------------------
 static void explain_space(lowering *L, diagnostic *d, const scope *s, const ast_expr *e) {
     if (e->kind != AST_NAME) return;
     const entity *n = scope_find(s, e->name.text);
@@ -239,7 +255,8 @@ static void explain_space(lowering *L, diagnostic *d, const scope *s, const ast_
 }
 
 // A map that leads there from the index's space; else what the op has to be told.
-static void explain_way(lowering *L, diagnostic *d, const ast_expr *e, tensor_space from, tensor_space to) {
+static void explain_way(lowering *L, diagnostic *d, const ast_expr *e, tensor_space from,
+                        tensor_space to) {
     for (tensor_val v = 0; v < L->op->nparams; v++) {
         const tensor_val_info *i = &L->op->vals.data[v];
         if (i->role != VAL_MAP || i->rank != 1 || i->axes[0] != from || i->into != to ||
@@ -249,19 +266,22 @@ static void explain_way(lowering *L, diagnostic *d, const ast_expr *e, tensor_sp
                   e->kind == AST_NAME ? e->name.text : "…");
         return;
     }
-    bool named = L->op->spaces.data[from].kind == SPACE_FREE && L->op->spaces.data[to].kind == SPACE_FREE;
-    diag_help(d, "take an index of %s, or a map from %s into it%s", space_name(L, to), space_name(L, from),
-              named ? ", or one space for both where they are the same" : "");
+    bool named = L->op->spaces.data[from].kind == SPACE_FREE &&
+                 L->op->spaces.data[to].kind == SPACE_FREE;
+    diag_help(d, "take an index of %s, or a map from %s into it%s", space_name(L, to),
+              space_name(L, from), named ? ", or one space for both where they are the same" : "");
 }
 
 tensor_expr lower_subscript(lowering *L, const scope *s, const ast_expr *e, tensor_space axis) {
     tensor_type want = {DT_INDEX, axis};
     value v = lower_expr(L, s, e);
-    if (v.kind == VALUE_NONE) diag(L->ds, E0310, e->at, "none is no point of %s", space_name(L, axis));
+    if (v.kind == VALUE_NONE)
+        diag(L->ds, E0310, e->at, "none is no point of %s", space_name(L, axis));
     if (v.kind != VALUE_PLAIN) return value_as(L, v, want, e->at);
     tensor_type t = tensor_typeof(L->op, v.expr);
     if (t.type == DT_INDEX && !known_some(L, v.expr)) {
-        diagnostic *d = diag(L->ds, E0310, e->at, "this index may be none, and is used without a guard");
+        diagnostic *d = diag(L->ds, E0310, e->at,
+                             "this index may be none, and is used without a guard");
         diag_help(d, "guard it: … != none ? … : …, or '&& … != none' in the reduction's condition");
     }
     if (tensor_type_equal(t, want)) return v.expr;
@@ -276,15 +296,15 @@ tensor_expr lower_subscript(lowering *L, const scope *s, const ast_expr *e, tens
         diagnostic *d = diag(L->ds, E0309, e->at, "this computed index is not proven to lie in %s",
                              space_name(L, axis));
         if (e->kind == AST_REF)
-            diag_help(d, "hand '%s' over as a map into %s, whose values are validated once", e->name.text,
-                      space_name(L, axis));
+            diag_help(d, "hand '%s' over as a map into %s, whose values are validated once",
+                      e->name.text, space_name(L, axis));
         else
             diag_help(
                 d,
                 "pass a map, whose values are validated once, or use an index plus a constant that the axis has room for");
     } else {
-        diag(L->ds, E0311, e->at, "an index of %s is wanted here, and this is %s", space_name(L, axis),
-             type_text(L, t));
+        diag(L->ds, E0311, e->at, "an index of %s is wanted here, and this is %s",
+             space_name(L, axis), type_text(L, t));
     }
     return zero_of(L, want);
 }
@@ -294,21 +314,24 @@ static value lower_value_ref(lowering *L, const scope *s, const ast_expr *e, ten
     uint32_t n = 0;
     for (const ast_expr *a = e->args; a; a = a->next) n++;
     if (n != info.rank || (info.role == VAL_SCALAR && e->kind == AST_REF)) {
-        diagnostic *d = info.role == VAL_SCALAR
-                            ? diag(L->ds, E0303, e->at, "'%s' is a scalar: it takes no index", info.name)
-                            : diag(L->ds, E0303, e->at, "'%s' has %u ax%s, and is given %u ind%s", info.name,
-                                   info.rank, info.rank == 1 ? "is" : "es", n, n == 1 ? "ex" : "ices");
+        diagnostic *d =
+            info.role == VAL_SCALAR
+                ? diag(L->ds, E0303, e->at, "'%s' is a scalar: it takes no index", info.name)
+                : diag(L->ds, E0303, e->at, "'%s' has %u ax%s, and is given %u ind%s", info.name,
+                       info.rank, info.rank == 1 ? "is" : "es", n, n == 1 ? "ex" : "ices");
         diag_note(d, info.at, "'%s' is declared here", info.name);
         return value_bad(L);
     }
     tensor_expr *index = ARENA_ARRAY(L->arena, tensor_expr, n + 1);
     uint32_t k = 0;
-    for (const ast_expr *a = e->args; a; a = a->next, k++) index[k] = lower_subscript(L, s, a, info.axes[k]);
-    if (info.facts & FACT_PREFIX) return value_plain(tensor_index(L->op, info.into, index[0], e->at));
+    for (const ast_expr *a = e->args; a; a = a->next, k++)
+        index[k] = lower_subscript(L, s, a, info.axes[k]);
+    if (info.facts & FACT_PREFIX)
+        return value_plain(tensor_index(L->op, info.into, index[0], e->at));
     return value_plain(tensor_load(L->op, val, index, n, e->at));
 }
 
-// ---- Names -----------------------------------------------------------------------------------------------
+// ---- Names --------------------------------------------------------------------------------------
 static value undeclared(lowering *L, const scope *s, ast_name name) {
     diagnostic *d = diag(L->ds, E0201, name.at, "'%s' is not declared", name.text);
     for (uint32_t i = 0; i < L->eq.closed.len; i++)
@@ -319,7 +342,8 @@ static value undeclared(lowering *L, const scope *s, ast_name name) {
                 name.text);
             return value_bad(L);
         }
-    if (!foreign_help(d, FOREIGN_EXPRESSION, name.text) && !suggest_in_scope(L, d, s, name, NEAR_ANY))
+    if (!foreign_help(d, FOREIGN_EXPRESSION, name.text) &&
+        !suggest_in_scope(L, d, s, name, NEAR_ANY))
         diag_help(
             d,
             "an index comes from the left side or a reduction's braces, any other name from the op's parameters and equations");
@@ -400,8 +424,10 @@ static value lower_name(lowering *L, const scope *s, const ast_expr *e) {
 
 static value lower_primed(lowering *L, const scope *s, const ast_expr *e) {
     const entity *n = scope_find(s, e->name.text);
-    if (n && n->kind == ENT_STATE && n->primed_too) return lower_state(L, n, TENSOR_RIGHT_OP, e->at);
-    diag(L->ds, E0203, e->at, "%s' is only the right operand's state, in a reducer's combine", e->name.text);
+    if (n && n->kind == ENT_STATE && n->primed_too)
+        return lower_state(L, n, TENSOR_RIGHT_OP, e->at);
+    diag(L->ds, E0203, e->at, "%s' is only the right operand's state, in a reducer's combine",
+         e->name.text);
     return value_bad(L);
 }
 
@@ -412,13 +438,13 @@ static value lower_ref(lowering *L, const scope *s, const ast_expr *e) {
     if (n->kind == ENT_VALUE) return lower_value_ref(L, s, e, n->val);
     if (n->kind == ENT_IDENTITY && e->args && !e->args->next)
         return value_plain(lower_subscript(L, s, e->args, n->space));
-    diagnostic *d = diag(L->ds, E0304, e->name.at, "'%s' is not a tensor or map, and cannot be indexed",
-                         e->name.text);
+    diagnostic *d = diag(L->ds, E0304, e->name.at,
+                         "'%s' is not a tensor or map, and cannot be indexed", e->name.text);
     if (n->at.hi) diag_note(d, n->at, "'%s' is declared here", n->name);
     return value_bad(L);
 }
 
-// ---- Operators -------------------------------------------------------------------------------------------
+// ---- Operators ----------------------------------------------------------------------------------
 static value lower_negate(lowering *L, const scope *s, const ast_expr *e) {
     value v = lower_expr(L, s, e->args);
     if (v.kind == VALUE_BAD) return v;
@@ -475,7 +501,8 @@ static value lower_comparison(lowering *L, const scope *s, const ast_expr *e) {
     tensor_type x = value_type(L, a), y = value_type(L, b), t;
     bool two_spaces = x.type == DT_INDEX && y.type == DT_INDEX && x.space != y.space &&
                       a.kind != VALUE_NONE && b.kind != VALUE_NONE;
-    if (two_spaces || !value_join(L, a, b, &t) || (t.type == DT_INDEX && t.space == TENSOR_NO_SPACE)) {
+    if (two_spaces || !value_join(L, a, b, &t) ||
+        (t.type == DT_INDEX && t.space == TENSOR_NO_SPACE)) {
         diag(L->ds, E0307, e->at, "%s is compared with %s", type_text(L, x), type_text(L, y));
         return value_bad(L);
     }
@@ -494,7 +521,8 @@ static value lower_logic(lowering *L, const scope *s, const ast_expr *e) {
     guards_mark m = guards_push(L, a, e->kind == AST_AND);
     tensor_expr b = lower_bool(L, s, e->args->next);
     guards_pop(L, m);
-    return value_plain(tensor_binary(L->op, e->kind == AST_AND ? TENSOR_AND_OP : TENSOR_OR_OP, a, b, e->at));
+    return value_plain(
+        tensor_binary(L->op, e->kind == AST_AND ? TENSOR_AND_OP : TENSOR_OR_OP, a, b, e->at));
 }
 
 static value lower_conditional(lowering *L, const scope *s, const ast_expr *e) {
@@ -512,7 +540,8 @@ static value lower_conditional(lowering *L, const scope *s, const ast_expr *e) {
     bool two_spaces = x.type == DT_INDEX && y.type == DT_INDEX && x.space != y.space &&
                       a.kind != VALUE_NONE && b.kind != VALUE_NONE;
     if (two_spaces || !value_join(L, a, b, &t)) {
-        diag(L->ds, E0306, e->at, "the two choices are %s and %s", type_text(L, x), type_text(L, y));
+        diag(L->ds, E0306, e->at, "the two choices are %s and %s", type_text(L, x),
+             type_text(L, y));
         return value_bad(L);
     }
     return value_plain(
@@ -526,13 +555,15 @@ static value lower_kind(lowering *L, const scope *s, const ast_expr *e) {
     case AST_PRIMED: return lower_primed(L, s, e);
     case AST_REF: return lower_ref(L, s, e);
     case AST_TUPLE:
-        diag(L->ds, E0305, e->at, "a tuple stands only after a reducer that takes several arguments");
+        diag(L->ds, E0305, e->at,
+             "a tuple stands only after a reducer that takes several arguments");
         return value_bad(L);
     case AST_CALL: return lower_call(L, s, e);
     case AST_REDUCE: return lower_reduce(L, s, e);
     case AST_PAREN: return lower_expr(L, s, e->args);
     case AST_NEG: return lower_negate(L, s, e);
-    case AST_NOT: return value_plain(tensor_unary(L->op, TENSOR_NOT_OP, lower_bool(L, s, e->args), e->at));
+    case AST_NOT:
+        return value_plain(tensor_unary(L->op, TENSOR_NOT_OP, lower_bool(L, s, e->args), e->at));
     case AST_ADD:
     case AST_SUB:
     case AST_MUL:
@@ -554,7 +585,8 @@ static value lower_kind(lowering *L, const scope *s, const ast_expr *e) {
 value lower_expr(lowering *L, const scope *s, const ast_expr *e) {
     if (L->expanded.depth == MAX_DEPTH) {
         if (!L->expanded.too_deep)
-            diag(L->ds, E0207, e->at, "functions expand too deeply here (over %d levels)", MAX_DEPTH);
+            diag(L->ds, E0207, e->at, "functions expand too deeply here (over %d levels)",
+                 MAX_DEPTH);
         L->expanded.too_deep = true;
         return value_bad(L);
     }

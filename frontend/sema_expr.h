@@ -6,19 +6,22 @@
 
 // sema_expr.c
 value lower_expr(lowering *L, const scope *s, const ast_expr *e);
-tensor_expr value_as(lowering *L, value v, tensor_type t, span at);   // converted; reports what cannot be
-tensor_expr value_number(lowering *L, value v, span at);   // literals take I64 or the op's real type
+// converted; reports what cannot be
+tensor_expr value_as(lowering *L, value v, tensor_type t, span at);
+// literals take I64 or the op's real type
+tensor_expr value_number(lowering *L, value v, span at);
 tensor_type value_type(lowering *L, value v);
 tensor_expr lower_bool(lowering *L, const scope *s, const ast_expr *e);
 tensor_expr lower_subscript(lowering *L, const scope *s, const ast_expr *e, tensor_space axis);
 value value_bad(lowering *L);
 tensor_type real_type(const lowering *L);
 tensor_expr literal_as(lowering *L, value v, tensor_type t, span at);
-tensor_expr mismatch(lowering *L, tensor_type have, tensor_type want,
-                     span at);   // reports; a value of the type wanted
+// reports; a value of the type wanted
+tensor_expr mismatch(lowering *L, tensor_type have, tensor_type want, span at);
 value value_plain(tensor_expr e);
 value value_int(int64_t x);
-bool value_join(lowering *L, value a, value b, tensor_type *t);   // the type both convert to without loss
+// the type both convert to without loss
+bool value_join(lowering *L, value a, value b, tensor_type *t);
 typedef struct {
     uint32_t guards;
     uint64_t context;
@@ -42,15 +45,17 @@ typedef struct reduction {   // a reduction lowered up to where its results go
     span at;
 } reduction;
 value lower_reduce(lowering *L, const scope *s, const ast_expr *e);
-value lower_normaliser(lowering *L, const scope *s, const ast_expr *e,
-                       const entity *reducer);   // R(x by m), R(x over d)
+// R(x by m), R(x over d)
+value lower_normaliser(lowering *L, const scope *s, const ast_expr *e, const entity *reducer);
 bool reducer_find(const lowering *L, const scope *s, const char *name, entity *out);
 bool reducer_visible(const lowering *L, const scope *s, const char *name, span use, entity *out);
-bool reduction_lower(lowering *L, const scope *s, const ast_expr *e, reduction *r);   // false: reported
+// false: reported
+bool reduction_lower(lowering *L, const scope *s, const ast_expr *e, reduction *r);
 // sema_lift.c
-// Its results as stages of their own, over the variables it uses: one load each into results. A class
-// variable (else UINT32_MAX) comes first, and the loads are at `own_class`.
-void reduction_lift(lowering *L, reduction *r, tensor_var class, tensor_expr own_class, tensor_expr *results);
+// Its results as stages of their own, over the variables it uses: one load each into results. A
+// class variable (else UINT32_MAX) comes first, and the loads are at `own_class`.
+void reduction_lift(lowering *L, reduction *r, tensor_var class, tensor_expr own_class,
+                    tensor_expr *results);
 void reduction_guard_else(lowering *L, reduction *r, tensor_expr condition);
 const char *free_name(lowering *L, const char *base);   // base, or base.2, …: of no value yet
 void lift_determine(lowering *L, tensor_key k);         // under a key m[e] == v, v is m[e]
@@ -68,16 +73,16 @@ tensor_val add_stage_value(lowering *L, const char *name, tensor_type t, const t
 const char *space_name(const lowering *L, tensor_space s);
 tensor_space space_constant(lowering *L, int64_t size, span at);
 tensor_space space_plus(lowering *L, tensor_space s, int64_t more, span at);   // of size s + more
-bool space_size_is(const lowering *L, tensor_space s, tensor_space base,
-                   int64_t more);   // proven: s has base + more points
-// The space an axis names: a size in scope, a number, an expression of them; a new name declares a space if
-// `declare`.
+// proven: s has base + more points
+bool space_size_is(const lowering *L, tensor_space s, tensor_space base, int64_t more);
+// The space an axis names: a size in scope, a number, an expression of them; a new name declares a
+// space if `declare`.
 bool space_of_axis(lowering *L, scope *s, const ast_expr *axis, bool declare, tensor_space *out);
 bool size_small(lowering *L, tensor_expr size, span at);              // else reports it
 bool expr_in_space(lowering *L, tensor_expr index, tensor_space s);   // proven 0 <= index < size
 void walk_begin(lowering *L);   // over expressions that exist by now; each is met once
 bool walk_first(lowering *L, tensor_expr e);
-uint32_t expr_vars(lowering *L, const tensor_expr *e, uint32_t n,
-                   uint8_t *used);   // marks op->vars that occur, counts new ones
+// marks op->vars that occur, counts new ones
+uint32_t expr_vars(lowering *L, const tensor_expr *e, uint32_t n, uint8_t *used);
 
 #endif

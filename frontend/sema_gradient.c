@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-// ---- Checks ----------------------------------------------------------------------------------------------
+// ---- Checks -------------------------------------------------------------------------------------
 static const ast_param *find_param(const ast_item *op, const char *name) {
     for (const ast_param *p = op->params; p; p = p->next)
         if (p->name.text == name) return p;
@@ -24,11 +24,13 @@ static void check_names(sema *s, const ast_item *g, const ast_item *body) {
                              p ? "'%s' is no float tensor: it has no gradient"
                                : "'%s' is no parameter of that op",
                              n->name.text);
-        diag_note(d, (p ? p->name : body->name).at, "'%s' is declared here", (p ? p->name : body->name).text);
+        diag_note(d, (p ? p->name : body->name).at, "'%s' is declared here",
+                  (p ? p->name : body->name).text);
     }
 }
 
-// Names that are one in C are one. Of files, the main one's gradient takes the place of an imported one.
+// Names that are one in C are one. Of files, the main one's gradient takes the place of an imported
+// one.
 static void check_name(sema *s, const ast_item *g) {
     const char *name = gradient_name_in_c(s, gradient_path(s, g));
     const source_file *file = source_map_file(diag_sources(s->ds), g->at.lo);
@@ -36,13 +38,15 @@ static void check_name(sema *s, const ast_item *g) {
     for (uint32_t i = 0; i < s->ops.len; i++)
         if (!strcmp(s->ops.data[i]->name.text, name)) first = s->ops.data[i]->name.at;
     for (uint32_t i = 0; i < s->grads.len && s->grads.data[i] != g; i++)
-        if (s->grads.data[i]->path && !strcmp(gradient_name_in_c(s, gradient_path(s, s->grads.data[i])), name))
+        if (s->grads.data[i]->path &&
+            !strcmp(gradient_name_in_c(s, gradient_path(s, s->grads.data[i])), name))
             first = s->grads.data[i]->at;
     if (first.lo == NO_SPAN.lo || source_map_file(diag_sources(s->ds), first.lo) != file) return;
-    diagnostic *d = diag(s->ds, E0202, g->at, "'%s', in C '%s', is declared twice", gradient_path(s, g),
-                         name);
+    diagnostic *d = diag(s->ds, E0202, g->at, "'%s', in C '%s', is declared twice",
+                         gradient_path(s, g), name);
     diag_note(d, first, "first here");
-    diag_help(d, "give it another name: `grad %s wrt (…) as NAME;`", schedule_path_text(s, g->path));
+    diag_help(d, "give it another name: `grad %s wrt (…) as NAME;`",
+              schedule_path_text(s, g->path));
 }
 
 // What a gradient of a gradient is asked for is known when the first one is there.
@@ -57,7 +61,7 @@ void gradient_check(sema *s, const ast_item *g) {
     if (body) check_name(s, g);
 }
 
-// ---- Deriving --------------------------------------------------------------------------------------------
+// ---- Deriving -----------------------------------------------------------------------------------
 static bool wanted(sema *s, const ast_item *g, const tensor_op *op, tensor_val *wrt, uint32_t *n) {
     for (const ast_names *x = g->names; x; x = x->next) {
         tensor_val v = 0;
@@ -76,8 +80,10 @@ static bool wanted(sema *s, const ast_item *g, const tensor_op *op, tensor_val *
 // Types stand behind the name, as those of the op do.
 static const char *name_of(sema *s, const ast_item *g, const tensor_op *op) {
     const ast_item *before = gradient_find(s, schedule_path_text(s, g->path));
-    const char *of = before ? gradient_name_in_c(s, gradient_path(s, before)) : gradient_source(s, g->path, 0)->name.text;
-    return arena_printf(s->arena, "%s%s", gradient_name_in_c(s, gradient_path(s, g)), op->name + strlen(of));
+    const char *of = before ? gradient_name_in_c(s, gradient_path(s, before))
+                            : gradient_source(s, g->path, 0)->name.text;
+    return arena_printf(s->arena, "%s%s", gradient_name_in_c(s, gradient_path(s, g)),
+                        op->name + strlen(of));
 }
 
 tensor_op *gradient_lower_source(sema *s, const ast_item *g,
@@ -94,7 +100,8 @@ tensor_op *gradient_verified(sema *s, tensor_op *made) {
     return made;
 }
 
-tensor_op *gradient_derive(sema *s, const ast_item *g, const tensor_op *f, const saved_stages *kept) {
+tensor_op *gradient_derive(sema *s, const ast_item *g, const tensor_op *f,
+                           const saved_stages *kept) {
     tensor_val *wrt = ARENA_ARRAY(s->arena, tensor_val, f->nparams + 1);
     uint32_t n = 0;
     if (!wanted(s, g, f, wrt, &n)) return NULL;
@@ -107,7 +114,8 @@ tensor_op *gradient_derive(sema *s, const ast_item *g, const tensor_op *f, const
 }
 
 tensor_op *gradient_lower(sema *s, const ast_item *g,
-                          tensor_op *(*forward)(sema *, const ast_item *, const char *), const char *source) {
+                          tensor_op *(*forward)(sema *, const ast_item *, const char *),
+                          const char *source) {
     tensor_op *f = gradient_lower_source(s, g, forward, source);
     return f ? gradient_derive(s, g, f, NULL) : NULL;
 }

@@ -9,7 +9,8 @@ const char *gradient_path(sema *s, const ast_item *grad) {
 
 const ast_item *gradient_find(sema *s, const char *path) {
     for (uint32_t i = s->grads.len; i-- > 0;)
-        if (s->grads.data[i]->path && gradient_path(s, s->grads.data[i]) == path) return s->grads.data[i];
+        if (s->grads.data[i]->path && gradient_path(s, s->grads.data[i]) == path)
+            return s->grads.data[i];
     return NULL;
 }
 

@@ -1,6 +1,7 @@
-// The space of each index: found where the index stands (an axis, a map's argument, a comparison with an
-// index), before anything is lowered. A walk over the syntax that follows function arguments to where they
-// were written; repeated until nothing new is learnt, as a comparison may come before the place that tells.
+// The space of each index: found where the index stands (an axis, a map's argument, a comparison
+// with an index), before anything is lowered. A walk over the syntax that follows function
+// arguments to where they were written; repeated until nothing new is learnt, as a comparison may
+// come before the place that tells.
 #include "sema_lower.h"
 
 enum { MAX_STEPS = 50000, MAX_DEPTH = 1500 };
@@ -21,8 +22,8 @@ static void learn_each_other(lowering *L, inferred a, inferred b, span at) {
 static inferred infer_expr(lowering *L, const scope *s, const ast_expr *e);
 
 static inferred infer_closure(lowering *L, closure *c) {
-    // What an argument tells the indices in it does not depend on where it is used, so once a round is
-    // enough; but what it is itself does matter to each use.
+    // What an argument tells the indices in it does not depend on where it is used, so once a round
+    // is enough; but what it is itself does matter to each use.
     if (c->inferred_in == L->infer.round && c->expr->kind != AST_NAME && c->expr->kind != AST_REF)
         return c->inferred;
     const expansion *active = L->expanded.active;
@@ -38,7 +39,8 @@ static inferred infer_name(lowering *L, const scope *s, const ast_expr *e) {
     if (!n) return nothing;
     if (n->kind == ENT_INDEX) return (inferred){n->index, n->index->space};
     if (n->kind == ENT_CLOSURE) return infer_closure(L, n->closure);
-    if (n->kind == ENT_ARG || n->kind == ENT_STATE || n->kind == ENT_OUTCOME) return (inferred){NULL, n->type.space};
+    if (n->kind == ENT_ARG || n->kind == ENT_STATE || n->kind == ENT_OUTCOME)
+        return (inferred){NULL, n->type.space};
     return nothing;
 }
 
@@ -71,7 +73,8 @@ static inferred infer_fn(lowering *L, const scope *s, const ast_expr *e, const a
     const ast_expr *a = e->args;
     for (const ast_fn_param *p = fn->fn_params; p && a; p = p->next, a = a->next) {
         closure *c = closure_new(L, s, a);
-        scope_add(L->arena, &inner, (entity){.kind = ENT_CLOSURE, .name = p->name.text, .closure = c});
+        scope_add(L->arena, &inner,
+                  (entity){.kind = ENT_CLOSURE, .name = p->name.text, .closure = c});
         if (a->how != AST_PLAIN) infer_expr(L, s, a);
     }
     const expansion *outer = expand(L, fn);
@@ -83,8 +86,8 @@ static inferred infer_fn(lowering *L, const scope *s, const ast_expr *e, const a
 static inferred infer_call(lowering *L, const scope *s, const ast_expr *e) {
     const entity *n = scope_find(s, e->name.text);
     if (n && n->kind == ENT_FN) return infer_fn(L, s, e, n->item);
-    const ast_item *fn = n ? NULL
-                           : sema_visible(L->s, L->s->fns.data, L->s->fns.len, e->name.text, e->name.at);
+    const ast_item *fn =
+        n ? NULL : sema_visible(L->s, L->s->fns.data, L->s->fns.len, e->name.text, e->name.at);
     if (fn) return infer_fn(L, s, e, fn);
     inferred r = nothing;
     for (const ast_expr *a = e->args; a; a = a->next) {
@@ -93,7 +96,8 @@ static inferred infer_call(lowering *L, const scope *s, const ast_expr *e) {
         if (a == e->args) r = i;
     }
     return r.space != TENSOR_NO_SPACE && e->args && e->args->next ? (inferred){NULL, r.space}
-                                                                  : nothing;   // min, max of indices
+                                                                  // min, max of indices
+                                                                  : nothing;
 }
 
 static inferred infer_reduce(lowering *L, const scope *s, const ast_expr *e) {
@@ -108,7 +112,8 @@ static inferred infer_reduce(lowering *L, const scope *s, const ast_expr *e) {
         }
         scope_add(L->arena, &inner, (entity){.kind = ENT_INDEX, .name = b->name.text, .index = i});
     }
-    // Twice, as a comparison may come before the place that tells; nested ones would take 2^depth steps.
+    // Twice, as a comparison may come before the place that tells; nested ones would take 2^depth
+    // steps.
     for (int round = 0; round < 2 && (round == 0 || ++L->infer.steps < MAX_STEPS); round++) {
         if (e->guard) infer_expr(L, &inner, e->guard);
         infer_expr(L, &inner, e->body);
@@ -179,9 +184,10 @@ void infer_fix(lowering *L, const scope *s, const ast_expr *const *exprs, uint32
 bool infer_index_known(lowering *L, index_info *i) {
     if (i->space != TENSOR_NO_SPACE) return true;
     diagnostic *d = diag(L->ds, E0301, i->at, "nothing tells which space '%s' runs over", i->name);
-    diag_help(d,
-              "use it as the index of a tensor or map, compare it with a map's value, or say '%s in SPACE', in a reduction's braces or "
-              "behind the equation's 'for'",
-              i->name);
+    diag_help(
+        d,
+        "use it as the index of a tensor or map, compare it with a map's value, or say '%s in SPACE', in a reduction's braces or "
+        "behind the equation's 'for'",
+        i->name);
     return false;
 }

@@ -13,7 +13,8 @@ const char *frontend_library_name(uint32_t i) { return stdlib_gnn_files[i].name;
 const char *frontend_library_text(const char *name, size_t *length) {
     size_t n = strlen(name);
     for (uint32_t i = 0; stdlib_gnn_files[i].name; i++)
-        if (!strncmp(stdlib_gnn_files[i].name, name, n) && !strcmp(stdlib_gnn_files[i].name + n, ".gnn")) {
+        if (!strncmp(stdlib_gnn_files[i].name, name, n) &&
+            !strcmp(stdlib_gnn_files[i].name + n, ".gnn")) {
             *length = stdlib_gnn_files[i].size;
             return stdlib_gnn_files[i].text;
         }

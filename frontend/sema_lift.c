@@ -1,10 +1,10 @@
-// Reductions inside expressions become stages of their own (normal form N1), over the variables they use.
-// Under a key m[e] == v the variable v is m[e]: a stage over both would be a plane, so v is replaced (ir:
-// "determined"). Stages that compute the same are made once.
+// Reductions inside expressions become stages of their own (normal form N1), over the variables
+// they use. Under a key m[e] == v the variable v is m[e]: a stage over both would be a plane, so v
+// is replaced (ir: "determined"). Stages that compute the same are made once.
 #include "sema_expr.h"
 #include <string.h>
 
-// ---- Stages that are the same but for the names of their variables ----------------------------------------
+// ---- Stages that are the same but for the names of their variables ------------------------------
 typedef struct {
     tensor_op *op;
     tensor_var *to;   // of the first's variables: the second's, or UINT32_MAX
@@ -15,7 +15,8 @@ static bool same_expr(renaming *r, tensor_expr a, tensor_expr b) {
     const tensor_node *x = tensor_node_at(r->op, a), *y = tensor_node_at(r->op, b);
     if (!r->budget) return false;
     r->budget--;
-    if (x->op != y->op || x->nargs != y->nargs || !tensor_type_equal(x->type, y->type) || x->imm2 != y->imm2)
+    if (x->op != y->op || x->nargs != y->nargs || !tensor_type_equal(x->type, y->type) ||
+        x->imm2 != y->imm2)
         return false;
     if (x->op == TENSOR_VAR_OP)
         return r->to[x->imm.i] == UINT32_MAX ? a == b : r->to[x->imm.i] == (tensor_var)y->imm.i;
@@ -25,14 +26,16 @@ static bool same_expr(renaming *r, tensor_expr a, tensor_expr b) {
     return true;
 }
 
-static bool same_exprs(renaming *r, const tensor_expr *a, uint32_t na, const tensor_expr *b, uint32_t nb) {
+static bool same_exprs(renaming *r, const tensor_expr *a, uint32_t na, const tensor_expr *b,
+                       uint32_t nb) {
     if (na != nb) return false;
     for (uint32_t i = 0; i < na; i++)
         if (!same_expr(r, a[i], b[i])) return false;
     return true;
 }
 
-static bool same_vars(renaming *r, const tensor_var *a, uint32_t na, const tensor_var *b, uint32_t nb) {
+static bool same_vars(renaming *r, const tensor_var *a, uint32_t na, const tensor_var *b,
+                      uint32_t nb) {
     if (na != nb) return false;
     for (uint32_t i = 0; i < na; i++) {
         if (r->op->vars.data[a[i]].space != r->op->vars.data[b[i]].space) return false;
@@ -46,7 +49,8 @@ static bool same_parts(renaming *r, const tensor_stage *a, const tensor_stage *b
         !same_vars(r, a->bound, a->nbound, b->bound, b->nbound))
         return false;
     for (uint32_t i = 0; i < a->nkeys; i++)
-        if (!same_expr(r, a->keys[i].lhs, b->keys[i].lhs) || !same_expr(r, a->keys[i].rhs, b->keys[i].rhs))
+        if (!same_expr(r, a->keys[i].lhs, b->keys[i].lhs) ||
+            !same_expr(r, a->keys[i].rhs, b->keys[i].rhs))
             return false;
     return same_exprs(r, a->filters, a->nfilters, b->filters, b->nfilters) &&
            same_exprs(r, a->body, a->nbody, b->body, b->nbody) &&
@@ -54,7 +58,8 @@ static bool same_parts(renaming *r, const tensor_stage *a, const tensor_stage *b
 }
 
 static bool same_stage(lowering *L, const tensor_stage *a, const tensor_stage *b) {
-    if (a->reducer != b->reducer || a->nkeys != b->nkeys || a->loop != b->loop || a->ties != b->ties)
+    if (a->reducer != b->reducer || a->nkeys != b->nkeys || a->loop != b->loop ||
+        a->ties != b->ties)
         return false;
     while (L->walk.renamed.len < L->op->vars.len) VEC_PUSH(L->arena, &L->walk.renamed, UINT32_MAX);
     renaming r = {L->op, L->walk.renamed.data, 4096};
@@ -64,7 +69,7 @@ static bool same_stage(lowering *L, const tensor_stage *a, const tensor_stage *b
     return same;
 }
 
-// ---- Lifting ---------------------------------------------------------------------------------------------
+// ---- Lifting ------------------------------------------------------------------------------------
 static void mark_vars(lowering *L, const tensor_stage *st, uint8_t *used) {
     for (uint32_t i = 0; i < st->nkeys; i++) {
         expr_vars(L, &st->keys[i].lhs, 1, used);
@@ -112,7 +117,8 @@ static bool is_step(const lowering *L, tensor_var v) {
     return L->loop != TENSOR_NO_LOOP && L->op->loops.data[L->loop].step == v;
 }
 
-// The stage with fresh values as targets over `left`, or an earlier one that computes the same; its targets.
+// The stage with fresh values as targets over `left`, or an earlier one that computes the same; its
+// targets.
 static const tensor_stage *stage_lifted(lowering *L, const reduction *r, const tensor_var *left,
                                         uint32_t nleft) {
     tensor_stage st = r->stage;
@@ -120,7 +126,8 @@ static const tensor_stage *stage_lifted(lowering *L, const reduction *r, const t
     st.nleft = nleft;
     st.loop = L->loop;
     for (uint32_t i = 0; i < L->op->stages.len; i++)
-        if (L->op->stages.data[i].reducer == st.reducer && same_stage(L, &L->op->stages.data[i], &st)) {
+        if (L->op->stages.data[i].reducer == st.reducer &&
+            same_stage(L, &L->op->stages.data[i], &st)) {
             const tensor_stage *same = &L->op->stages.data[i];
             bool temporary = true;
             for (uint32_t k = 0; k < same->ntargets; k++)
@@ -138,8 +145,8 @@ static const tensor_stage *stage_lifted(lowering *L, const reduction *r, const t
     const char *name = free_name(L, arena_printf(L->arena, "%s.%s", L->eq.stage_base, r->name));
     for (uint32_t k = 0; k < r->nresults; k++) {
         const char *own = k ? arena_printf(L->arena, "%s'%u", name, k) : name;
-        targets[k] = (tensor_target){add_stage_value(L, own, r->types[k], axes, nleft, true, r->at), nleft,
-                                     index};
+        targets[k] = (tensor_target){add_stage_value(L, own, r->types[k], axes, nleft, true, r->at),
+                                     nleft, index};
     }
     st.name = name;
     st.targets = targets;
@@ -148,19 +155,21 @@ static const tensor_stage *stage_lifted(lowering *L, const reduction *r, const t
     return &L->op->stages.data[last];
 }
 
-// ---- Variables that a key determines --------------------------------------------------------------------
+// ---- Variables that a key determines ------------------------------------------------------------
 void lift_determine(lowering *L, tensor_key k) {
     if (tensor_node_at(L->op, k.rhs)->op == TENSOR_VAR_OP) VEC_PUSH(L->arena, &L->eq.determined, k);
 }
 
 static void substitution_begin(lowering *L) {
-    while (L->walk.copies.len < L->op->exprs.len) VEC_PUSH(L->arena, &L->walk.copies, ((expr_copy){0, 0}));
+    while (L->walk.copies.len < L->op->exprs.len)
+        VEC_PUSH(L->arena, &L->walk.copies, ((expr_copy){0, 0}));
     L->walk.substitutions++;
 }
 
 static tensor_expr substitute(lowering *L, tensor_expr e, tensor_expr from, tensor_expr to) {
     if (e == from) return to;
-    if (L->walk.copies.data[e].substitution == L->walk.substitutions) return L->walk.copies.data[e].to;
+    if (L->walk.copies.data[e].substitution == L->walk.substitutions)
+        return L->walk.copies.data[e].to;
     tensor_node n = *tensor_node_at(L->op, e);
     tensor_expr *args = ARENA_ARRAY(L->arena, tensor_expr, n.nargs), copy = e;
     bool same = true;
@@ -174,14 +183,15 @@ static tensor_expr substitute(lowering *L, tensor_expr e, tensor_expr from, tens
     return copy;
 }
 
-static const tensor_expr *substitute_all(lowering *L, const tensor_expr *e, uint32_t n, tensor_key k) {
+static const tensor_expr *substitute_all(lowering *L, const tensor_expr *e, uint32_t n,
+                                         tensor_key k) {
     tensor_expr *x = ARENA_ARRAY(L->arena, tensor_expr, n + 1);
     for (uint32_t i = 0; i < n; i++) x[i] = substitute(L, e[i], k.rhs, k.lhs);
     return x;
 }
 
-// The stage runs at points where the condition fails, too, and nobody reads its results there: else gives
-// some value.
+// The stage runs at points where the condition fails, too, and nobody reads its results there: else
+// gives some value.
 void reduction_guard_else(lowering *L, reduction *r, tensor_expr condition) {
     tensor_expr *x = ARENA_ARRAY(L->arena, tensor_expr, r->stage.nelse + 1);
     for (uint32_t i = 0; i < r->stage.nelse; i++) {
@@ -191,8 +201,8 @@ void reduction_guard_else(lowering *L, reduction *r, tensor_expr condition) {
     r->stage.orelse = x;
 }
 
-// The reduction with v replaced by m[e] everywhere. Where m[e] is none no point of the outer reduction reads
-// it.
+// The reduction with v replaced by m[e] everywhere. Where m[e] is none no point of the outer
+// reduction reads it.
 static void replace_determined(lowering *L, reduction *r, tensor_key k) {
     substitution_begin(L);
     tensor_stage *st = &r->stage;
@@ -229,8 +239,8 @@ static uint8_t *used_vars(lowering *L, arena *scratch, const reduction *r) {
     return used;
 }
 
-// Where a key m[e] == v holds, m[e] in the body is v: softmax's sum reads its maximum once a row, not once an
-// edge.
+// Where a key m[e] == v holds, m[e] in the body is v: softmax's sum reads its maximum once a row,
+// not once an edge.
 static void use_keys(lowering *L, reduction *r) {
     for (uint32_t i = 0; i < r->stage.nkeys; i++) {
         tensor_key k = r->stage.keys[i];
@@ -248,16 +258,17 @@ static uint8_t *determine(lowering *L, arena *scratch, reduction *r) {
     uint8_t *used = used_vars(L, scratch, r);
     for (uint32_t i = L->eq.determined.len; i-- > 0;) {
         tensor_key k = L->eq.determined.data[i];
-        if (!used[tensor_node_at(L->op, k.rhs)->imm.i] || !uses_any(L, scratch, k.lhs, used)) continue;
+        if (!used[tensor_node_at(L->op, k.rhs)->imm.i] || !uses_any(L, scratch, k.lhs, used))
+            continue;
         replace_determined(L, r, k);
         used = used_vars(L, scratch, r);
     }
     return used;
 }
 
-// ---- The order of a lifted stage's axes -----------------------------------------------------------------
-// Variables that maps lead from come first, then those that index maps or first axes, or that keys lead to, so that features
-// stay innermost and adjacent.
+// ---- The order of a lifted stage's axes ---------------------------------------------------------
+// Variables that maps lead from come first, then those that index maps or first axes, or that keys
+// lead to, so that features stay innermost and adjacent.
 static void mark_outer(lowering *L, tensor_expr e, uint8_t *outer) {
     if (!walk_first(L, e)) return;
     const tensor_node *n = tensor_node_at(L->op, e);
@@ -286,8 +297,8 @@ static void note_places(lowering *L, tensor_expr e, uint32_t *place, uint32_t *n
     for (uint32_t i = 0; i < n->nargs; i++) note_places(L, n->args[i], place, next);
 }
 
-// Indices of the left side have its order, those of reductions that in which they stand in the body: how the binders were
-// written says nothing.
+// Indices of the left side have its order, those of reductions that in which they stand in the
+// body: how the binders were written says nothing.
 static void sort_open(lowering *L, arena *scratch, const reduction *r, tensor_var *sorted) {
     uint32_t *place = ARENA_ARRAY(scratch, uint32_t, L->op->vars.len + 1), next = 1;
     memcpy(sorted, L->eq.open.data, L->eq.open.len * sizeof *sorted);
@@ -315,14 +326,17 @@ static uint32_t order_left(lowering *L, arena *scratch, const reduction *r, cons
     walk_begin(L);
     for (uint32_t i = 0; i < r->stage.nbody; i++) mark_outer(L, r->stage.body[i], outer);
     mark_keys(L, r, outer);
-    for (uint32_t i = 0; i < L->eq.open.len; i++) outer[open[i]] = is_mapped(L, open[i]) ? 2 : outer[open[i]];
+    for (uint32_t i = 0; i < L->eq.open.len; i++)
+        outer[open[i]] = is_mapped(L, open[i]) ? 2 : outer[open[i]];
     for (int pass = 2; pass >= 0; pass--)
         for (uint32_t i = 0; i < L->eq.open.len; i++)
-            if (used[open[i]] && outer[open[i]] == pass && !is_step(L, open[i])) left[n++] = open[i];
+            if (used[open[i]] && outer[open[i]] == pass && !is_step(L, open[i]))
+                left[n++] = open[i];
     return n;
 }
 
-// Over two indices of a reduction around it that maps lead from, all pairs are stored, and that one may visit few.
+// Over two indices of a reduction around it that maps lead from, all pairs are stored, and that one
+// may visit few.
 static void warn_pairs(lowering *L, const reduction *r, const tensor_var *left, uint32_t n) {
     tensor_var pair[2] = {0};
     uint32_t found = 0;
@@ -331,9 +345,14 @@ static void warn_pairs(lowering *L, const reduction *r, const tensor_var *left, 
             if (left[k] == L->eq.open.data[i] && is_mapped(L, left[k])) pair[found++] = left[k];
     if (found < 2) return;
     const tensor_var_info *vars = L->op->vars.data;
-    diagnostic *d = diag(L->ds, W0402, r->at, "this is computed and stored for all pairs of '%s' and '%s', %s times %s numbers",
-                         vars[pair[0]].name, vars[pair[1]].name, space_name(L, vars[pair[0]].space), space_name(L, vars[pair[1]].space));
-    diag_help(d, "where the sum around it takes it as a factor, one sum over all indices stores nothing: sum{a, b, k : …}; else give pairs a space of their own, with a map to each");
+    diagnostic *d = diag(
+        L->ds, W0402, r->at,
+        "this is computed and stored for all pairs of '%s' and '%s', %s times %s numbers",
+        vars[pair[0]].name, vars[pair[1]].name, space_name(L, vars[pair[0]].space),
+        space_name(L, vars[pair[1]].space));
+    diag_help(
+        d,
+        "where the sum around it takes it as a factor, one sum over all indices stores nothing: sum{a, b, k : …}; else give pairs a space of their own, with a map to each");
 }
 
 void reduction_lift(lowering *L, reduction *r, tensor_var class, tensor_expr own_class,
@@ -349,11 +368,12 @@ void reduction_lift(lowering *L, reduction *r, tensor_var class, tensor_expr own
     arena_free(scratch);
     warn_pairs(L, r, left, n);
     if (n > 8) {
-        diagnostic *d = diag(L->ds, E0313, r->at,
-                             "this depends on %u indices, and what is computed on the way has at most 8 axes",
-                             n);
+        diagnostic *d = diag(
+            L->ds, E0313, r->at,
+            "this depends on %u indices, and what is computed on the way has at most 8 axes", n);
         diag_help(d, "give a part of it an equation of its own");
-        for (uint32_t k = 0; k < r->nresults; k++) results[k] = value_as(L, value_bad(L), r->types[k], r->at);
+        for (uint32_t k = 0; k < r->nresults; k++)
+            results[k] = value_as(L, value_bad(L), r->types[k], r->at);
         return;
     }
     const tensor_stage *st = stage_lifted(L, r, left, n);

@@ -24,7 +24,8 @@ static void lower_equations(lowering *L, void *user) {
     for (tensor_val v = 0; v < L->op->nparams; v++) {
         const tensor_val_info *i = &L->op->vals.data[v];
         if (i->role == VAL_RESULT)
-            VEC_PUSH(L->arena, &q.results, ((declared){i->name, i->name, v, true, i->rank, i->axes, i->at}));
+            VEC_PUSH(L->arena, &q.results,
+                     ((declared){i->name, i->name, v, true, i->rank, i->axes, i->at}));
     }
     expand(L, op);
     equations_lower(L, &q);
@@ -45,8 +46,12 @@ tensor_op *sema_lower(sema *s, const ast_item *item, const ast_names *bound, boo
                       const char *source) {
     wanted_op w = {item, bound, defaults, source};
     part_types parts = {0};
-    lowering L = {
-        .s = s, .arena = s->arena, .ds = s->ds, .real = DT_F32, .loop = TENSOR_NO_LOOP, .parts = &parts};
+    lowering L = {.s = s,
+                  .arena = s->arena,
+                  .ds = s->ds,
+                  .real = DT_F32,
+                  .loop = TENSOR_NO_LOOP,
+                  .parts = &parts};
     uint32_t errors = diag_raised(s->ds);
     if (may_fill_parts(sema_op_body(s, item))) parts_find(s, &parts, lower_equations, &w);
     lower_equations(&L, &w);

@@ -42,7 +42,8 @@ typedef struct {
     tensor_expr to;
 } expr_copy;
 
-// Of a value that several equations fill, the type that holds all of them, where it is not that of the first.
+// Of a value that several equations fill, the type that holds all of them, where it is not that of
+// the first.
 typedef struct {
     const char *name;
     ir_dtype type;
@@ -68,7 +69,8 @@ typedef struct {   // of functions and ops, which are lowered where they are cal
 typedef struct {              // of the equation at hand
     const char *stage_base;   // names of lifted stages: base.sum, base.sum.2
     const index_rename *renames;
-    uint64_t context, contexts;          // number of this renaming and these guards; numbers given so far
+    // number of this renaming and these guards; numbers given so far
+    uint64_t context, contexts;
     VEC(tensor_var) open;                // variables in scope, outermost first
     uint32_t nleft;                      // of those: of the equation's left side
     VEC(tensor_expr) guards;             // index expressions known not to be none

@@ -1,5 +1,5 @@
-// The last step of lowering: how reductions are spelled, and what their indices are called, changes nothing. A name that some
-// schedule mentions stays: its statements are about what goes by it.
+// The last step of lowering: how reductions are spelled, and what their indices are called, changes
+// nothing. A name that some schedule mentions stays: its statements are about what goes by it.
 #include "sema_schedule.h"
 #include "tensor_names.h"
 
@@ -11,7 +11,9 @@ static bool expr_says(const ast_expr *e, const char *name) {
     return false;
 }
 
-static bool path_says(const ast_path *p, const char *name) { return p && !p->next && !strcmp(p->name.text, name); }
+static bool path_says(const ast_path *p, const char *name) {
+    return p && !p->next && !strcmp(p->name.text, name);
+}
 
 static bool subject_says(const ast_subject *x, const char *name) {
     for (; x; x = x->list)

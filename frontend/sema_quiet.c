@@ -23,7 +23,8 @@ static uint32_t arity_in(const ast_expr *e, const char *name) {
 
 static uint32_t arity_of(const ast_item *op, const char *name) {
     uint32_t n = 0;
-    for (const ast_equation *eq = op->equations; eq && !n; eq = eq->next) n = arity_in(eq->value, name);
+    for (const ast_equation *eq = op->equations; eq && !n; eq = eq->next)
+        n = arity_in(eq->value, name);
     return n;
 }
 
@@ -31,7 +32,8 @@ static const char *some_function(const sema *s, uint32_t arity) {
     for (uint32_t i = 0; i < s->fns.len; i++) {
         uint32_t n = 0;
         bool plain = true;
-        for (const ast_fn_param *p = s->fns.data[i]->fn_params; p; p = p->next, n++) plain &= !p->by.text;
+        for (const ast_fn_param *p = s->fns.data[i]->fn_params; p; p = p->next, n++)
+            plain &= !p->by.text;
         if (plain && n == arity) return s->fns.data[i]->name.text;
     }
     return NULL;

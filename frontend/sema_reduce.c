@@ -1,6 +1,6 @@
-// Lowering of reductions. Each becomes a stage of its own over the variables it uses (normal form N1); its
-// condition is split into keys and filters (N2). "R(x by m)" is a reduction over all points with this one's
-// key, read back at it (N4).
+// Lowering of reductions. Each becomes a stage of its own over the variables it uses (normal form
+// N1); its condition is split into keys and filters (N2). "R(x by m)" is a reduction over all
+// points with this one's key, read back at it (N4).
 #include "sema_expr.h"
 #include <string.h>
 
@@ -9,14 +9,15 @@ static const ast_expr *strip(const ast_expr *e) {
     return e;
 }
 
-// ---- Conditions ------------------------------------------------------------------------------------------
+// ---- Conditions ---------------------------------------------------------------------------------
 typedef struct {
     VEC(tensor_key) keys;
     VEC(tensor_expr) filters;
 } condition;
 
 // Is e over bound variables alone (at least one), and o free of those?
-static bool is_key(lowering *L, tensor_expr e, tensor_expr o, const tensor_var *bound, uint32_t nbound) {
+static bool is_key(lowering *L, tensor_expr e, tensor_expr o, const tensor_var *bound,
+                   uint32_t nbound) {
     arena *scratch = arena_new();
     uint8_t *in_e = arena_alloc(scratch, L->op->vars.len + 1),
             *in_o = arena_alloc(scratch, L->op->vars.len + 1);
@@ -31,16 +32,19 @@ static bool is_key(lowering *L, tensor_expr e, tensor_expr o, const tensor_var *
     return own && own == n && !both;
 }
 
-static void add_conjunct(lowering *L, condition *c, tensor_expr e, const tensor_var *bound, uint32_t nbound,
-                         bool may_be_key) {
+static void add_conjunct(lowering *L, condition *c, tensor_expr e, const tensor_var *bound,
+                         uint32_t nbound, bool may_be_key) {
     const tensor_node *n = tensor_node_at(L->op, e);
     if (may_be_key && n->op == TENSOR_EQ_OP && tensor_typeof(L->op, n->args[0]).type == DT_INDEX) {
         tensor_expr a = n->args[0], b = n->args[1];
         tensor_key k = is_key(L, a, b, bound, nbound)   ? (tensor_key){a, b}
                        : is_key(L, b, a, bound, nbound) ? (tensor_key){b, a}
                                                         : (tensor_key){0, 0};
-        // none == none holds as a comparison, but none matches no key: only where the two agree is it one.
-        bool none = tensor_node_at(L->op, a)->op == TENSOR_NONE_OP || tensor_node_at(L->op, b)->op == TENSOR_NONE_OP;   // m[e] == none
+        // none == none holds as a comparison, but none matches no key: only where the two agree is
+        // it one.
+        // m[e] == none
+        bool none = tensor_node_at(L->op, a)->op == TENSOR_NONE_OP ||
+                    tensor_node_at(L->op, b)->op == TENSOR_NONE_OP;
         if (k.lhs && !none) {
             VEC_PUSH(L->arena, &c->keys, k);
             lift_determine(L, k);
@@ -73,26 +77,29 @@ static void add_needed(lowering *L, const frame *f, condition *c) {
         for (uint32_t k = 0; k < all.filters.len; k++) there |= all.filters.data[k] == g;
         if ((f->needed >> i & 1) && !there) VEC_PUSH(L->arena, &all.filters, g);
     }
-    for (uint32_t i = 0; i < c->filters.len; i++) VEC_PUSH(L->arena, &all.filters, c->filters.data[i]);
+    for (uint32_t i = 0; i < c->filters.len; i++)
+        VEC_PUSH(L->arena, &all.filters, c->filters.data[i]);
     c->filters.data = all.filters.data;
     c->filters.len = all.filters.len;
     c->filters.cap = all.filters.cap;
 }
 
-// ---- Bodies ----------------------------------------------------------------------------------------------
-static const value *lower_arguments(lowering *L, const scope *s, const ast_expr *body, uint32_t *n) {
+// ---- Bodies -------------------------------------------------------------------------------------
+static const value *lower_arguments(lowering *L, const scope *s, const ast_expr *body,
+                                    uint32_t *n) {
     const ast_expr *e = strip(body);
     bool tuple = e->kind == AST_TUPLE;
     *n = 0;
     for (const ast_expr *a = tuple ? e->args : e; a; a = tuple ? a->next : NULL) ++*n;
     value *v = ARENA_ARRAY(L->arena, value, *n + 1);
     uint32_t k = 0;
-    for (const ast_expr *a = tuple ? e->args : e; a; a = tuple ? a->next : NULL) v[k++] = lower_expr(L, s, a);
+    for (const ast_expr *a = tuple ? e->args : e; a; a = tuple ? a->next : NULL)
+        v[k++] = lower_expr(L, s, a);
     return v;
 }
 
-static bool set_body(lowering *L, reduction *r, const entity *reducer, const value *args, uint32_t n,
-                     span at) {
+static bool set_body(lowering *L, reduction *r, const entity *reducer, const value *args,
+                     uint32_t n, span at) {
     r->reducer = r->stage.reducer = reducer_instance(L, reducer, args, n, at);
     if (r->reducer == TENSOR_NO_REDUCER) return false;
     const tensor_reducer t = L->op->reducers.data[r->reducer];
@@ -139,29 +146,36 @@ static bool set_else(lowering *L, const scope *s, reduction *r, const ast_expr *
     return true;
 }
 
-// ---- name{binders : guard else orelse} body -------------------------------------------------------------
+// ---- name{binders : guard else orelse} body -----------------------------------------------------
 static bool stated_space(lowering *L, const scope *s, const ast_expr *in, tensor_space *out) {
     const entity *n = in->kind == AST_NAME ? sema_resolve(L, s, in->name.text) : NULL;
     if (n && n->kind == ENT_SPACE) return *out = n->space, true;
-    if (in->kind == AST_NUMBER && in->is_integer) return *out = space_constant(L, in->integer, in->at), true;
+    if (in->kind == AST_NUMBER && in->is_integer)
+        return *out = space_constant(L, in->integer, in->at), true;
     bool size = in->kind == AST_ADD || in->kind == AST_SUB || in->kind == AST_MUL;
-    if (size) return space_of_axis(L, (scope *)(uintptr_t)s, in, false, out);   // nothing is declared there
+    // nothing is declared there
+    if (size) return space_of_axis(L, (scope *)(uintptr_t)s, in, false, out);
     diagnostic *d = diag(L->ds, E0304, in->at, "a space is wanted after 'in'");
     if (in->kind == AST_REF || in->kind == AST_CALL)
-        diag_help(d,
-                  "the points that a map leads to v are those with dst[e] == v: sum{e : dst[e] == v} body");
+        diag_help(
+            d,
+            "the points that a map leads to v are those with dst[e] == v: sum{e : dst[e] == v} body");
     else if (in->kind == AST_NAME) suggest_in_scope(L, d, s, in->name, NEAR_SPACE);
     return false;
 }
 
-static bool add_binders(lowering *L, const scope *outer, scope *s, const ast_expr *e, index_info **infos) {
+static bool add_binders(lowering *L, const scope *outer, scope *s, const ast_expr *e,
+                        index_info **infos) {
     uint32_t k = 0;
     for (const ast_binder *b = e->binders; b; b = b->next, k++) {
         const entity *old = scope_find(s, b->name.text);
         if (old) {
-            diagnostic *d = diag(L->ds, E0202, b->name.at, "'%s' already names something here", b->name.text);
+            diagnostic *d = diag(L->ds, E0202, b->name.at, "'%s' already names something here",
+                                 b->name.text);
             if (old->at.hi) diag_note(d, old->at, "this");
-            if (old->kind == ENT_INDEX) diag_help(d, "what is reduced over takes a name of its own: rename '%s' here", b->name.text);
+            if (old->kind == ENT_INDEX)
+                diag_help(d, "what is reduced over takes a name of its own: rename '%s' here",
+                          b->name.text);
             return false;
         }
         index_info *i = infos[k] = ARENA_NEW(L->arena, index_info);
@@ -182,8 +196,8 @@ static bool set_ties(lowering *L, reduction *r, ast_name ties) {
     if (!strcmp(ties.text, "split")) return r->stage.ties = TIES_SPLIT, true;
     if (!strcmp(ties.text, "all")) return r->stage.ties = TIES_ALL, true;
     static const char *const rules[] = {"first", "split", "all"};
-    diag_suggest(diag(L->ds, E0416, ties.at, "ties are 'first', 'split' or 'all'"), ties.at, ties.text, rules,
-                 3);
+    diag_suggest(diag(L->ds, E0416, ties.at, "ties are 'first', 'split' or 'all'"), ties.at,
+                 ties.text, rules, 3);
     return false;
 }
 
@@ -193,8 +207,8 @@ static bool runs_over(const lowering *L, const tensor_var *vars, uint32_t n, ten
     return false;
 }
 
-// A reduction over a map's domain for each point the map leads to, that no key narrows, visits the domain
-// again and again.
+// A reduction over a map's domain for each point the map leads to, that no key narrows, visits the
+// domain again and again.
 static void warn_unkeyed(lowering *L, const reduction *r) {
     for (uint32_t v = 0; v < L->op->nparams && !r->stage.nkeys; v++) {
         const tensor_val_info *m = &L->op->vals.data[v];
@@ -204,15 +218,16 @@ static void warn_unkeyed(lowering *L, const reduction *r) {
                 diagnostic *d = diag(L->ds, P0401, r->at,
                                      "this reduction visits all of %s for each of its results",
                                      space_name(L, m->axes[0]));
-                diag_help(d, "a condition such as '%s[…] == …' makes it visit only the points of one key",
-                          m->name);
+                diag_help(
+                    d, "a condition such as '%s[…] == …' makes it visit only the points of one key",
+                    m->name);
                 return;
             }
     }
 }
 
-static bool reduction_lower_in(lowering *L, const scope *outer, scope *s, const ast_expr *e, reduction *r,
-                               const entity *reducer, uint32_t nbound) {
+static bool reduction_lower_in(lowering *L, const scope *outer, scope *s, const ast_expr *e,
+                               reduction *r, const entity *reducer, uint32_t nbound) {
     index_info **infos = ARENA_ARRAY(L->arena, index_info *, nbound + 1);
     if (!add_binders(L, outer, s, e, infos) || !set_ties(L, r, e->ties)) return false;
     tensor_var *bound = ARENA_ARRAY(L->arena, tensor_var, nbound + 1);
@@ -267,8 +282,9 @@ value lower_reduce(lowering *L, const scope *s, const ast_expr *e) {
     reduction r;
     if (!reduction_lower(L, s, e, &r)) return value_bad(L);
     if (r.nresults != 1) {
-        diag(L->ds, E0417, e->at, "'%s' has %u results: give each a target, as in 'a[…], b[…] = %s{…} …'",
-             e->name.text, r.nresults, e->name.text);
+        diag(L->ds, E0417, e->at,
+             "'%s' has %u results: give each a target, as in 'a[…], b[…] = %s{…} …'", e->name.text,
+             r.nresults, e->name.text);
         return value_bad(L);
     }
     tensor_expr result;
@@ -276,7 +292,7 @@ value lower_reduce(lowering *L, const scope *s, const ast_expr *e) {
     return value_plain(result);
 }
 
-// ---- R(x by m), R(x over d) -----------------------------------------------------------------------------
+// ---- R(x by m), R(x over d) ---------------------------------------------------------------------
 static const key_list *resolve_keys(lowering *L, const scope *s, const ast_expr *arg) {
     key_list *k = ARENA_NEW(L->arena, key_list);
     *k = (key_list){arg->keys, s, arg->how == AST_OVER};
@@ -288,10 +304,12 @@ static const key_list *resolve_keys(lowering *L, const scope *s, const ast_expr 
     }
 }
 
-static tensor_val classes_of(lowering *L, const tensor_val *keys, uint32_t n, tensor_space domain, span at) {
+static tensor_val classes_of(lowering *L, const tensor_val *keys, uint32_t n, tensor_space domain,
+                             span at) {
     for (uint32_t v = 0; v < L->op->vals.len; v++) {
         const tensor_val_info *x = &L->op->vals.data[v];
-        if (x->role == VAL_CLASSES && x->nkeys == n && !memcmp(x->keys, keys, n * sizeof *keys)) return v;
+        if (x->role == VAL_CLASSES && x->nkeys == n && !memcmp(x->keys, keys, n * sizeof *keys))
+            return v;
     }
     textbuf name = textbuf_new(L->arena);
     textbuf_puts(&name, "classes(");
@@ -328,14 +346,17 @@ static bool key_map(lowering *L, const key_list *k, tensor_val *map, tensor_spac
         const entity *x = sema_resolve(L, k->scope, n->name.text);
         const tensor_val_info *v = x && x->kind == ENT_VALUE ? &L->op->vals.data[x->val] : NULL;
         if (!v || v->type != DT_INDEX || v->rank != 1 || (v->facts & FACT_PREFIX)) {
-            diagnostic *d = diag(L->ds, E0420, n->name.at, "'%s' is not a map with one index", n->name.text);
+            diagnostic *d = diag(L->ds, E0420, n->name.at, "'%s' is not a map with one index",
+                                 n->name.text);
             if (x && x->kind == ENT_INDEX)
                 diag_help(
                     d,
                     "points with the same value of a map are grouped by it, by dst; along an index it is 'over %s'",
                     n->name.text);
             else if (x || !suggest_in_scope(L, d, k->scope, n->name, NEAR_MAP))
-                diag_help(d, "points with the same value of a map are grouped by it: softmax(s[e] by dst)");
+                diag_help(
+                    d,
+                    "points with the same value of a map are grouped by it: softmax(s[e] by dst)");
             return false;
         }
         if (maps.len && v->axes[0] != *domain) {
@@ -350,8 +371,11 @@ static bool key_map(lowering *L, const key_list *k, tensor_val *map, tensor_spac
     for (uint32_t i = 0; i < maps.len && maps.len > 1; i++) {
         const tensor_val_info *v = &L->op->vals.data[maps.data[i]];
         if (v->role != VAL_RESULT) continue;
-        diagnostic *d = diag(L->ds, E0420, at, "'%s' is a result, and classes of several maps are found before the op runs", v->name);
-        diag_help(d, "give what '%s' is a name of its own, and write the classes with that", v->name);
+        diagnostic *d = diag(
+            L->ds, E0420, at,
+            "'%s' is a result, and classes of several maps are found before the op runs", v->name);
+        diag_help(d, "give what '%s' is a name of its own, and write the classes with that",
+                  v->name);
         return false;
     }
     *map = maps.len == 1 ? maps.data[0] : classes_of(L, maps.data, maps.len, *domain, at);
@@ -366,21 +390,23 @@ static const index_info *reduced_index(lowering *L, const key_list *k, tensor_sp
             if (e->kind != ENT_INDEX || e->index->space != domain) continue;
             if (found) {
                 diagnostic *d = diag(L->ds, E0422, k->keys->name.at,
-                                     "two indices run over %s here: '%s' and '%s'", space_name(L, domain),
-                                     found->name, e->name);
+                                     "two indices run over %s here: '%s' and '%s'",
+                                     space_name(L, domain), found->name, e->name);
                 diag_help(d, "write the reduction out: R{… : … == …} …");
                 return NULL;
             }
             found = e->index;
         }
     if (!found)
-        diag(L->ds, E0422, k->keys->name.at, "no index over %s is in scope to reduce", space_name(L, domain));
+        diag(L->ds, E0422, k->keys->name.at, "no index over %s is in scope to reduce",
+             space_name(L, domain));
     return found;
 }
 
 // Lowers x with each of the indices standing for a fresh bound one.
-static bool lower_renamed(lowering *L, const scope *s, const ast_expr *x, const index_info *const *from,
-                          uint32_t n, reduction *r, const entity *reducer, frame *f) {
+static bool lower_renamed(lowering *L, const scope *s, const ast_expr *x,
+                          const index_info *const *from, uint32_t n, reduction *r,
+                          const entity *reducer, frame *f) {
     tensor_var *bound = ARENA_ARRAY(L->arena, tensor_var, n);
     const index_rename *outer = L->eq.renames;
     for (uint32_t i = 0; i < n; i++) {
@@ -417,7 +443,8 @@ static value normalise_over(lowering *L, const scope *s, const ast_expr *x, cons
     for (const ast_names *m = k->keys; m; m = m->next) {
         const entity *e = sema_resolve(L, k->scope, m->name.text);
         if (!e || e->kind != ENT_INDEX || n == 8) {
-            diagnostic *d = diag(L->ds, E0423, m->name.at, "'%s' is not an index in scope", m->name.text);
+            diagnostic *d = diag(L->ds, E0423, m->name.at, "'%s' is not an index in scope",
+                                 m->name.text);
             if (!e) suggest_in_scope(L, d, k->scope, m->name, NEAR_INDEX);
             else if (e->kind == ENT_VALUE && L->op->vals.data[e->val].type == DT_INDEX)
                 diag_help(d, "points are grouped by a map with 'by %s'", m->name.text);
@@ -447,13 +474,15 @@ static bool is_open(const lowering *L, const char *name) {
     return any;
 }
 
-// What the index over a map's classes is called: their space in lower case, with a number behind it where an index around it is called so.
+// What the index over a map's classes is called: their space in lower case, with a number behind it
+// where an index around it is called so.
 static const char *class_name(lowering *L, tensor_space classes) {
     textbuf lower = textbuf_new(L->arena);
     for (const char *p = space_name(L, classes); *p && *p != '('; p++)
         textbuf_printf(&lower, "%c", *p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
     const char *name = lower.data;
-    for (uint32_t n = 2; is_open(L, name); n++) name = arena_printf(L->arena, "%s%u", lower.data, (unsigned)n);
+    for (uint32_t n = 2; is_open(L, name); n++)
+        name = arena_printf(L->arena, "%s%u", lower.data, (unsigned)n);
     return name;
 }
 
@@ -477,7 +506,8 @@ static value normalise_by(lowering *L, const scope *s, const ast_expr *x, const 
     tensor_expr at_bound = tensor_var_expr(L->op, r->stage.bound[0], r->at),
                 at_own = tensor_var_expr(L->op, own, r->at);
     tensor_key *key = ARENA_NEW(L->arena, tensor_key);
-    *key = (tensor_key){tensor_load(L->op, map, &at_bound, 1, r->at), tensor_var_expr(L->op, c, r->at)};
+    *key = (tensor_key){tensor_load(L->op, map, &at_bound, 1, r->at),
+                        tensor_var_expr(L->op, c, r->at)};
     condition cond = {0};
     VEC_PUSH(L->arena, &cond.keys, *key);
     add_needed(L, &f, &cond);
@@ -486,8 +516,10 @@ static value normalise_by(lowering *L, const scope *s, const ast_expr *x, const 
     tensor_expr own_class = tensor_load(L->op, map, &at_own, 1, r->at);
     if (expr_maybe_none(L, own_class)) {
         diagnostic *d = diag(L->ds, E0310, k->keys->name.at,
-                             "the key '%s' may be none, and has no class then", L->op->vals.data[map].name);
-        diag_help(d, "declare the map without 'partial', or write the reduction out under a condition");
+                             "the key '%s' may be none, and has no class then",
+                             L->op->vals.data[map].name);
+        diag_help(
+            d, "declare the map without 'partial', or write the reduction out under a condition");
         return value_bad(L);
     }
     tensor_expr result;

@@ -1,5 +1,5 @@
-// Reducers at the types of their arguments. The types of a user reducer's state follow from identity, lift
-// and combine: a literal takes the type of what it meets.
+// Reducers at the types of their arguments. The types of a user reducer's state follow from
+// identity, lift and combine: a literal takes the type of what it meets.
 #include "sema_expr.h"
 #include <string.h>
 
@@ -14,14 +14,17 @@ bool reducer_visible(const lowering *L, const scope *s, const char *name, span u
     if (n) return false;
     for (int k = REDUCE_SUM; k <= REDUCE_ALL; k++)
         if (!strcmp(name, builtin[k]))
-            return *out = (entity){.kind = ENT_REDUCER, .name = name, .builtin = (tensor_reduce_kind)k}, true;
+            return *out = (entity){.kind = ENT_REDUCER,
+                                   .name = name,
+                                   .builtin = (tensor_reduce_kind)k},
+                   true;
     const ast_item *item = sema_visible(L->s, L->s->reducers.data, L->s->reducers.len, name, use);
     if (!item) return false;
     *out = (entity){.kind = ENT_REDUCER, .name = name, .item = item, .builtin = REDUCE_USER};
     return true;
 }
 
-// ---- Sections of a user reducer --------------------------------------------------------------------------
+// ---- Sections of a user reducer -----------------------------------------------------------------
 static const ast_section *section(const ast_item *item, const char *name) {
     for (const ast_section *x = item->sections; x; x = x->next)
         if (!strcmp(x->name.text, name)) return x;
@@ -42,8 +45,8 @@ static uint32_t count_names(const ast_names *n) {
 static bool section_ok(lowering *L, const ast_item *item, const char *name, uint32_t want) {
     const ast_section *x = section(item, name);
     if (!x) {
-        diagnostic *d = diag(L->ds, E0410, item->name.at, "reducer '%s' has no section '%s'", item->name.text,
-                             name);
+        diagnostic *d = diag(L->ds, E0410, item->name.at, "reducer '%s' has no section '%s'",
+                             item->name.text, name);
         diag_help(d, "a reducer has state, identity, lift, combine and finish");
         return false;
     }
@@ -55,7 +58,8 @@ static bool section_ok(lowering *L, const ast_item *item, const char *name, uint
 }
 
 static bool known_words(lowering *L, const ast_item *item) {
-    static const char *const sections[] = {"state", "identity", "lift", "combine", "finish", "grad"},
+    static const char *const sections[] = {"state",   "identity", "lift",
+                                           "combine", "finish",   "grad"},
                              *const facts[] = {"commutative"};
     const uint32_t nsections = sizeof sections / sizeof *sections;
     bool ok = true;
@@ -63,14 +67,16 @@ static bool known_words(lowering *L, const ast_item *item) {
         uint32_t i = 0;
         while (i < nsections && strcmp(sections[i], x->name.text)) i++;
         if (i < nsections) continue;
-        diagnostic *d = diag(L->ds, E0410, x->name.at, "a reducer has no section '%s'", x->name.text);
+        diagnostic *d = diag(L->ds, E0410, x->name.at, "a reducer has no section '%s'",
+                             x->name.text);
         diag_suggest(d, x->name.at, x->name.text, sections, nsections);
         ok = false;
     }
     for (const ast_fact *f = item->facts; f; f = f->next) {
         if (!strcmp(f->name.text, *facts) && !f->args) continue;
         diagnostic *d = diag(L->ds, E0502, f->at, "'%s' is not a fact of a reducer", f->name.text);
-        if (!diag_suggest(d, f->name.at, f->name.text, facts, 1)) diag_help(d, "reducers may be commutative");
+        if (!diag_suggest(d, f->name.at, f->name.text, facts, 1))
+            diag_help(d, "reducers may be commutative");
         ok = false;
     }
     return ok;
@@ -85,19 +91,21 @@ static bool sections_ok(lowering *L, const ast_item *item) {
         if (e->kind != AST_NAME) return diag(L->ds, E0411, e->at, "'state' lists names"), false;
     bool grad = !section(item, "grad") || section_ok(L, item, "grad", count_names(item->names));
     return grad & section_ok(L, item, "identity", n) & section_ok(L, item, "lift", n) &
-           section_ok(L, item, "combine", n) & section_ok(L, item, "finish", count_names(item->outputs));
+           section_ok(L, item, "combine", n) &
+           section_ok(L, item, "finish", count_names(item->outputs));
 }
 
 // Lowers the k-th expression of a section under a scope.
-static value section_value(lowering *L, const scope *s, const ast_item *item, const char *name, uint32_t k,
-                           span *at) {
+static value section_value(lowering *L, const scope *s, const ast_item *item, const char *name,
+                           uint32_t k, span *at) {
     const ast_expr *e = section(item, name)->exprs;
     while (k--) e = e->next;
     *at = e->at;
     return lower_expr(L, s, e);
 }
 
-static void add_states(lowering *L, scope *s, const ast_item *item, const tensor_type *types, bool primed) {
+static void add_states(lowering *L, scope *s, const ast_item *item, const tensor_type *types,
+                       bool primed) {
     uint32_t k = 0;
     for (const ast_expr *e = section(item, "state")->exprs; e; e = e->next, k++)
         scope_add(L->arena, s,
@@ -109,7 +117,7 @@ static void add_states(lowering *L, scope *s, const ast_item *item, const tensor
                            .primed_too = primed});
 }
 
-// ---- Types -----------------------------------------------------------------------------------------------
+// ---- Types --------------------------------------------------------------------------------------
 typedef struct {
     tensor_type type;
     bool literal;   // only literals so far: may still become wider
@@ -120,15 +128,17 @@ static bool widen(lowering *L, state_type *t, value v, span at) {
     if (v.kind == VALUE_BAD) return false;
     bool literal = v.kind == VALUE_INT || v.kind == VALUE_FLOAT;
     if (v.kind == VALUE_NONE && y.type == DT_INDEX) return true;
-    if (y.type == DT_COUNT || (y.type == DT_INDEX && y.space == TENSOR_NO_SPACE && x.type == DT_INDEX)) {
+    if (y.type == DT_COUNT ||
+        (y.type == DT_INDEX && y.space == TENSOR_NO_SPACE && x.type == DT_INDEX)) {
         *t = (state_type){x, literal};
         return true;
     }
     if (tensor_type_equal(x, y)) return t->literal &= literal, true;
-    bool numbers = x.type != DT_BOOL && x.type != DT_INDEX && y.type != DT_BOOL && y.type != DT_INDEX;
+    bool numbers = x.type != DT_BOOL && x.type != DT_INDEX && y.type != DT_BOOL &&
+                   y.type != DT_INDEX;
     if (!numbers) {
-        diag(L->ds, E0412, at, "this component of the state is %s here and %s elsewhere", type_text(L, x),
-             type_text(L, y));
+        diag(L->ds, E0412, at, "this component of the state is %s here and %s elsewhere",
+             type_text(L, x), type_text(L, y));
         return false;
     }
     // A float literal beside a float takes that float's type.
@@ -167,8 +177,8 @@ static bool state_types(lowering *L, const ast_item *item, const scope *args, ui
     return true;
 }
 
-static const tensor_expr *section_as(lowering *L, const scope *s, const ast_item *item, const char *name,
-                                     const tensor_type *types, uint32_t n) {
+static const tensor_expr *section_as(lowering *L, const scope *s, const ast_item *item,
+                                     const char *name, const tensor_type *types, uint32_t n) {
     tensor_expr *x = ARENA_ARRAY(L->arena, tensor_expr, n);
     for (uint32_t k = 0; k < n; k++) {
         span at;
@@ -178,8 +188,9 @@ static const tensor_expr *section_as(lowering *L, const scope *s, const ast_item
     return x;
 }
 
-// ---- Instances -------------------------------------------------------------------------------------------
-static bool same_instance(const tensor_reducer *r, const entity *e, const tensor_type *types, uint32_t n) {
+// ---- Instances ----------------------------------------------------------------------------------
+static bool same_instance(const tensor_reducer *r, const entity *e, const tensor_type *types,
+                          uint32_t n) {
     if (r->kind != REDUCE_USER || r->at.lo != e->item->name.at.lo || r->nargs != n) return false;
     for (uint32_t i = 0; i < n; i++)
         if (!tensor_type_equal(r->arg_types[i], types[i])) return false;
@@ -193,19 +204,23 @@ static bool fact_commutative(const ast_item *item) {
 }
 
 // Results are called as they are declared, their adjoints with a d before it.
-static void add_outcomes(lowering *L, scope *s, const ast_item *item, const tensor_type *types, uint32_t n) {
+static void add_outcomes(lowering *L, scope *s, const ast_item *item, const tensor_type *types,
+                         uint32_t n) {
     uint32_t k = 0;
     for (const ast_names *r = item->outputs; r; r = r->next, k++)
         for (int adjoint = 0; adjoint < 2; adjoint++)
             scope_add(L->arena, s,
                       (entity){.kind = ENT_OUTCOME,
-                               .name = adjoint ? intern(L->s->names, arena_printf(L->arena, "d%s", r->name.text)) : r->name.text,
+                               .name = adjoint ? intern(L->s->names,
+                                                        arena_printf(L->arena, "d%s", r->name.text))
+                                               : r->name.text,
                                .at = r->name.at,
                                .number = adjoint ? n + k : k,
                                .type = types[k]});
 }
 
-static const tensor_expr *user_gradient(lowering *L, const ast_item *item, scope *s, const tensor_reducer *r) {
+static const tensor_expr *user_gradient(lowering *L, const ast_item *item, scope *s,
+                                        const tensor_reducer *r) {
     if (!section(item, "grad")) return NULL;
     add_states(L, s, item, r->state_types, false);
     add_outcomes(L, s, item, r->result_types, r->nresults);
@@ -215,23 +230,29 @@ static const tensor_expr *user_gradient(lowering *L, const ast_item *item, scope
         if (!tensor_type_is_float(r->arg_types[k])) continue;
         value v = section_value(L, s, item, "grad", k, &at);
         tensor_type t = value_type(L, v);   // of a state that is wider than what is given
-        x[k] = tensor_type_is_float(t) ? tensor_cvt(L->op, r->arg_types[k], value_as(L, v, t, at), at)
-                                       : value_as(L, v, r->arg_types[k], at);
+        x[k] = tensor_type_is_float(t)
+                   ? tensor_cvt(L->op, r->arg_types[k], value_as(L, v, t, at), at)
+                   : value_as(L, v, r->arg_types[k], at);
     }
     return x;
 }
 
-static uint32_t user_instance(lowering *L, const entity *e, const tensor_type *types, uint32_t nargs) {
+static uint32_t user_instance(lowering *L, const entity *e, const tensor_type *types,
+                              uint32_t nargs) {
     const ast_item *item = e->item;
     for (uint32_t i = 0; i < L->op->reducers.len; i++)
         if (same_instance(&L->op->reducers.data[i], e, types, nargs)) return i;
     if (!sections_ok(L, item)) return TENSOR_NO_REDUCER;
-    uint32_t n = count_exprs(section(item, "state")->exprs), nresults = count_names(item->outputs), k = 0;
+    uint32_t n = count_exprs(section(item, "state")->exprs), nresults = count_names(item->outputs),
+             k = 0;
     scope args = {0}, state = {0}, finish = {0}, none = {0};
     for (const ast_names *a = item->names; a; a = a->next, k++)
-        scope_add(
-            L->arena, &args,
-            (entity){.kind = ENT_ARG, .name = a->name.text, .at = a->name.at, .number = k, .type = types[k]});
+        scope_add(L->arena, &args,
+                  (entity){.kind = ENT_ARG,
+                           .name = a->name.text,
+                           .at = a->name.at,
+                           .number = k,
+                           .type = types[k]});
     tensor_type *st = ARENA_ARRAY(L->arena, tensor_type, n),
                 *rt = ARENA_ARRAY(L->arena, tensor_type, nresults);
     if (!state_types(L, item, &args, n, st)) return TENSOR_NO_REDUCER;
@@ -269,17 +290,19 @@ static uint32_t builtin_instance(lowering *L, const entity *e, value arg, span a
                              logic ? "conditions" : "numbers", type_text(L, value_type(L, arg)));
         if (!logic && t.type == DT_BOOL)
             diag_help(
-                d, "count{… : condition} 1 counts where a condition holds; any and all combine conditions");
+                d,
+                "count{… : condition} 1 counts where a condition holds; any and all combine conditions");
         return TENSOR_NO_REDUCER;
     }
     return tensor_builtin_reducer(L->op, e->builtin, t);
 }
 
-uint32_t reducer_instance(lowering *L, const entity *r, const value *args, uint32_t nargs, span at) {
+uint32_t reducer_instance(lowering *L, const entity *r, const value *args, uint32_t nargs,
+                          span at) {
     uint32_t want = r->item ? count_names(r->item->names) : 1;
     if (nargs != want) {
-        diagnostic *d = diag(L->ds, E0414, at, "reducer '%s' takes %u argument%s, and is given %u", r->name,
-                             want, want == 1 ? "" : "s", nargs);
+        diagnostic *d = diag(L->ds, E0414, at, "reducer '%s' takes %u argument%s, and is given %u",
+                             r->name, want, want == 1 ? "" : "s", nargs);
         if (want > 1) diag_help(d, "several arguments stand in parentheses: %s{…} (x, y)", r->name);
         return TENSOR_NO_REDUCER;
     }

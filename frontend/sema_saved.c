@@ -1,12 +1,13 @@
-// What an op hands to its gradients: stages that schedules of theirs save, and reductions no larger than a
-// result unless one recomputes them. One buffer serves them all, so it is one decision for all schedules.
+// What an op hands to its gradients: stages that schedules of theirs save, and reductions no larger
+// than a result unless one recomputes them. One buffer serves them all, so it is one decision for
+// all schedules.
 //     schedule gat.grad kept { save a f16;  recompute a.max; }
 #include "sema_gradient.h"
 #include "sema_schedule_resolve.h"
 
 #include <string.h>
 
-// ---- What schedules say ----------------------------------------------------------------------------------
+// ---- What schedules say -------------------------------------------------------------------------
 typedef struct {
     const char *stage;
     ir_dtype type;   // DT_COUNT: the stage's own
@@ -39,7 +40,8 @@ static void read_schedules(sema *s, const char *path, said_list *out) {
     sema quiet = *s;
     quiet.ds = diag_set_new(s->arena, diag_sources(s->ds));
     for (uint32_t i = 0; i < s->schedules.len; i++) {
-        if (!s->schedules.data[i]->path || !schedule_path_is(s->schedules.data[i]->path, path)) continue;
+        if (!s->schedules.data[i]->path || !schedule_path_is(s->schedules.data[i]->path, path))
+            continue;
         schedule_checker *c = ARENA_NEW(s->arena, schedule_checker);
         if (!schedule_collect(c, &quiet, s->schedules.data[i])) continue;
         for (uint32_t k = 0; k < c->cells.len; k++) {
@@ -65,11 +67,12 @@ static bool home_said(const said_list *all, const char *stage) {
     return false;
 }
 
-// ---- Stages ----------------------------------------------------------------------------------------------
+// ---- Stages -------------------------------------------------------------------------------------
 // One value that can lie in memory, computed once.
 static bool can_be_kept(const tensor_op *f, const tensor_stage *st) {
     const tensor_val_info *v = &f->vals.data[st->targets[0].val];
-    return st->ntargets == 1 && st->loop == TENSOR_NO_LOOP && v->role == VAL_STAGE && v->type != DT_INDEX;
+    return st->ntargets == 1 && st->loop == TENSOR_NO_LOOP && v->role == VAL_STAGE &&
+           v->type != DT_INDEX;
 }
 
 static const tensor_stage *find_stage(const tensor_op *op, const char *name) {
@@ -108,7 +111,7 @@ static bool costs(const tensor_op *f, const tensor_stage *st) {
     return st->reducer != TENSOR_NO_REDUCER && loads(f, st->body[0], seen);
 }
 
-// ---- The decision ----------------------------------------------------------------------------------------
+// ---- The decision -------------------------------------------------------------------------------
 static bool is_of(sema *s, const ast_item *g, const char *path) {
     return g->path && gradient_find(s, gradient_path(s, g)) == g && schedule_path_is(g->path, path);
 }
@@ -125,8 +128,10 @@ static void add_results(sema *s, const tensor_op *f, const said_list *all, saved
     for (uint32_t others = 0; others < 2; others++) {
         for (tensor_val v = 0; v < f->nparams; v++) {
             const tensor_val_info *i = &f->vals.data[v];
-            bool may = i->role == VAL_RESULT && ir_dtype_is_float(i->type) && !find_said(all, i->name, SCHEDULE_RECOMPUTE);
-            if (may && (find_said(all, i->name, SCHEDULE_SAVE) == NULL) == (others == 1)) VEC_PUSH(s->arena, &out->results, v);
+            bool may = i->role == VAL_RESULT && ir_dtype_is_float(i->type) &&
+                       !find_said(all, i->name, SCHEDULE_RECOMPUTE);
+            if (may && (find_said(all, i->name, SCHEDULE_SAVE) == NULL) == (others == 1))
+                VEC_PUSH(s->arena, &out->results, v);
         }
         if (!others) out->nasked = out->results.len;
     }
@@ -134,7 +139,9 @@ static void add_results(sema *s, const tensor_op *f, const said_list *all, saved
 
 static bool is_given(const tensor_op *g, const tensor_op *f, tensor_val result) {
     for (tensor_val v = 0; v < g->nparams; v++)
-        if (g->vals.data[v].facts & FACT_GIVEN && !strcmp(g->vals.data[v].name, f->vals.data[result].name)) return true;
+        if (g->vals.data[v].facts & FACT_GIVEN &&
+            !strcmp(g->vals.data[v].name, f->vals.data[result].name))
+            return true;
     return false;
 }
 
@@ -144,35 +151,41 @@ static const tensor_stage *writer_of(const tensor_op *op, tensor_val v) {
     return NULL;
 }
 
-// A walk over the result's rows would sum as much again as it sums anyway, was it not for the result: of narrower sums
-// the result's own bytes cost more.
+// A walk over the result's rows would sum as much again as it sums anyway, was it not for the
+// result: of narrower sums the result's own bytes cost more.
 static bool pays(const tensor_op *g, const tensor_op *f, tensor_val result) {
     const tensor_stage *y = writer_of(f, result);
     const tensor_node *map = y && y->nkeys ? tensor_node_at(f, y->keys[0].lhs) : NULL;
     for (uint32_t i = 0; map && map->op == TENSOR_LOAD_OP && i < g->stages.len; i++) {
         const tensor_stage *st = &g->stages.data[i];
         const tensor_node *by = st->nkeys ? tensor_node_at(g, st->keys[0].lhs) : NULL;
-        bool same = by && by->op == TENSOR_LOAD_OP && !strcmp(g->vals.data[by->imm.i].name, f->vals.data[map->imm.i].name);
+        bool same = by && by->op == TENSOR_LOAD_OP &&
+                    !strcmp(g->vals.data[by->imm.i].name, f->vals.data[map->imm.i].name);
         if (same && st->reducer != TENSOR_NO_REDUCER && st->nleft >= y->nleft) return true;
     }
     return false;
 }
 
-static tensor_op *saved_derive(sema *s, const ast_item *grad, const tensor_op *f, const saved_stages *kept) {
+static tensor_op *saved_derive(sema *s, const ast_item *grad, const tensor_op *f,
+                               const saved_stages *kept) {
     tensor_op *g = gradient_derive(s, grad, f, kept);
     saved_stages less = *kept;
     less.results.len = 0;
     for (uint32_t i = 0; g && i < kept->results.len; i++) {
         tensor_val v = kept->results.data[i];
-        if (i < kept->nasked || (is_given(g, f, v) && pays(g, f, v))) less.results.data[less.results.len++] = v;
+        if (i < kept->nasked || (is_given(g, f, v) && pays(g, f, v)))
+            less.results.data[less.results.len++] = v;
     }
     return g && less.results.len < kept->results.len ? gradient_derive(s, grad, f, &less) : g;
 }
 
 // The last two, where nobody asked for either by itself, are kept as one number.
 static void join_softmax(sema *s, const tensor_op *f, const said_list *all, saved_stages *out) {
-    gradient_saved *last = out->stages.len > 1 ? &out->stages.data[out->stages.len - 1] : NULL, *max = last ? last - 1 : NULL;
-    if (!last || max->sum != TENSOR_NO_VAL || find_said(all, f->vals.data[max->val].name, SCHEDULE_SAVE)) return;
+    gradient_saved *last = out->stages.len > 1 ? &out->stages.data[out->stages.len - 1] : NULL,
+                   *max = last ? last - 1 : NULL;
+    if (!last || max->sum != TENSOR_NO_VAL ||
+        find_said(all, f->vals.data[max->val].name, SCHEDULE_SAVE))
+        return;
     if (max->type != last->type || !tensor_is_softmax(s->arena, f, max->val, last->val)) return;
     max->sum = last->val;
     out->stages.len--;
@@ -193,12 +206,15 @@ static saved_stages saved_of(sema *s, const char *path, const tensor_op *f) {
         const tensor_stage *st = &f->stages.data[i];
         const tensor_val_info *v = &f->vals.data[st->targets[0].val];
         const said *save = find_said(&all, st->name, SCHEDULE_SAVE);
-        bool needed = false,
-             kept = save || (costs(f, st) && no_larger_than_a_result(f, v) && !home_said(&all, st->name));
-        for (uint32_t k = 0; k < made.len; k++) needed |= find_stage(made.data[k], st->name) != NULL;
-        if (!needed || !kept || !can_be_kept(f, st) || find_said(&all, st->name, SCHEDULE_RECOMPUTE))
+        bool needed = false, kept = save || (costs(f, st) && no_larger_than_a_result(f, v) &&
+                                             !home_said(&all, st->name));
+        for (uint32_t k = 0; k < made.len; k++)
+            needed |= find_stage(made.data[k], st->name) != NULL;
+        if (!needed || !kept || !can_be_kept(f, st) ||
+            find_said(&all, st->name, SCHEDULE_RECOMPUTE))
             continue;
-        gradient_saved x = {st->targets[0].val, save && save->type != DT_COUNT ? save->type : v->type, TENSOR_NO_VAL};
+        gradient_saved x = {st->targets[0].val,
+                            save && save->type != DT_COUNT ? save->type : v->type, TENSOR_NO_VAL};
         VEC_PUSH(s->arena, &out.stages, x);
         if (!save) join_softmax(s, f, &all, &out);
     }
@@ -208,12 +224,14 @@ static saved_stages saved_of(sema *s, const char *path, const tensor_op *f) {
 
 static const gradient_saved *find_saved(const saved_stages *all, tensor_val v) {
     for (uint32_t i = 0; i < all->stages.len; i++)
-        if (all->stages.data[i].val == v || all->stages.data[i].sum == v) return &all->stages.data[i];
+        if (all->stages.data[i].val == v || all->stages.data[i].sum == v)
+            return &all->stages.data[i];
     return NULL;
 }
 
 // Of a softmax the pair is one row, where its maximum stands.
-static void list_value(sema *s, const tensor_op *f, tensor_val v, const gradient_saved *x, frontend_kept_list *out) {
+static void list_value(sema *s, const tensor_op *f, tensor_val v, const gradient_saved *x,
+                       frontend_kept_list *out) {
     const tensor_val_info *i = &f->vals.data[v];
     if (x && x->sum == v) return;
     if (x && x->sum != TENSOR_NO_VAL) {
@@ -222,14 +240,17 @@ static void list_value(sema *s, const tensor_op *f, tensor_val v, const gradient
         lse->name = gradient_saved_name(s->arena, f, x);
         i = lse;
     }
-    VEC_PUSH(s->arena, out, ((frontend_kept){i, x ? x->type : i->type, x ? KEPT_SAVED : KEPT_AGAIN}));
+    VEC_PUSH(s->arena, out,
+             ((frontend_kept){i, x ? x->type : i->type, x ? KEPT_SAVED : KEPT_AGAIN}));
 }
 
-static void list_given(sema *s, const ast_item *grad, const tensor_op *f, const saved_stages *saved, frontend_kept_list *out) {
+static void list_given(sema *s, const ast_item *grad, const tensor_op *f, const saved_stages *saved,
+                       frontend_kept_list *out) {
     const tensor_op *g = saved->stages.len ? saved_derive(s, grad, f, saved) : NULL;
     for (tensor_val v = 0; g && v < g->nparams; v++) {
         const tensor_val_info *i = &g->vals.data[v];
-        if (i->facts & FACT_GIVEN) VEC_PUSH(s->arena, out, ((frontend_kept){i, i->type, KEPT_GIVEN}));
+        if (i->facts & FACT_GIVEN)
+            VEC_PUSH(s->arena, out, ((frontend_kept){i, i->type, KEPT_GIVEN}));
     }
 }
 
@@ -247,7 +268,7 @@ bool saved_list(sema *s, const ast_item *grad, const tensor_op *f, frontend_kept
     return g;
 }
 
-// ---- Faults ----------------------------------------------------------------------------------------------
+// ---- Faults -------------------------------------------------------------------------------------
 static diagnostic *refuse(sema *s, const said *x, const char *why, const char *help) {
     diagnostic *d = diag(s->ds, E0546, x->at, "'%s' cannot be %s: %s", x->stage,
                          x->verb == SCHEDULE_SAVE ? "saved" : "recomputed", why);
@@ -268,13 +289,17 @@ static bool names_given(const tensor_op *f, const tensor_op *all, const said *x)
     return false;
 }
 
-static void check_one(sema *s, const ast_item *grad, const said *x, const tensor_op *f, const tensor_op *g, const said_list *all) {
+static void check_one(sema *s, const ast_item *grad, const said *x, const tensor_op *f,
+                      const tensor_op *g, const said_list *all) {
     if (f && names_given(f, with_results(s, grad, f), x)) {
-        if (x->type != DT_COUNT) refuse(s, x, "it is a result, which is handed over as it is stored", "leave the type out");
+        if (x->type != DT_COUNT)
+            refuse(s, x, "it is a result, which is handed over as it is stored",
+                   "leave the type out");
         return;
     }
     const tensor_stage *st = f ? find_stage(f, x->stage) : NULL;
-    const said *saved = x->verb == SCHEDULE_RECOMPUTE ? find_said(all, x->stage, SCHEDULE_SAVE) : NULL;
+    const said *saved = x->verb == SCHEDULE_RECOMPUTE ? find_said(all, x->stage, SCHEDULE_SAVE)
+                                                      : NULL;
     if (!f) refuse(s, x, "a gradient of a gradient computes all it needs", "leave it out");
     else if (!st || !find_stage(g, x->stage))
         refuse(s, x, "no stage of the op that this gradient reads has that name",
@@ -284,7 +309,8 @@ static void check_one(sema *s, const ast_item *grad, const said *x, const tensor
     else if (x->type != DT_COUNT && !ir_dtype_is_float(f->vals.data[st->targets[0].val].type))
         refuse(s, x, "its values are no floats", "leave the type out");
     else if (saved)
-        diag_note(refuse(s, x, "another statement saves it, and what is kept is kept for all schedules",
+        diag_note(refuse(s, x,
+                         "another statement saves it, and what is kept is kept for all schedules",
                          "leave one of them out"),
                   saved->at, "saved here");
 }
@@ -294,10 +320,11 @@ void saved_check(sema *s, const ast_item *grad, const tensor_op *f, const tensor
     bool nested = gradient_find(s, schedule_path_text(s, grad->path)) != NULL;
     read_schedules(s, gradient_path(s, grad), &all);
     for (uint32_t i = 0; i < all.len; i++)
-        if (!is_of_home(all.data[i].verb)) check_one(s, grad, &all.data[i], nested ? NULL : f, g, &all);
+        if (!is_of_home(all.data[i].verb))
+            check_one(s, grad, &all.data[i], nested ? NULL : f, g, &all);
 }
 
-// ---- Twins -----------------------------------------------------------------------------------------------
+// ---- Twins --------------------------------------------------------------------------------------
 static const char *twin_name(sema *s, const char *name, const char *base, const char *word) {
     size_t n = strlen(base);   // the types stand behind it
     return arena_printf(s->arena, "%.*s_%s%s", (int)n, name, word, name + n);
@@ -306,14 +333,16 @@ static const char *twin_name(sema *s, const char *name, const char *base, const 
 tensor_op *saved_lower_forward(sema *s, const ast_item *item, tensor_op *f) {
     saved_stages saved = f ? saved_of(s, item->name.text, f) : (saved_stages){0};
     if (!saved.stages.len) return NULL;
-    return gradient_verified(s, tensor_saving(s->arena, f, twin_name(s, f->name, item->name.text, "saving"),
-                                     saved.stages.data, saved.stages.len));
+    return gradient_verified(s, tensor_saving(s->arena, f,
+                                              twin_name(s, f->name, item->name.text, "saving"),
+                                              saved.stages.data, saved.stages.len));
 }
 
 tensor_op *saved_lower_gradient(sema *s, const ast_item *g, tensor_op *f) {
     const char *path = schedule_path_text(s, g->path);
     saved_stages saved = f && !gradient_find(s, path) ? saved_of(s, path, f) : (saved_stages){0};
     tensor_op *made = saved.stages.len ? saved_derive(s, g, f, &saved) : NULL;
-    if (made) made->name = twin_name(s, made->name, gradient_name_in_c(s, gradient_path(s, g)), "saved");
+    if (made)
+        made->name = twin_name(s, made->name, gradient_name_in_c(s, gradient_path(s, g)), "saved");
     return made;
 }

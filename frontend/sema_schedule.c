@@ -1,4 +1,5 @@
-// Schedules as items: the op one is for, its name, what it starts from, and its statements, one by one.
+// Schedules as items: the op one is for, its name, what it starts from, and its statements, one by
+// one.
 #include "sema_gradient.h"
 #include "sema_schedule_names.h"
 #include <string.h>
@@ -11,7 +12,7 @@ static span path_span(const ast_path *p) {
     return at;
 }
 
-// ---- The op it is for -----------------------------------------------------------------------------------
+// ---- The op it is for ---------------------------------------------------------------------------
 static bool path_ends(const char *path, const char *with) {
     size_t n = strlen(path), w = strlen(with);
     return n > w && !strcmp(path + n - w, with);
@@ -22,7 +23,8 @@ static bool report_form(sema *s, const ast_item *item, const char *path, const c
     if (!path_ends(path, form)) return false;
     const char *of = intern(s->names, arena_strndup(s->arena, path, strlen(path) - strlen(form)));
     if (!gradient_find(s, of) && !sema_find(s->ops.data, s->ops.len, of)) return false;
-    diagnostic *d = diag(s->ds, E0510, path_span(item->path), "'%s' has no schedule of its own", path);
+    diagnostic *d = diag(s->ds, E0510, path_span(item->path), "'%s' has no schedule of its own",
+                         path);
     diag_help(d, "'schedule %s' is its schedule too", of);
     return true;
 }
@@ -45,7 +47,9 @@ static void report_no_op(sema *s, const ast_item *item, const char *path) {
 
 static schedule_op *op_new(sema *s, const ast_item *item, const char *path) {
     schedule_op *o = ARENA_NEW(s->arena, schedule_op);
-    const ast_item *grad = item->path->next ? NULL : sema_visible(s, s->ops.data, s->ops.len, path, item->path->name.at);
+    const ast_item *grad = item->path->next ? NULL
+                                            : sema_visible(s, s->ops.data, s->ops.len, path,
+                                                           item->path->name.at);
     o->item = grad;
     if (!o->item) {
         grad = gradient_find(s, path);
@@ -70,7 +74,8 @@ static schedule_op *schedule_op_find(sema *s, const ast_item *item) {
     return o;
 }
 
-// The op's own faults are told where it is compiled; one that cannot be lowered at all is told here.
+// The op's own faults are told where it is compiled; one that cannot be lowered at all is told
+// here.
 static void report_unknown_names(schedule_checker *c) {
     if (c->op->op || diag_errors(c->ds)) return;
     diagnostic *d = diag(c->ds, E0510, path_span(c->item->path),
@@ -80,12 +85,12 @@ static void report_unknown_names(schedule_checker *c) {
     diag_help(d, "give it a concrete form: op NAME = %s<…>;", c->op->item->name.text);
 }
 
-// ---- Its name -------------------------------------------------------------------------------------------
+// ---- Its name -----------------------------------------------------------------------------------
 static void check_name(schedule_checker *c) {
     const ast_item *first = schedule_named(c->s, c->op->path, c->item->name.text);
     if (!first || first == c->item) return;
-    diagnostic *d = diag(c->ds, E0511, c->item->name.at, "'%s' has a schedule '%s' already", c->op->path,
-                         c->item->name.text);
+    diagnostic *d = diag(c->ds, E0511, c->item->name.at, "'%s' has a schedule '%s' already",
+                         c->op->path, c->item->name.text);
     diag_note(d, first->name.at, "this one");
 }
 
@@ -95,7 +100,8 @@ static const ast_item *parent_of(schedule_checker *c, const ast_item *item) {
 
 static void report_no_parent(schedule_checker *c) {
     const ast_item *item = c->item;
-    diagnostic *d = diag(c->ds, E0512, item->as.at, "'%s' has no schedule '%s'", c->op->path, item->as.text);
+    diagnostic *d = diag(c->ds, E0512, item->as.at, "'%s' has no schedule '%s'", c->op->path,
+                         item->as.text);
     schedule_names there = {0};
     for (uint32_t i = 0; i < c->s->schedules.len; i++) {
         const ast_item *other = c->s->schedules.data[i];
@@ -119,7 +125,8 @@ static bool find_parents(schedule_checker *c, const ast_item **parents, uint32_t
                                         : "'%s' starts from more than 32 schedules",
                                  c->item->name.text);
             if (p != c->item)
-                diag_note(d, p->as.at, circle ? "'%s' starts from it" : "the last one looked at is '%s'",
+                diag_note(d, p->as.at,
+                          circle ? "'%s' starts from it" : "the last one looked at is '%s'",
                           p->name.text);
             return false;
         }
@@ -130,16 +137,16 @@ static bool find_parents(schedule_checker *c, const ast_item **parents, uint32_t
     return true;
 }
 
-// ---- Limits ---------------------------------------------------------------------------------------------
+// ---- Limits -------------------------------------------------------------------------------------
 static bool too_many(schedule_checker *c, span at) {
     if (!c->full)
         diag(c->ds, E0533, at,
-             "a schedule fills at most %d cells, and names at most %d stages before a colon", MAX_CELLS,
-             MAX_PREFIXES);
+             "a schedule fills at most %d cells, and names at most %d stages before a colon",
+             MAX_CELLS, MAX_PREFIXES);
     return c->full = true;
 }
 
-// ---- Lets -----------------------------------------------------------------------------------------------
+// ---- Lets ---------------------------------------------------------------------------------------
 static const char *taken_as(schedule_checker *c, const char *name) {
     if (schedule_is_index(c, name)) return "an index";
     if (c->op->op && schedule_is_size(c->op->op, name)) return "a size";
@@ -152,7 +159,8 @@ static void let_add(schedule_checker *c, const ast_statement *st) {
     for (uint32_t i = 0; i < c->lets.len; i++) {
         const schedule_let *old = &c->lets.data[i];
         if (old->name.text != name) continue;
-        if (old->from != c->from || c->from != c->item) return;   // its own goes before one it starts from
+        // its own goes before one it starts from
+        if (old->from != c->from || c->from != c->item) return;
         diagnostic *d = diag(c->ds, E0522, st->verb.at, "'%s' is defined twice", name);
         diag_note(d, old->name.at, "first here");
         return;
@@ -165,8 +173,10 @@ static void let_add(schedule_checker *c, const ast_statement *st) {
         diagnostic *d = diag(c->ds, E0522, st->verb.at, "a let names one number, word or choice");
         diag_help(d, "let %s = 32; let %s = 32 | 64;", name, name);
     }
-    schedule_let let = {
-        .name = st->verb, .value = one ? w->subjects : NULL, .used = taken || !one, .from = c->from};
+    schedule_let let = {.name = st->verb,
+                        .value = one ? w->subjects : NULL,
+                        .used = taken || !one,
+                        .from = c->from};
     VEC_PUSH(c->s->arena, &c->lets, let);
 }
 
@@ -186,11 +196,12 @@ static void check_lets_used(schedule_checker *c) {
     }
 }
 
-// ---- Statements -----------------------------------------------------------------------------------------
+// ---- Statements ---------------------------------------------------------------------------------
 static void find_verb(schedule_checker *c, ast_name verb) {
     c->what = schedule_statement_find(verb.text);
     if (c->what && !strcmp(verb.text, "none")) {
-        diagnostic *d = diag(c->s->ds, E0518, verb.at, "'none' stands in place of a statement's words");
+        diagnostic *d = diag(c->s->ds, E0518, verb.at,
+                             "'none' stands in place of a statement's words");
         diag_help(d, "tile k none; leaves k without tiles");
         c->what = NULL;
     } else if (!c->what) {
@@ -198,7 +209,8 @@ static void find_verb(schedule_checker *c, ast_name verb) {
         const char *names[64];
         uint32_t n = 0;
         for (; n < 64 && schedule_statement_at(n); n++) names[n] = schedule_statement_at(n)->verb;
-        if (!foreign_help(d, FOREIGN_STATEMENT, verb.text) && !diag_suggest(d, verb.at, verb.text, names, n))
+        if (!foreign_help(d, FOREIGN_STATEMENT, verb.text) &&
+            !diag_suggest(d, verb.at, verb.text, names, n))
             diag_help(d, "lang/schedules.md lists the statements");
     }
 }
@@ -206,7 +218,9 @@ static void find_verb(schedule_checker *c, ast_name verb) {
 // "tune tile e 32": the statement after tune.
 static bool tuned(schedule_checker *c, ast_name *verb, const ast_word **words) {
     const ast_word *w = *words;
-    const char *name = w && !w->subjects->list && !w->subjects->choice ? schedule_name_of(w->subjects) : NULL;
+    const char *name = w && !w->subjects->list && !w->subjects->choice
+                           ? schedule_name_of(w->subjects)
+                           : NULL;
     if (!name || !strcmp(name, "tune")) {
         diagnostic *d = diag(c->s->ds, E0518, w ? schedule_subject_span(w->subjects) : verb->at,
                              "'tune' is followed by a statement");
@@ -218,7 +232,8 @@ static bool tuned(schedule_checker *c, ast_name *verb, const ast_word **words) {
     return true;
 }
 
-static void statement(schedule_checker *c, const ast_statement *st, const schedule_prefixes *prefixes) {
+static void statement(schedule_checker *c, const ast_statement *st,
+                      const schedule_prefixes *prefixes) {
     ast_name verb = st->verb;
     const ast_word *words = st->words;
     c->statement = st;
@@ -241,7 +256,8 @@ static schedule_prefixes prefixes_within(schedule_checker *c, const schedule_pre
         for (const ast_paths *p = stages; p; p = p->next) {
             const schedule_prefix *o = &outer->data[i];
             const char *text = schedule_path_text(c->s, p->path);
-            if (o->path) text = intern(c->s->names, arena_printf(c->s->arena, "%s.%s", o->path, text));
+            if (o->path)
+                text = intern(c->s->names, arena_printf(c->s->arena, "%s.%s", o->path, text));
             if (r.len == MAX_PREFIXES && too_many(c, p->at)) return r;
             bool unknown = o->unknown || !schedule_stage_known(c, text, p->at);
             VEC_PUSH(c->s->arena, &r, ((schedule_prefix){text, p->at, unknown}));
@@ -267,8 +283,9 @@ static void walk_item(schedule_checker *c, const ast_item *item) {
     walk(c, item->schedule.statements, &all);
 }
 
-// ---- Schedules ------------------------------------------------------------------------------------------
-// The statements of those it starts from were checked there: what is told here is only what they are for.
+// ---- Schedules ----------------------------------------------------------------------------------
+// The statements of those it starts from were checked there: what is told here is only what they
+// are for.
 static void inherit(schedule_checker *c, const ast_item *const *parents, uint32_t n) {
     sema quiet = *c->s, *loud = c->s;
     quiet.ds = diag_set_new(loud->arena, diag_sources(loud->ds));

@@ -1,8 +1,8 @@
-// Inside the checker of schedules: the statement table as data, what is known of the op at hand, and the
-// cells a schedule fills. sema_schedule.c walks items and statements; _path.c tells them by path and name;
-// _table.c reads schedule.def; _form.c fits words to forms; _word.c judges a word by its kind; _name.c knows
-// the op's names; _key.c checks expressions; _cell.c compares cells; _when.c checks conditions.
-// sema_schedule_resolve.h is what comes after.
+// Inside the checker of schedules: the statement table as data, what is known of the op at hand,
+// and the cells a schedule fills. sema_schedule.c walks items and statements; _path.c tells them by
+// path and name; _table.c reads schedule.def; _form.c fits words to forms; _word.c judges a word by
+// its kind; _name.c knows the op's names; _key.c checks expressions; _cell.c compares cells;
+// _when.c checks conditions. sema_schedule_resolve.h is what comes after.
 #ifndef GNNC_SEMA_SCHEDULE_H
 #define GNNC_SEMA_SCHEDULE_H
 
@@ -26,8 +26,8 @@ typedef struct {   // of a fixed set
     const char *text, *needs;
 } schedule_word_info;
 
-// A form, read: its parts in order. Part i belongs to option `option` (0: none), which stands inside option
-// `inside`.
+// A form, read: its parts in order. Part i belongs to option `option` (0: none), which stands
+// inside option `inside`.
 enum { SCHEDULE_MAX_PARTS = 16 };
 typedef struct {
     const char *keyword;   // NULL: kind
@@ -40,7 +40,7 @@ typedef struct {
     bool subject;   // the first part names what the statement is about
 } schedule_form;
 
-// ---- The table (sema_schedule_table.c) ------------------------------------------------------------------
+// ---- The table (sema_schedule_table.c) ----------------------------------------------------------
 const schedule_kind_info *schedule_kind_at(schedule_kind k);
 const schedule_word_info *schedule_word_at(uint32_t i);   // NULL past the last
 const schedule_word_info *schedule_word_find(schedule_kind k, const char *text);
@@ -55,7 +55,7 @@ typedef struct {
 } fitted_word;
 typedef VEC(fitted_word) fitted_words;
 
-// ---- A schedule being checked ---------------------------------------------------------------------------
+// ---- A schedule being checked -------------------------------------------------------------------
 typedef struct schedule_let {
     ast_name name;
     const ast_subject *value;   // NULL: faulty, reported
@@ -115,7 +115,7 @@ typedef struct schedule_checker {
     VEC(schedule_need) needs;
 } schedule_checker;
 
-// ---- Paths and names (sema_schedule_path.c) -------------------------------------------------------------
+// ---- Paths and names (sema_schedule_path.c) -----------------------------------------------------
 const char *schedule_path_text(sema *s, const ast_path *p);   // interned
 bool schedule_path_is(const ast_path *p, const char *text);
 const ast_item *schedule_named(const sema *s, const char *op_path, const char *name);
@@ -123,33 +123,33 @@ const ast_item *schedule_named(const sema *s, const char *op_path, const char *n
 const char *schedule_name_of(const ast_subject *x);
 span schedule_subject_span(const ast_subject *x);   // with its list and choices
 
-// ---- Items (sema_schedule.c) ----------------------------------------------------------------------------
+// ---- Items (sema_schedule.c) --------------------------------------------------------------------
 // Its cells, with those of the schedules it starts from, all checked. false: there is no such op.
 bool schedule_collect(schedule_checker *c, sema *s, const ast_item *item);
 
-// ---- Statements (sema_schedule_form.c, _word.c) ---------------------------------------------------------
+// ---- Statements (sema_schedule_form.c, _word.c) -------------------------------------------------
 // Fits a statement's words to the form of c->what and records its cells.
 void schedule_fit(schedule_checker *c, const ast_word *words, span verb);
 // Whether a word is of that kind; says so where not.
 bool schedule_word_check(schedule_checker *c, schedule_kind k, const ast_word *w);
 bool schedule_is_float_generic(const schedule_checker *c, const char *name);   // a type it may say
 
-// ---- Expressions (sema_schedule_key.c) ------------------------------------------------------------------
-bool schedule_extent(schedule_checker *c, const ast_subject *x,
-                     int64_t *out);   // with each let at its first choice
-bool schedule_key(schedule_checker *c, const ast_expr *e,
-                  bool of_index);   // of_index: it depends on the subject
+// ---- Expressions (sema_schedule_key.c) ----------------------------------------------------------
+// with each let at its first choice
+bool schedule_extent(schedule_checker *c, const ast_subject *x, int64_t *out);
+// of_index: it depends on the subject
+bool schedule_key(schedule_checker *c, const ast_expr *e, bool of_index);
 
-// ---- Cells (sema_schedule_cell.c) -----------------------------------------------------------------------
+// ---- Cells (sema_schedule_cell.c) ---------------------------------------------------------------
 void schedule_cell_add(schedule_checker *c, const char *subject, span at, bool empty);
 void schedule_cells_compare(schedule_checker *c);   // excluded pairs, and what inherited cells need
 
-// ---- Conditions (sema_schedule_when.c) ------------------------------------------------------------------
+// ---- Conditions (sema_schedule_when.c) ----------------------------------------------------------
 void schedule_when_check(schedule_checker *c);
 const ast_generic *schedule_generic_find(const schedule_op *op, const char *name);
 bool schedule_is_function(const sema *s, const char *name);   // or a reducer
 
-// ---- Targets (sema_schedule_target.c) -------------------------------------------------------------------
+// ---- Targets (sema_schedule_target.c) -----------------------------------------------------------
 void schedule_targets_check(schedule_checker *c);
 // What the statement at hand needs is noted, and told once it is known to fill a cell.
 void schedule_need_add(schedule_checker *c, const char *needs, span at, const char *text);

@@ -19,7 +19,8 @@ static void add_one(schedule_checker *c, const written_cell *new) {
         if (old->from != new->from) return;
         diagnostic *d = diag(c->s->ds, E0523, new->at, "'%s' is said twice", cell_text(c, new));
         diag_note(d, old->at, "first here");
-        diag_help(d, "leave one out, or say it for a stage of its own: STAGE: %s …", new->what->verb);
+        diag_help(d, "leave one out, or say it for a stage of its own: STAGE: %s …",
+                  new->what->verb);
         return;
     }
     c->filled |= !new->empty;
@@ -42,7 +43,7 @@ void schedule_cell_add(schedule_checker *c, const char *subject, span at, bool e
     }
 }
 
-// ---- Exclusion ------------------------------------------------------------------------------------------
+// ---- Exclusion ----------------------------------------------------------------------------------
 // Whether a more specific cell takes a's place wherever b holds.
 static bool replaced(const schedule_checker *c, const written_cell *a, const written_cell *b) {
     for (uint32_t i = 0; i < c->cells.len; i++) {
@@ -56,11 +57,12 @@ static bool replaced(const schedule_checker *c, const written_cell *a, const wri
 
 static bool has_effect(const schedule_checker *c, const written_cell *x, const tensor_stage *st) {
     schedule_form f = schedule_form_read(x->what);
-    return !x->subject || f.parts[0].kind != SCHEDULE_REDUCED || schedule_reduces(c, st, x->subject);
+    return !x->subject || f.parts[0].kind != SCHEDULE_REDUCED ||
+           schedule_reduces(c, st, x->subject);
 }
 
-// Whether both say something about one stage: a split of y along e says nothing about y.sum, which does not
-// reduce e.
+// Whether both say something about one stage: a split of y along e says nothing about y.sum, which
+// does not reduce e.
 static bool meet(const schedule_checker *c, const written_cell *a, const written_cell *b) {
     const tensor_op *op = c->op->op;
     for (uint32_t i = 0; op && i < op->stages.len; i++) {
@@ -90,16 +92,19 @@ static void report_excluded(schedule_checker *c, const written_cell *a, const wr
     diag_note(d, y->at, "'%s' is here", cell_text(c, y));
     if (y->from != x->from)
         diag_help(d, "'%s none;' empties what '%s' says", cell_text(c, y), y->from->name.text);
-    else diag_help(d, "leave one out, or say each for a stage of its own: STAGE: %s …", x->what->verb);
+    else
+        diag_help(d, "leave one out, or say each for a stage of its own: STAGE: %s …",
+                  x->what->verb);
 }
 
-// ---- Combining floats as they come ----------------------------------------------------------------------
+// ---- Combining floats as they come --------------------------------------------------------------
 // Whether a combining expression rounds.
 static bool rounds(const tensor_op *op, tensor_expr e, uint8_t *seen) {
     const tensor_node *n = tensor_node_at(op, e);
     if (seen[e]) return false;
     seen[e] = 1;
-    bool exact = n->op == TENSOR_MAX_OP || n->op == TENSOR_MIN_OP || n->op == TENSOR_SELECT_OP || !n->nargs;
+    bool exact = n->op == TENSOR_MAX_OP || n->op == TENSOR_MIN_OP || n->op == TENSOR_SELECT_OP ||
+                 !n->nargs;
     if (ir_dtype_is_float(n->type.type) && !exact) return true;
     for (uint32_t i = 0; i < n->nargs; i++)
         if (rounds(op, n->args[i], seen)) return true;
@@ -107,7 +112,8 @@ static bool rounds(const tensor_op *op, tensor_expr e, uint8_t *seen) {
 }
 
 static bool order_matters(const tensor_op *op, const tensor_stage *st) {
-    const tensor_reducer *r = st->reducer == TENSOR_NO_REDUCER ? NULL : &op->reducers.data[st->reducer];
+    const tensor_reducer *r = st->reducer == TENSOR_NO_REDUCER ? NULL
+                                                               : &op->reducers.data[st->reducer];
     uint8_t *seen = ARENA_ARRAY(op->arena, uint8_t, op->exprs.len);
     for (uint32_t i = 0; r && i < r->nstate; i++)
         if (rounds(op, r->combine[i], seen)) return true;
@@ -128,11 +134,13 @@ static void remark_atomic(schedule_checker *c, const written_cell *x) {
         if (!schedule_path_covers(x->stage, st->name) || !schedule_reduces(c, st, x->subject) ||
             !order_matters(op, st))
             continue;
-        diagnostic *d = diag(c->ds, P0501, x->at,
-                             "combined atomically, the floats of '%s' meet in another order at each launch",
-                             st->name);
+        diagnostic *d = diag(
+            c->ds, P0501, x->at,
+            "combined atomically, the floats of '%s' meet in another order at each launch",
+            st->name);
         diag_help(
-            d, "it is taken only with --no-deterministic; 'combine %s staged' gives the same bits every time",
+            d,
+            "it is taken only with --no-deterministic; 'combine %s staged' gives the same bits every time",
             x->subject);
         return;
     }

@@ -1,5 +1,6 @@
-// Which schedules an op may be compiled by. A schedule is executed whole or not at all: where a pass is
-// missing for one of its statements, compiling is refused, and --no-schedule asks for the naive plan.
+// Which schedules an op may be compiled by. A schedule is executed whole or not at all: where a
+// pass is missing for one of its statements, compiling is refused, and --no-schedule asks for the
+// naive plan.
 #include "sema_gradient.h"
 #include "sema_schedule_names.h"
 #include "sema_schedule_resolve.h"
@@ -12,12 +13,13 @@ static void add_schedules(frontend_unit *u, const char *path, item_list *list) {
         for (uint32_t i = 0; i < u->sema->schedules.len; i++) {
             const ast_item *item = u->sema->schedules.data[i];
             bool elsewhere = source_map_file(diag_sources(u->ds), item->at.lo) != u->main;
-            if (elsewhere == imported && schedule_path_is(item->path, path)) VEC_PUSH(u->arena, list, item);
+            if (elsewhere == imported && schedule_path_is(item->path, path))
+                VEC_PUSH(u->arena, list, item);
         }
 }
 
-// An alias takes its own schedules first, then those of the op it is a form of. The main file's go before
-// imported ones.
+// An alias takes its own schedules first, then those of the op it is a form of. The main file's go
+// before imported ones.
 static item_list schedules_of(frontend_unit *u, const frontend_op *f) {
     item_list list = {0};
     const ast_item *op = f->item;
@@ -26,14 +28,15 @@ static item_list schedules_of(frontend_unit *u, const frontend_op *f) {
     return list;
 }
 
-// ---- Passes ----------------------------------------------------------------------------------------------
+// ---- Passes -------------------------------------------------------------------------------------
 static bool refuse(frontend_unit *u, uint32_t op, const char *target, const schedule *s,
                    const schedule_cell *c) {
     bool forced = u->sema->options.schedule != NULL;
     diagnostic *d = diag(u->ds, E0530, c->at, "'%s' has no pass in this version",
                          schedule_verb_text(c->verb));
     diag_note(d, s->at,
-              forced ? "schedule '%s' of '%s' was asked for" : "schedule '%s' of '%s' may apply on %s",
+              forced ? "schedule '%s' of '%s' was asked for"
+                     : "schedule '%s' of '%s' may apply on %s",
               s->name, u->ops.data[op].name, target);
     diag_help(d, "compile with --no-schedule: the naive plan is right for every op");
     return false;
@@ -42,8 +45,7 @@ static bool refuse(frontend_unit *u, uint32_t op, const char *target, const sche
 // Copies for rounds are those of matrix operations.
 static bool has_pass(const schedule *s, const schedule_cell *c) {
     bool pass = *schedule_statement_at(c->verb)->by, product = c->verb != SCHEDULE_PIPELINE;
-    for (uint32_t i = 0; i < s->cells.len; i++)
-        product |= s->cells.data[i].verb == SCHEDULE_MMA;
+    for (uint32_t i = 0; i < s->cells.len; i++) product |= s->cells.data[i].verb == SCHEDULE_MMA;
     return pass && product;
 }
 
@@ -59,7 +61,7 @@ bool frontend_executable(frontend_unit *u, uint32_t op, const char *target, cons
     return good;
 }
 
-// ---- --schedule -----------------------------------------------------------------------------------------
+// ---- --schedule ---------------------------------------------------------------------------------
 static bool report_no_schedule(frontend_unit *u, const char *op, const item_list *list) {
     const char *name = u->sema->options.schedule;
     diagnostic *d = diag(u->ds, E0531, NO_SPAN, "'%s' has no schedule '%s'", op, name);
@@ -70,7 +72,8 @@ static bool report_no_schedule(frontend_unit *u, const char *op, const item_list
         textbuf_printf(&b, "%s%s", i ? ", " : "", list->data[i]->name.text);
     }
     diag_suggest(d, NO_SPAN, name, there.data, there.len);
-    diag_help(d, list->len ? "its schedules: %s" : "it has none%s; --op takes one op of a file", b.data);
+    diag_help(d, list->len ? "its schedules: %s" : "it has none%s; --op takes one op of a file",
+              b.data);
     return false;
 }
 
@@ -81,7 +84,8 @@ static const ast_item *find_named(frontend_unit *u, const char *op, const item_l
     for (uint32_t i = 0; i < list->len && !item; i++)
         if (list->data[i]->name.text == name) item = list->data[i];
     if (!item) return report_no_schedule(u, op, list), NULL;
-    if (schedule_for(item, target) || (u->sema->options.schedule_of_gpu && !strcmp(target, "host"))) return item;
+    if (schedule_for(item, target) || (u->sema->options.schedule_of_gpu && !strcmp(target, "host")))
+        return item;
     const ast_names *targets = item->schedule.targets;
     diagnostic *d = diag(u->ds, E0532, targets ? targets->name.at : item->name.at,
                          "schedule '%s' of '%s' is not for %s", name, op, target);
@@ -89,9 +93,9 @@ static const ast_item *find_named(frontend_unit *u, const char *op, const item_l
     return NULL;
 }
 
-// ---- All that may apply ----------------------------------------------------------------------------------
-// Versions of a program go by the names of their schedules; an alias and its op may both have one of that
-// name.
+// ---- All that may apply -------------------------------------------------------------------------
+// Versions of a program go by the names of their schedules; an alias and its op may both have one
+// of that name.
 static const char *free_name_in(arena *a, const schedule_list *list, const char *base) {
     const char *name = base;
     for (uint32_t i = 0, n = 2; i < list->len; i++) {
@@ -103,8 +107,8 @@ static const char *free_name_in(arena *a, const schedule_list *list, const char 
 }
 
 // One a way for its conditions to hold; each has cells of its own, as passes mark them.
-static void add_alternatives(schedule_resolver *r, const ast_item *item, const schedule_alternatives *ways,
-                             schedule_list *out) {
+static void add_alternatives(schedule_resolver *r, const ast_item *item,
+                             const schedule_alternatives *ways, schedule_list *out) {
     arena *a = r->unit->arena;
     schedule *s = ways->len ? schedule_resolve(r, item) : NULL;
     for (uint32_t i = 0; i < ways->len; i++) {
@@ -113,7 +117,8 @@ static void add_alternatives(schedule_resolver *r, const ast_item *item, const s
         one->cells.data = NULL;
         one->cells.len = one->cells.cap = 0;
         for (uint32_t k = 0; k < s->cells.len; k++) VEC_PUSH(a, &one->cells, s->cells.data[k]);
-        for (uint32_t k = 0; k < ways->data[i].len; k++) VEC_PUSH(a, &one->when, ways->data[i].data[k]);
+        for (uint32_t k = 0; k < ways->data[i].len; k++)
+            VEC_PUSH(a, &one->when, ways->data[i].data[k]);
         one->name = free_name_in(a, out, s->name);
         VEC_PUSH(a, out, one);
         VEC_PUSH(a, &r->made, one);
@@ -129,7 +134,7 @@ static bool add_schedule(schedule_resolver *r, const ast_item *item, schedule_li
     return true;
 }
 
-// ---- What is kept ----------------------------------------------------------------------------------------
+// ---- What is kept -------------------------------------------------------------------------------
 static bool has_index(const tensor_op *op, const tensor_stage *st, const char *name) {
     for (uint32_t i = 0; i < st->nleft + st->nbound; i++) {
         tensor_var v = i < st->nleft ? st->left[i] : st->bound[i - st->nleft];
@@ -144,12 +149,14 @@ static bool has_stage(const tensor_op *op, const char *stage) {
     return false;
 }
 
-// Whether it says how to compute a stage that the twin is given, or whose sum it finds in what it is given.
+// Whether it says how to compute a stage that the twin is given, or whose sum it finds in what it
+// is given.
 static bool is_about_given(const tensor_op *whole, const tensor_op *twin, const schedule_cell *c) {
     for (uint32_t i = 0; i < whole->stages.len; i++) {
         const tensor_stage *st = &whole->stages.data[i];
         bool about = (!c->stage || schedule_path_covers(c->stage, st->name)) &&
-                     (!c->subject || has_index(whole, st, c->subject) || !strcmp(c->subject, st->name));
+                     (!c->subject || has_index(whole, st, c->subject) ||
+                      !strcmp(c->subject, st->name));
         if (about && !has_stage(twin, st->name)) return true;
     }
     return false;
@@ -157,14 +164,17 @@ static bool is_about_given(const tensor_op *whole, const tensor_op *twin, const 
 
 static tensor_op *without_twin(frontend_unit *u, uint32_t op) {
     for (uint32_t i = 0; i < u->ops.len; i++)
-        if (!u->ops.data[i].twin && u->ops.data[i].path == u->ops.data[op].path) return frontend_lower(u, i);
+        if (!u->ops.data[i].twin && u->ops.data[i].path == u->ops.data[op].path)
+            return frontend_lower(u, i);
     return NULL;
 }
 
-// `save` and `recompute` have decided which stages there are. What says how to compute one has its meaning
-// where it is computed, and none is missed where it is given.
-static void consume_kept(frontend_unit *u, uint32_t op, const tensor_op *lowered, schedule_resolver *r) {
-    const tensor_op *whole = u->ops.data[op].twin == TWIN_SAVED && r->made.len ? without_twin(u, op) : NULL;
+// `save` and `recompute` have decided which stages there are. What says how to compute one has its
+// meaning where it is computed, and none is missed where it is given.
+static void consume_kept(frontend_unit *u, uint32_t op, const tensor_op *lowered,
+                         schedule_resolver *r) {
+    const tensor_op *whole = u->ops.data[op].twin == TWIN_SAVED && r->made.len ? without_twin(u, op)
+                                                                               : NULL;
     for (uint32_t i = 0; i < r->made.len; i++)
         for (uint32_t k = 0; k < r->made.data[i]->cells.len; k++) {
             schedule_cell *c = &r->made.data[i]->cells.data[k];
@@ -188,7 +198,8 @@ bool frontend_schedules(frontend_unit *u, uint32_t op, const char *target, const
         list.len = schedule_for(named, target);
     }
     const ast_item *body = sema_op_body(s, item);
-    schedule_op compiled = {.path = u->ops.data[op].path, .item = item, .body = body, .op = lowered};
+    schedule_op compiled = {
+        .path = u->ops.data[op].path, .item = item, .body = body, .op = lowered};
     schedule_resolver r = {.place = {.s = s, .op = &compiled, .target = target}, .unit = u};
     uint32_t errors = diag_raised(u->ds);
     for (uint32_t i = 0; i < list.len; i++) add_schedule(&r, list.data[i], out);

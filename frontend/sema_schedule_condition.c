@@ -1,7 +1,7 @@
-// The conditions of a schedule, for one form of its op. Types, functions, facts and sizes that are known
-// decide now; the rest is left to the plan (sizes, statistics, the device) and to each launch (alignment). No
-// guard of a program is an alternative, so where aligned(x, 16) stands under || the schedule stands there
-// several times.
+// The conditions of a schedule, for one form of its op. Types, functions, facts and sizes that are
+// known decide now; the rest is left to the plan (sizes, statistics, the device) and to each launch
+// (alignment). No guard of a program is an alternative, so where aligned(x, 16) stands under || the
+// schedule stands there several times.
 #include "sema_schedule_names.h"
 #include "sema_schedule_ratio.h"
 #include "sema_schedule_resolve.h"
@@ -16,12 +16,13 @@ typedef struct {
 
 static arena *arena_of(const deciding *k) { return k->numbers.arena; }
 
-// ---- Names -----------------------------------------------------------------------------------------------
+// ---- Names --------------------------------------------------------------------------------------
 const char *schedule_generic_value(const schedule_place *p, const ast_generic *g) {
     const ast_names *given = p->op->item->kind == AST_OP_ALIAS ? p->op->item->names : NULL;
     for (const ast_generic *h = p->op->body->generics; h && given; h = h->next, given = given->next)
         if (h == g) return given->name.text;
-    const char *defined = sema_define(p->s, g->name.text), *kind = g->kind.text ? g->kind.text : "float";
+    const char *defined = sema_define(p->s, g->name.text),
+               *kind = g->kind.text ? g->kind.text : "float";
     if (defined) return intern(p->s->names, defined);
     return intern(p->s->names, !strcmp(kind, "float") ? "f32" : !strcmp(kind, "int") ? "i32" : "");
 }
@@ -32,10 +33,13 @@ static const char *name_value(const deciding *k, const ast_expr *e) {
     while (e->kind == AST_PAREN) e = e->args;
     if (e->kind != AST_NAME) return NULL;
     const ast_generic *g = schedule_generic_find(k->place->op, e->name.text);
-    if (g) return g->kind.text && !strcmp(g->kind.text, "size") ? NULL : schedule_generic_value(k->place, g);
+    if (g)
+        return g->kind.text && !strcmp(g->kind.text, "size") ? NULL
+                                                             : schedule_generic_value(k->place, g);
     if (schedule_is_size(k->place->op->op, e->name.text)) return NULL;
-    return sema_dtype(e->name.text, &t) || schedule_is_function(k->place->s, e->name.text) ? e->name.text
-                                                                                           : NULL;
+    return sema_dtype(e->name.text, &t) || schedule_is_function(k->place->s, e->name.text)
+               ? e->name.text
+               : NULL;
 }
 
 static tensor_val value_named(const deciding *k, const char *name) {
@@ -51,7 +55,7 @@ static const char *text_of(const deciding *k, const ast_expr *e) {
     return b.data;
 }
 
-// ---- Numbers ---------------------------------------------------------------------------------------------
+// ---- Numbers ------------------------------------------------------------------------------------
 static ratio number(deciding *k, const ast_expr *e);
 
 static ratio size_or_device(deciding *k, const char *name) {
@@ -74,17 +78,21 @@ static ratio size_or_device(deciding *k, const char *name) {
     ICE("a condition names '%s', which is no size", name);
 }
 
-// A number that a statistic or fact is about, times `scale`; reports one that is not known or not whole.
-static int64_t known_argument(deciding *k, const ast_expr *e, int64_t scale, int64_t least, int64_t most) {
+// A number that a statistic or fact is about, times `scale`; reports one that is not known or not
+// whole.
+static int64_t known_argument(deciding *k, const ast_expr *e, int64_t scale, int64_t least,
+                              int64_t most) {
     ratio x = ratio_apply(&k->numbers, SZ_MUL, number(k, e), ratio_new(term_known(scale), 1));
-    if (x.n.known && x.d.known && x.d.value == 1 && x.n.value >= least && x.n.value <= most) return x.n.value;
+    if (x.n.known && x.d.known && x.d.value == 1 && x.n.value >= least && x.n.value <= most)
+        return x.n.value;
     diagnostic *d = diag(k->place->s->ds, E0527, e->at, "this is no number that fits here");
-    diag_help(d,
-              scale == 1 ? "a whole number, known when the op is compiled" : "from 0 to 1, in thousandths");
+    diag_help(d, scale == 1 ? "a whole number, known when the op is compiled"
+                            : "from 0 to 1, in thousandths");
     return least;
 }
 
-// Statistics are whole numbers: means and deviations are rounded down, shares are counted in thousandths.
+// Statistics are whole numbers: means and deviations are rounded down, shares are counted in
+// thousandths.
 static ratio statistic(deciding *k, const ast_expr *e) {
     static const struct {
         const char *name;
@@ -105,8 +113,10 @@ static ratio statistic(deciding *k, const ast_expr *e) {
         size_token t = {table[i].token, value_named(k, e->args->name.text), 0};
         const ast_expr *last = e->args->next;
         if (t.kind == SZ_DENSITY) last = last->next;
-        if (table[i].scale) t.value2 = known_argument(k, last, table[i].scale, table[i].least, table[i].most);
-        if (t.kind == SZ_DENSITY) t.value2 = (t.value2 << 32) + value_named(k, e->args->next->name.text);
+        if (table[i].scale)
+            t.value2 = known_argument(k, last, table[i].scale, table[i].least, table[i].most);
+        if (t.kind == SZ_DENSITY)
+            t.value2 = (t.value2 << 32) + value_named(k, e->args->next->name.text);
         return ratio_new(term_token(&k->numbers, t), table[i].unit);
     }
     ICE("a condition calls '%s'", e->name.text);
@@ -139,10 +149,11 @@ static ratio number(deciding *k, const ast_expr *e) {
     if (e->kind == AST_PAREN) return number(k, e->args);
     if (e->kind == AST_NEG)
         return ratio_apply(&k->numbers, SZ_SUB, ratio_new(term_known(0), 1), number(k, e->args));
-    return ratio_apply(&k->numbers, token_of(e->kind), number(k, e->args), number(k, e->args->next));
+    return ratio_apply(&k->numbers, token_of(e->kind), number(k, e->args),
+                       number(k, e->args->next));
 }
 
-// ---- Conditions ------------------------------------------------------------------------------------------
+// ---- Conditions ---------------------------------------------------------------------------------
 // Alternatives; those without alignment are one at most.
 typedef schedule_alternatives formula;
 
@@ -153,8 +164,9 @@ static formula leaf(deciding *k, size_term holds, const char *text, span at) {
     schedule_conditions one = {0};
     if (holds.known && !holds.value) return f;
     if (!holds.known)
-        VEC_PUSH(arena_of(k), &one,
-                 ((schedule_condition){.text = text, .holds = term_expr(&k->numbers, holds), .at = at}));
+        VEC_PUSH(
+            arena_of(k), &one,
+            ((schedule_condition){.text = text, .holds = term_expr(&k->numbers, holds), .at = at}));
     VEC_PUSH(arena_of(k), &f, one);
     return f;
 }
@@ -182,8 +194,10 @@ static formula both(deciding *k, const formula *a, const formula *b, span at) {
     for (uint32_t i = 0; i < a->len; i++)
         for (uint32_t j = 0; j < b->len; j++) {
             schedule_conditions x = {0};
-            for (uint32_t n = 0; n < a->data[i].len; n++) VEC_PUSH(arena_of(k), &x, a->data[i].data[n]);
-            for (uint32_t n = 0; n < b->data[j].len; n++) VEC_PUSH(arena_of(k), &x, b->data[j].data[n]);
+            for (uint32_t n = 0; n < a->data[i].len; n++)
+                VEC_PUSH(arena_of(k), &x, a->data[i].data[n]);
+            for (uint32_t n = 0; n < b->data[j].len; n++)
+                VEC_PUSH(arena_of(k), &x, b->data[j].data[n]);
             VEC_PUSH(arena_of(k), &f, x);
         }
     if (f.len <= MAX_ALTERNATIVES) return f;
@@ -199,8 +213,8 @@ static formula either(deciding *k, const formula *a, const formula *b, span at) 
     if (plain(a) && plain(b)) {
         const char *x = "", *y = "";
         size_term p = term_of(k, a, &x), q = term_of(k, b, &y);
-        return leaf(k, term_apply(&k->numbers, SZ_OR, p, q), arena_printf(arena_of(k), "(%s || %s)", x, y),
-                    at);
+        return leaf(k, term_apply(&k->numbers, SZ_OR, p, q),
+                    arena_printf(arena_of(k), "(%s || %s)", x, y), at);
     }
     for (uint32_t i = 0; i < a->len; i++) VEC_PUSH(arena_of(k), &f, a->data[i]);
     for (uint32_t i = 0; i < b->len; i++) VEC_PUSH(arena_of(k), &f, b->data[i]);
@@ -246,10 +260,13 @@ static formula fact(deciding *k, const ast_expr *e) {
         return leaf(k, term_token(&k->numbers, t), text_of(k, e), e->at);
     }
     const tensor_val_info *info = &k->place->op->op->vals.data[x];
-    if (!strcmp(e->name.text, "sorted") && !fact_holds(info, "sorted") && info->role == VAL_MAP && info->rank == 1)
-        return leaf(k, term_token(&k->numbers, (size_token){SZ_SORTED, x, 0}), text_of(k, e), e->at);
+    if (!strcmp(e->name.text, "sorted") && !fact_holds(info, "sorted") && info->role == VAL_MAP &&
+        info->rank == 1)
+        return leaf(k, term_token(&k->numbers, (size_token){SZ_SORTED, x, 0}), text_of(k, e),
+                    e->at);
     if (strcmp(e->name.text, "aligned"))
-        return leaf(k, term_known(fact_holds(&k->place->op->op->vals.data[x], e->name.text)), NULL, e->at);
+        return leaf(k, term_known(fact_holds(&k->place->op->op->vals.data[x], e->name.text)), NULL,
+                    e->at);
     formula f = leaf(k, term_known(1), NULL, e->at);
     schedule_condition c = {.kind = SCHEDULE_ALIGNED,
                             .text = text_of(k, e),
@@ -285,13 +302,15 @@ static formula membership(deciding *k, const ast_condition *w) {
     return leaf(k, any, text.data, w->expr->at);
 }
 
-bool schedule_conditions_open(const schedule_place *p, const ast_item *item, schedule_alternatives *out) {
+bool schedule_conditions_open(const schedule_place *p, const ast_item *item,
+                              schedule_alternatives *out) {
     deciding k = {.place = p, .numbers = {.arena = p->s->arena}};
     uint32_t errors = diag_raised(p->s->ds);
     formula all = leaf(&k, term_known(1), NULL, NO_SPAN);
     for (const ast_condition *w = item->schedule.when; w; w = w->next) {
         formula f = w->in ? membership(&k, w) : formula_of(&k, w->expr);
-        if (k.numbers.overflow) diag(p->s->ds, E0527, w->expr->at, "its numbers do not fit in 64 bits");
+        if (k.numbers.overflow)
+            diag(p->s->ds, E0527, w->expr->at, "its numbers do not fit in 64 bits");
         k.numbers.overflow = false;
         all = both(&k, &all, &f, w->expr->at);
     }

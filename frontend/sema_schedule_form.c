@@ -78,7 +78,7 @@ static fit fit_part(fitting *f, const schedule_part *p) {
     return schedule_word_check(f->c, p->kind, w) ? FIT_GOOD : FIT_FAULTY;
 }
 
-// ---- Options --------------------------------------------------------------------------------------------
+// ---- Options ------------------------------------------------------------------------------------
 static bool starts_option(const fitting *f, uint32_t i) {
     return f->form.parts[i].option && (!i || f->form.parts[i - 1].option < f->form.parts[i].option);
 }
@@ -86,7 +86,9 @@ static bool starts_option(const fitting *f, uint32_t i) {
 // An option that starts with a kind is known by a word of that kind.
 static bool fits_kind(fitting *f, schedule_kind k, const ast_subject *x) {
     const char *name = schedule_name_of(x);
-    if (!name) return k == SCHEDULE_COUNT && (x->kind == AST_SUBJECT_NUMBER || x->kind == AST_SUBJECT_BINARY);
+    if (!name)
+        return k == SCHEDULE_COUNT &&
+               (x->kind == AST_SUBJECT_NUMBER || x->kind == AST_SUBJECT_BINARY);
     if (schedule_let_find(f->c, name)) return true;
     if (k == SCHEDULE_TYPE && schedule_is_float_generic(f->c, name)) return true;
     if (k == SCHEDULE_SHAPE) return name[0] == 'm' && name[1] >= '0' && name[1] <= '9';
@@ -106,10 +108,12 @@ static uint32_t find_option(fitting *f, const ast_word *w) {
 
 // `none` takes the place of all words but the subject.
 static void report_late_none(fitting *f, span at) {
-    const char *verb = f->c->what->verb, *subject = f->subject ? schedule_name_of(f->subject) : NULL;
-    diagnostic *d = diag(f->c->s->ds, E0518, at, "'none' stands in place of what '%s' says, not behind it",
-                         verb);
-    diag_help(d, "its cell is emptied by '%s%s%s none;'", verb, subject ? " " : "", subject ? subject : "");
+    const char *verb = f->c->what->verb,
+               *subject = f->subject ? schedule_name_of(f->subject) : NULL;
+    diagnostic *d = diag(f->c->s->ds, E0518, at,
+                         "'none' stands in place of what '%s' says, not behind it", verb);
+    diag_help(d, "its cell is emptied by '%s%s%s none;'", verb, subject ? " " : "",
+              subject ? subject : "");
 }
 
 static void report_no_option(fitting *f, const ast_word *w) {
@@ -135,7 +139,8 @@ static void report_no_option(fitting *f, const ast_word *w) {
         if (!starts_option(f, i)) continue;
         if (p->keyword) VEC_PUSH(s->arena, &there, keyword_text(f, p));
         for (uint32_t k = 0; !p->keyword && schedule_word_at(k); k++)
-            if (schedule_word_at(k)->kind == p->kind) VEC_PUSH(s->arena, &there, schedule_word_at(k)->text);
+            if (schedule_word_at(k)->kind == p->kind)
+                VEC_PUSH(s->arena, &there, schedule_word_at(k)->text);
     }
     if (!diag_suggest(d, at, name, there.data, there.len)) form_help(f, d);
 }
@@ -157,8 +162,8 @@ static bool may_stand(fitting *f, const schedule_part *p, span at) {
     }
     f->given[p->option] = at;
     if (!p->inside || f->given[p->inside].hi) return true;
-    form_help(f, diag(f->c->s->ds, E0519, at, "'%s' stands only with '%s'", option_text(f, p->option),
-                      option_text(f, p->inside)));
+    form_help(f, diag(f->c->s->ds, E0519, at, "'%s' stands only with '%s'",
+                      option_text(f, p->option), option_text(f, p->inside)));
     return true;
 }
 
@@ -176,7 +181,7 @@ static bool fit_option(fitting *f) {
     return true;
 }
 
-// ---- Subjects and statements ----------------------------------------------------------------------------
+// ---- Subjects and statements --------------------------------------------------------------------
 static void add_cells(fitting *f, const ast_word *w, bool empty) {
     for (const ast_subject *x = w->subjects; x; x = x->list)
         if (x->kind == AST_SUBJECT_PATH)
@@ -210,7 +215,8 @@ static bool fit_subject(fitting *f, schedule_prefixes *stages) {
     fit subject = fit_part(f, p);
     if (subject == FIT_STOP) return false;
     if (subject == FIT_GOOD) add_cells(f, w, is_none(f->word));
-    if (p->kind == SCHEDULE_INDEX || p->kind == SCHEDULE_REDUCED) f->c->index = schedule_name_of(w->subjects);
+    if (p->kind == SCHEDULE_INDEX || p->kind == SCHEDULE_REDUCED)
+        f->c->index = schedule_name_of(w->subjects);
     if (p->kind == SCHEDULE_STAGES && subject == FIT_GOOD) search_in(f, stages, w);
     return !is_none(f->word);
 }
@@ -222,6 +228,5 @@ void schedule_fit(schedule_checker *c, const ast_word *words, span verb) {
     if (!fit_subject(&f, &stages)) return;
     for (uint32_t i = f.form.subject; i < f.form.n && !f.form.parts[i].option; i++)
         if (fit_part(&f, &f.form.parts[i]) == FIT_STOP) return;
-    while (f.word && fit_option(&f))
-        ;
+    while (f.word && fit_option(&f));
 }

@@ -1,10 +1,10 @@
-// Expressions in schedules: extents, which are numbers and lets; keys and factors, which are functions of an
-// index.
+// Expressions in schedules: extents, which are numbers and lets; keys and factors, which are
+// functions of an index.
 #include "sema_schedule_names.h"
 #include <math.h>
 #include <string.h>
 
-// ---- Extents --------------------------------------------------------------------------------------------
+// ---- Extents ------------------------------------------------------------------------------------
 static bool extent_value(schedule_checker *c, const ast_expr *e, double *out);
 
 static bool subject_value(schedule_checker *c, const ast_subject *x, double *out) {
@@ -28,7 +28,8 @@ static bool let_value(schedule_checker *c, schedule_let *let, span at, double *o
     let->open = true;
     bool good = subject_value(c, let->value, out);
     double other;
-    for (const ast_subject *x = let->value->choice; x; x = x->choice) good &= subject_value(c, x, &other);
+    for (const ast_subject *x = let->value->choice; x; x = x->choice)
+        good &= subject_value(c, x, &other);
     let->open = false;
     return good;
 }
@@ -43,7 +44,8 @@ static bool name_value(schedule_checker *c, const ast_expr *e, double *out) {
     }
     diagnostic *d = diag(c->s->ds, E0520, e->at, "'%s' is no number known here", e->name.text);
     schedule_names there = {0};
-    for (uint32_t i = 0; i < c->lets.len; i++) VEC_PUSH(c->s->arena, &there, c->lets.data[i].name.text);
+    for (uint32_t i = 0; i < c->lets.len; i++)
+        VEC_PUSH(c->s->arena, &there, c->lets.data[i].name.text);
     if (!diag_suggest(d, e->at, e->name.text, there.data, there.len))
         diag_help(d, "extents are made of numbers and lets: let %s = 32;", e->name.text);
     return false;
@@ -74,7 +76,8 @@ static bool extent_value(schedule_checker *c, const ast_expr *e, double *out) {
     case AST_MUL:
     case AST_DIV:
     case AST_MOD:
-        return extent_value(c, e->args, &a) & extent_value(c, e->args->next, &b) && operate(c, e, a, b, out);
+        return extent_value(c, e->args, &a) & extent_value(c, e->args->next, &b) &&
+               operate(c, e, a, b, out);
     case AST_PRIMED:
     case AST_REF:
     case AST_TUPLE:
@@ -114,7 +117,7 @@ bool schedule_extent(schedule_checker *c, const ast_subject *x, int64_t *out) {
     return false;
 }
 
-// ---- Keys and factors -----------------------------------------------------------------------------------
+// ---- Keys and factors ---------------------------------------------------------------------------
 typedef struct {
     schedule_checker *c;
     bool of_index;   // a key: of the subject and nothing else; a factor may use any one index
@@ -126,21 +129,24 @@ static bool key_expr(key *k, const ast_expr *e);
 
 static bool key_fault(key *k, span at, const char *what, const char *name) {
     diagnostic *d = diag(k->c->s->ds, E0529, at, what, name);
-    diag_help(d, k->of_index ? "a key is a function of its index, such as degree(dst, v)"
-                             : "a factor is a number, a scalar of the op or a function of an index");
+    diag_help(d, k->of_index
+                     ? "a key is a function of its index, such as degree(dst, v)"
+                     : "a factor is a number, a scalar of the op or a function of an index");
     return false;
 }
 
 static bool is_constant(const char *name) {
-    return !strcmp(name, "inf") || !strcmp(name, "none") || !strcmp(name, "pi") || !strcmp(name, "true") ||
-           !strcmp(name, "false");
+    return !strcmp(name, "inf") || !strcmp(name, "none") || !strcmp(name, "pi") ||
+           !strcmp(name, "true") || !strcmp(name, "false");
 }
 
 static bool unknown_name(key *k, span at, const char *name) {
     const tensor_op *op = k->c->op->op;
     schedule_names there = {0};
-    for (tensor_val v = 0; v < op->nparams; v++) VEC_PUSH(k->c->s->arena, &there, op->vals.data[v].name);
-    diagnostic *d = diag(k->c->s->ds, E0517, at, "'%s' names nothing in '%s'", name, k->c->op->path);
+    for (tensor_val v = 0; v < op->nparams; v++)
+        VEC_PUSH(k->c->s->arena, &there, op->vals.data[v].name);
+    diagnostic *d = diag(k->c->s->ds, E0517, at, "'%s' names nothing in '%s'", name,
+                         k->c->op->path);
     diag_suggest(d, at, name, there.data, there.len);
     return false;
 }
@@ -175,12 +181,14 @@ static bool key_ref(key *k, const ast_expr *e) {
     uint32_t n = 0;
     bool good = true;
     for (const ast_expr *a = e->args; a; a = a->next, n++) good &= key_expr(k, a);
-    if (!c->op->op || (v && v->rank == n && v->role != VAL_STAGE && v->role != VAL_RESULT)) return good;
+    if (!c->op->op || (v && v->rank == n && v->role != VAL_STAGE && v->role != VAL_RESULT))
+        return good;
     if (!v) {
         return unknown_name(k, e->name.at, e->name.text);
     }
     if (v->rank != n) return key_fault(k, e->at, "'%s' has another number of axes", e->name.text);
-    return key_fault(k, e->at, "'%s' is computed by the op, and a schedule is chosen before", e->name.text);
+    return key_fault(k, e->at, "'%s' is computed by the op, and a schedule is chosen before",
+                     e->name.text);
 }
 
 static uint32_t fn_arity(const ast_item *fn) {
@@ -218,7 +226,9 @@ static bool key_call(key *k, const ast_expr *e) {
     }
     int want = fn ? (int)fn_arity(fn) : builtin_arity(e->name.text);
     if (want < 0) return no_function(k, e);
-    return plain && want == (int)n ? good : key_fault(k, e->at, "'%s' takes other arguments", e->name.text);
+    return plain && want == (int)n
+               ? good
+               : key_fault(k, e->at, "'%s' takes other arguments", e->name.text);
 }
 
 static bool key_expr(key *k, const ast_expr *e) {

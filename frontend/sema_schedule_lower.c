@@ -1,5 +1,6 @@
-// Keys and factors of a schedule as tensor IR: over one index, a variable of its own, in a copy of the op.
-// The reductions in them, such as the sum that degree(dst, v) is, become stages that the op does not compute.
+// Keys and factors of a schedule as tensor IR: over one index, a variable of its own, in a copy of
+// the op. The reductions in them, such as the sum that degree(dst, v) is, become stages that the op
+// does not compute.
 //     order v by degree(dst, v)  →  key = load(rows.order.sum, v)
 //                                   rows.order.sum[v] = sum {e : dst(e) == v} 1
 #include "sema_equation.h"
@@ -7,7 +8,7 @@
 #include "sema_schedule_resolve.h"
 #include <string.h>
 
-// ---- Lets ------------------------------------------------------------------------------------------------
+// ---- Lets ---------------------------------------------------------------------------------------
 const ast_subject *schedule_first_choice(const schedule_checker *c, const ast_subject *x) {
     for (const char *name; (name = schedule_name_of(x)) != NULL;) {
         const schedule_let *let = schedule_let_find(c, name);
@@ -35,13 +36,14 @@ static ast_expr *without_lets(arena *a, const schedule_checker *c, const ast_exp
         return copy;
     }
     *copy = *e;
-    for (const ast_expr *x = e->args; x; x = x->next, end = &(*end)->next) *end = without_lets(a, c, x);
+    for (const ast_expr *x = e->args; x; x = x->next, end = &(*end)->next)
+        *end = without_lets(a, c, x);
     *end = NULL;
     copy->next = NULL;
     return copy;
 }
 
-// ---- What names stand for --------------------------------------------------------------------------------
+// ---- What names stand for -----------------------------------------------------------------------
 static void declare_generics(lowering *L, const schedule_place *p, scope *names) {
     for (const ast_generic *g = p->op->body->generics; g; g = g->next)
         if (!g->kind.text || strcmp(g->kind.text, "size"))
@@ -60,14 +62,16 @@ static void declare_names(lowering *L, scope *names) {
         const tensor_val_info *i = &op->vals.data[v];
         if (i->type == DT_F64) L->real = DT_F64;
         if (i->role != VAL_RESULT)
-            scope_add(
-                L->arena, names,
-                (entity){.kind = ENT_VALUE, .name = intern(L->s->names, i->name), .at = i->at, .val = v});
+            scope_add(L->arena, names,
+                      (entity){.kind = ENT_VALUE,
+                               .name = intern(L->s->names, i->name),
+                               .at = i->at,
+                               .val = v});
     }
 }
 
-static bool declare_index(lowering *L, scope *names, const schedule_key_place *k, tensor_space space, span at,
-                          tensor_var *out) {
+static bool declare_index(lowering *L, scope *names, const schedule_key_place *k,
+                          tensor_space space, span at, tensor_var *out) {
     index_info *i = ARENA_NEW(L->arena, index_info);
     *out = tensor_add_var(L->op, k->index, space);
     *i = (index_info){.name = k->index, .at = at, .space = space, .found_at = at, .var = *out};
@@ -77,7 +81,8 @@ static bool declare_index(lowering *L, scope *names, const schedule_key_place *k
 }
 
 // The space of the index it is over: that of a key's map, or what its stages say.
-static bool find_space(const schedule_key_place *k, const tensor_val_info *map, span at, tensor_space *out) {
+static bool find_space(const schedule_key_place *k, const tensor_val_info *map, span at,
+                       tensor_space *out) {
     if (map) return *out = map->axes[0], true;
     if (schedule_index_space(k->c, k->stage, k->index, out)) return true;
     diag(k->c->ds, E0516, at, "'%s' is no index of '%s' as it is compiled here", k->index,
@@ -87,14 +92,15 @@ static bool find_space(const schedule_key_place *k, const tensor_val_info *map, 
 
 // The index that a factor uses; NULL: none.
 static const char *index_in(const schedule_checker *c, const ast_expr *e) {
-    if (e->kind == AST_NAME && !schedule_value_find(c, e->name.text) && schedule_is_index(c, e->name.text))
+    if (e->kind == AST_NAME && !schedule_value_find(c, e->name.text) &&
+        schedule_is_index(c, e->name.text))
         return e->name.text;
     const char *found = NULL;
     for (const ast_expr *a = e->args; a && !found; a = a->next) found = index_in(c, a);
     return found;
 }
 
-// ---- Lowering --------------------------------------------------------------------------------------------
+// ---- Lowering -----------------------------------------------------------------------------------
 static ast_expr *index_expr(arena *a, const char *index, span at) {
     ast_expr *e = ARENA_NEW(a, ast_expr);
     *e = (ast_expr){.kind = AST_NAME, .at = at, .name = {index, at}};
@@ -103,8 +109,9 @@ static ast_expr *index_expr(arena *a, const char *index, span at) {
 
 // "by dst" is dst[e].
 static const tensor_val_info *named_map(const schedule_key_place *k, const ast_expr *e) {
-    const tensor_val_info *v = e->kind == AST_NAME && k->index ? schedule_value_find(k->c, e->name.text)
-                                                               : NULL;
+    const tensor_val_info *v = e->kind == AST_NAME && k->index
+                                   ? schedule_value_find(k->c, e->name.text)
+                                   : NULL;
     return v && v->type == DT_INDEX && v->rank == 1 ? v : NULL;
 }
 
@@ -119,8 +126,12 @@ void schedule_key_lower(schedule_resolver *r, const schedule_key_place *place, c
     schedule_key_place k = *place;
     frontend_unit *u = r->unit;
     if (!r->op) r->op = tensor_op_copy(u->arena, r->place.op->op);
-    lowering L = {
-        .s = u->sema, .arena = u->arena, .ds = u->ds, .op = r->op, .real = DT_F32, .loop = TENSOR_NO_LOOP};
+    lowering L = {.s = u->sema,
+                  .arena = u->arena,
+                  .ds = u->ds,
+                  .op = r->op,
+                  .real = DT_F32,
+                  .loop = TENSOR_NO_LOOP};
     ast_expr *e = without_lets(u->arena, k.c, subject_expr(u->arena, x));
     textbuf text = textbuf_new(u->arena);
     scope names = {0};

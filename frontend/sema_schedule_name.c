@@ -1,5 +1,6 @@
-// What the names of a schedule stand for: stages, indices and values of the lowered op. Gradients are not
-// derived yet when schedules are checked, so a gradient's stages, indices and values are taken as they are.
+// What the names of a schedule stand for: stages, indices and values of the lowered op. Gradients
+// are not derived yet when schedules are checked, so a gradient's stages, indices and values are
+// taken as they are.
 #include "sema_schedule_names.h"
 #include <string.h>
 
@@ -27,8 +28,7 @@ schedule_let *schedule_let_find(const schedule_checker *c, const char *name) {
     return NULL;
 }
 
-// ---- Paths
-// ----------------------------------------------------------------------------------------------
+// ---- Paths --------------------------------------------------------------------------------------
 bool schedule_path_covers(const char *path, const char *stage) {
     if (!path) return true;
     if (!stage) return false;
@@ -36,12 +36,13 @@ bool schedule_path_covers(const char *path, const char *stage) {
     return !*path && (!*stage || *stage == '.');
 }
 
-// ---- Stages ---------------------------------------------------------------------------------------------
+// ---- Stages -------------------------------------------------------------------------------------
 // NULL: none does.
 static const char *stage_that_writes(const tensor_op *op, const tensor_val_info *v) {
     for (uint32_t i = 0; i < op->stages.len; i++)
         for (uint32_t t = 0; t < op->stages.data[i].ntargets; t++)
-            if (&op->vals.data[op->stages.data[i].targets[t].val] == v) return op->stages.data[i].name;
+            if (&op->vals.data[op->stages.data[i].targets[t].val] == v)
+                return op->stages.data[i].name;
     return NULL;
 }
 
@@ -74,14 +75,18 @@ bool schedule_stage_known(schedule_checker *c, const char *path, span at) {
                   "leave it out, here and in the op");
         return false;
     }
-    diagnostic *d = beside ? diag(c->s->ds, E0515, at, "'%s' is not a stage: stage '%s' computes it too", path, beside)
-                           : diag(c->s->ds, E0515, at, v ? "'%s' is a parameter of '%s', not a stage" : "'%s' is no stage of '%s'", path, c->op->path);
+    diagnostic *d = beside ? diag(c->s->ds, E0515, at,
+                                  "'%s' is not a stage: stage '%s' computes it too", path, beside)
+                           : diag(c->s->ds, E0515, at,
+                                  v ? "'%s' is a parameter of '%s', not a stage"
+                                    : "'%s' is no stage of '%s'",
+                                  path, c->op->path);
     if (v) diag_note(d, v->at, "'%s' is declared here", path);
     schedule_suggest(c, d, at, path, &there, "its stages");
     return false;
 }
 
-// ---- Indices --------------------------------------------------------------------------------------------
+// ---- Indices ------------------------------------------------------------------------------------
 static const char *source_name(const tensor_op *op, tensor_var v) {
     return tensor_id_name(op->ids, op->vars.data[v].id);
 }
@@ -114,7 +119,8 @@ static bool stage_has(const index_search *q, const tensor_stage *st) {
 }
 
 bool schedule_reduces(const schedule_checker *c, const tensor_stage *st, const char *name) {
-    return stage_has(&(index_search){.c = c, .name = name, .bound_only = true, .space = TENSOR_NO_SPACE}, st);
+    return stage_has(
+        &(index_search){.c = c, .name = name, .bound_only = true, .space = TENSOR_NO_SPACE}, st);
 }
 
 static bool found(const index_search *q) {
@@ -131,7 +137,8 @@ bool schedule_is_index(const schedule_checker *c, const char *name) {
     return c->op->op && found(&(index_search){.c = c, .name = name, .space = TENSOR_NO_SPACE});
 }
 
-bool schedule_index_space(const schedule_checker *c, const char *stage, const char *name, tensor_space *out) {
+bool schedule_index_space(const schedule_checker *c, const char *stage, const char *name,
+                          tensor_space *out) {
     const tensor_op *op = c->op->op;
     const char *of = schedule_rows_of(c, stage), *path = of ? of : stage;
     for (uint32_t i = 0; i < op->stages.len; i++) {
@@ -172,7 +179,8 @@ schedule_ids schedule_index_ids(const schedule_checker *c, const char *stage, co
 static bool schedule_index_lies_in(const schedule_checker *c, const char *name, tensor_space s) {
     if (unknowable(c)) return true;
     for (uint32_t i = 0; i < c->prefixes->len; i++)
-        if (found(&(index_search){.c = c, .path = c->prefixes->data[i].path, .name = name, .space = s}))
+        if (found(&(index_search){
+                .c = c, .path = c->prefixes->data[i].path, .name = name, .space = s}))
             return true;
     return false;
 }
@@ -199,13 +207,15 @@ static void report_index(schedule_checker *c, const schedule_prefix *p, const ch
                          bool exists) {
     const char *of = p->path && !c->any ? p->path : c->op->path;
     const tensor_stage *st = stage_at(c->op->op, p->path);
-    diagnostic *d = c->any   ? diag(c->s->ds, E0516, at, "'%s' is no index of the stages fused", name)
-                    : exists ? diag(c->s->ds, E0516, at, "'%s' is not reduced over in '%s'", name, of)
-                             : diag(c->s->ds, E0516, at, "'%s' is no index of '%s'", name, of);
+    diagnostic *d = c->any ? diag(c->s->ds, E0516, at, "'%s' is no index of the stages fused", name)
+                    : exists
+                        ? diag(c->s->ds, E0516, at, "'%s' is not reduced over in '%s'", name, of)
+                        : diag(c->s->ds, E0516, at, "'%s' is no index of '%s'", name, of);
     if (st && st->at.hi) diag_note(d, st->at, "'%s' is computed here", st->name);
     schedule_names there = {0};
     for (uint32_t i = 0; i < c->prefixes->len; i++)
-        if (c->any || &c->prefixes->data[i] == p) list_indices(c, c->prefixes->data[i].path, &there);
+        if (c->any || &c->prefixes->data[i] == p)
+            list_indices(c, c->prefixes->data[i].path, &there);
     if (!exists) schedule_suggest(c, d, at, name, &there, "its indices");
 }
 
@@ -225,7 +235,7 @@ bool schedule_index_known(schedule_checker *c, const char *name, span at, bool r
     return good;
 }
 
-// ---- Values ---------------------------------------------------------------------------------------------
+// ---- Values -------------------------------------------------------------------------------------
 const tensor_val_info *schedule_value_find(const schedule_checker *c, const char *name) {
     const tensor_op *op = c->op->op;
     for (tensor_val v = 0; op && v < op->vals.len; v++)
@@ -239,12 +249,13 @@ static void report_value(schedule_checker *c, const char *name, span at, bool ma
     schedule_names there = {0};
     for (tensor_val v = 0; v < op->vals.len; v++) {
         const tensor_val_info *i = &op->vals.data[v];
-        bool fits = i->role != VAL_CLASSES && i->role != VAL_SCALAR && (!map || i->type == DT_INDEX);
+        bool fits = i->role != VAL_CLASSES && i->role != VAL_SCALAR &&
+                    (!map || i->type == DT_INDEX);
         if (fits) VEC_PUSH(c->s->arena, &there, i->name);
     }
     diagnostic *d = diag(c->s->ds, E0517, at,
-                         map ? "'%s' is no map of '%s'" : "'%s' is no tensor, map or stage of '%s'", name,
-                         c->op->path);
+                         map ? "'%s' is no map of '%s'" : "'%s' is no tensor, map or stage of '%s'",
+                         name, c->op->path);
     const tensor_val_info *v = schedule_value_find(c, name);
     if (v && v->at.hi) diag_note(d, v->at, "'%s' is declared here", name);
     schedule_suggest(c, d, at, v ? "" : name, &there, map ? "its maps" : "it has");
@@ -254,7 +265,8 @@ bool schedule_value_known(schedule_checker *c, const char *path, span at) {
     if (unknowable(c)) return true;
     const tensor_val_info *v = schedule_value_find(c, path);
     if (v && v->role == VAL_SCALAR) {
-        diagnostic *d = diag(c->s->ds, E0517, at, "'%s' is passed by value, so it lives nowhere else", path);
+        diagnostic *d = diag(c->s->ds, E0517, at,
+                             "'%s' is passed by value, so it lives nowhere else", path);
         diag_note(d, v->at, "'%s' is declared here", path);
         return false;
     }
@@ -272,13 +284,15 @@ bool schedule_map_known(schedule_checker *c, const char *name, span at, bool of_
     }
     bool known = of_index && c->index && !c->op->gradient && schedule_is_index(c, c->index);
     if (!known || (v->rank == 1 && schedule_index_lies_in(c, c->index, v->axes[0]))) return true;
-    diagnostic *d = diag(c->s->ds, E0529, at, "'%s' is no map of what '%s' runs over", name, c->index);
+    diagnostic *d = diag(c->s->ds, E0529, at, "'%s' is no map of what '%s' runs over", name,
+                         c->index);
     if (v->rank == 1) diag_note(d, v->at, "it maps %s", c->op->op->spaces.data[v->axes[0]].name);
     return false;
 }
 
 bool schedule_is_size(const tensor_op *op, const char *name) {
     for (tensor_space s = 0; s < op->spaces.len; s++)
-        if (op->spaces.data[s].kind != SPACE_COUNT_OF && !strcmp(op->spaces.data[s].name, name)) return true;
+        if (op->spaces.data[s].kind != SPACE_COUNT_OF && !strcmp(op->spaces.data[s].name, name))
+            return true;
     return false;
 }

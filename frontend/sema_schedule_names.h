@@ -11,19 +11,20 @@ bool schedule_stage_known(schedule_checker *c, const char *path, span at);
 // TENSOR_NO_SPACE.
 const char *schedule_rows_of(const schedule_checker *c, const char *path);
 tensor_space schedule_rows_called(const tensor_op *op, const tensor_stage *st, const char *name);
-tensor_id schedule_row_id(const tensor_op *op, const tensor_stage *st,
-                          const char *name);   // of that row
+// of that row
+tensor_id schedule_row_id(const tensor_op *op, const tensor_stage *st, const char *name);
 bool schedule_index_known(schedule_checker *c, const char *name, span at, bool reduced);
-bool schedule_reduces(const schedule_checker *c, const tensor_stage *st,
-                      const char *name);   // over that index
+// over that index
+bool schedule_reduces(const schedule_checker *c, const tensor_stage *st, const char *name);
+// of the first stage that has it
 bool schedule_index_space(const schedule_checker *c, const char *stage, const char *name,
-                          tensor_space *out);   // of the first stage that has it
+                          tensor_space *out);
 bool schedule_value_known(schedule_checker *c, const char *path, span at);
 const tensor_val_info *schedule_value_find(const schedule_checker *c, const char *name);
 // The indices called so of the stages at that path; none: they have none.
 schedule_ids schedule_index_ids(const schedule_checker *c, const char *stage, const char *name);
-bool schedule_path_covers(
-    const char *path, const char *stage);   // equal, or the stage lies inside; NULL: every stage
+// equal, or the stage lies inside; NULL: every stage
+bool schedule_path_covers(const char *path, const char *stage);
 bool schedule_is_index(const schedule_checker *c, const char *name);   // of any stage
 bool schedule_is_size(const tensor_op *op, const char *name);
 bool schedule_map_known(schedule_checker *c, const char *name, span at, bool of_index);

@@ -1,5 +1,5 @@
-// What a schedule leaves to the tuner: words with choices, names of such words, statements that may be left
-// out. Passes take the first choice; a listing shows them all.
+// What a schedule leaves to the tuner: words with choices, names of such words, statements that may
+// be left out. Passes take the first choice; a listing shows them all.
 //     let N = 4 | 8;  block v 2 * N;  tune tile e 32 | 64;
 #include "sema_schedule_names.h"
 #include "sema_schedule_resolve.h"
@@ -41,7 +41,7 @@ const char *schedule_open_text(const schedule_checker *c, const ast_subject *x) 
 
 bool schedule_optional(const ast_statement *st) { return !strcmp(st->verb.text, "tune"); }
 
-// ---- Names -----------------------------------------------------------------------------------------------
+// ---- Names --------------------------------------------------------------------------------------
 static void name_lets(const schedule_checker *c, const ast_subject *x, bool *named);
 
 static void name_let(const schedule_checker *c, const char *name, bool *named) {

@@ -20,7 +20,8 @@ bool schedule_path_is(const ast_path *p, const char *text) {
 const ast_item *schedule_named(const sema *s, const char *path, const char *name) {
     for (uint32_t i = 0; i < s->schedules.len; i++) {
         const ast_item *item = s->schedules.data[i];
-        if (item->name.text == name && item->path && schedule_path_is(item->path, path)) return item;
+        if (item->name.text == name && item->path && schedule_path_is(item->path, path))
+            return item;
     }
     return NULL;
 }

@@ -1,5 +1,5 @@
-// Exact fractions of conditions, folded where they are known: the runtime computes in whole numbers, so a
-// comparison is multiplied out.
+// Exact fractions of conditions, folded where they are known: the runtime computes in whole
+// numbers, so a comparison is multiplied out.
 //     a / b < c / d  →  a * d < c * b          where b * d is known and positive
 //                       b * d > 0 && a * d < c * b || b * d < 0 && c * b < a * d
 #include "sema_schedule_ratio.h"
@@ -73,7 +73,7 @@ size_term term_not(ratio_context *c, size_term a) {
     return r;
 }
 
-// ---- Fractions -------------------------------------------------------------------------------------------
+// ---- Fractions ----------------------------------------------------------------------------------
 ratio ratio_new(size_term n, int64_t d) { return (ratio){n, term_known(d), term_known(1)}; }
 
 // Known ones in lowest terms, with a positive denominator.
@@ -83,7 +83,8 @@ static ratio reduced(ratio_context *c, ratio x) {
         x.d = term_apply(c, SZ_SUB, term_known(0), x.d);
     }
     if (!x.n.known || !x.d.known || x.d.value == 0) return x;
-    uint64_t a = x.n.value < 0 ? 0 - (uint64_t)x.n.value : (uint64_t)x.n.value, b = (uint64_t)x.d.value;
+    uint64_t a = x.n.value < 0 ? 0 - (uint64_t)x.n.value : (uint64_t)x.n.value,
+             b = (uint64_t)x.d.value;
     while (b) {
         uint64_t rest = a % b;
         a = b;
@@ -103,7 +104,8 @@ bool ratio_decimal(const char *text, ratio *out) {
             point = true;
             continue;
         }
-        if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, *text - '0', &n)) return false;
+        if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, *text - '0', &n))
+            return false;
         if (point && __builtin_mul_overflow(d, 10, &d)) return false;
     }
     if (*text == 'e' || *text == 'E') {
@@ -121,7 +123,8 @@ bool ratio_decimal(const char *text, ratio *out) {
 
 ratio ratio_apply(ratio_context *c, size_token_kind k, ratio a, ratio b) {
     size_term n = term_apply(c, SZ_MUL, a.n, b.d), m = term_apply(c, SZ_MUL, b.n, a.d),
-              d = term_apply(c, SZ_MUL, a.d, b.d), defined = term_apply(c, SZ_AND, a.defined, b.defined);
+              d = term_apply(c, SZ_MUL, a.d, b.d),
+              defined = term_apply(c, SZ_AND, a.defined, b.defined);
     if (k == SZ_MUL) return reduced(c, (ratio){term_apply(c, SZ_MUL, a.n, b.n), d, defined});
     if (k == SZ_DIV) return reduced(c, (ratio){n, m, defined});
     if (k == SZ_MOD) {   // a / b % c / d = (a * d % (c * b)) / (b * d)

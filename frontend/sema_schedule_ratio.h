@@ -4,9 +4,9 @@
 
 #include "schedule.h"
 
-// Conditions compute in exact fractions. What is known when an op is compiled is folded; the rest becomes a
-// size expression over whole numbers: fill(type, 64) < 0.5 is `fill(type,64) 2 * 1000 <`, as fill counts
-// thousandths.
+// Conditions compute in exact fractions. What is known when an op is compiled is folded; the rest
+// becomes a size expression over whole numbers: fill(type, 64) < 0.5 is `fill(type,64) 2 * 1000 <`,
+// as fill counts thousandths.
 typedef struct {
     bool known;
     int64_t value;    // known
@@ -27,7 +27,9 @@ size_term term_not(ratio_context *c, size_term a);
 size_expr term_expr(ratio_context *c, size_term a);
 ratio ratio_new(size_term n, int64_t d);
 bool ratio_decimal(const char *text, ratio *out);   // as written: 0.5, 1e-3; false: it does not fit
-ratio ratio_apply(ratio_context *c, size_token_kind k, ratio a, ratio b);         // ADD SUB MUL DIV MOD
-size_term ratio_compare(ratio_context *c, size_token_kind k, ratio a, ratio b);   // a division by zero: false
+// ADD SUB MUL DIV MOD
+ratio ratio_apply(ratio_context *c, size_token_kind k, ratio a, ratio b);
+// a division by zero: false
+size_term ratio_compare(ratio_context *c, size_token_kind k, ratio a, ratio b);
 
 #endif

@@ -1,5 +1,5 @@
-// A checked schedule as passes read it: inherited cells merged, lets and choices replaced, keys lowered. A
-// choice stands for its first alternative, and a statement under tune for itself.
+// A checked schedule as passes read it: inherited cells merged, lets and choices replaced, keys
+// lowered. A choice stands for its first alternative, and a statement under tune for itself.
 #include "sema_schedule_names.h"
 #include "sema_schedule_resolve.h"
 #include <ctype.h>
@@ -21,10 +21,9 @@ static span schedule_verb_span(const ast_statement *st) {
 
 static arena *arena_of(const resolving *x) { return x->r->unit->arena; }
 
-// ---- Whom names mean
-// ------------------------------------------------------------------------------------- Gradients
-// and called ops are there by now: every name that means something means a stage, an index or a
-// value.
+// ---- Whom names mean ----------------------------------------------------------------------------
+// Gradients and called ops are there by now: every name that means something means a stage, an
+// index or a value.
 static tensor_ids *ids_of(const resolving *x) { return x->r->place.op->op->ids; }
 
 static schedule_ids index_ids(resolving *x, const char *name) {
@@ -54,7 +53,7 @@ static const schedule_ids *ids_of_names(resolving *x, schedule_kind k, const cha
     return ids;
 }
 
-// ---- Words -----------------------------------------------------------------------------------------------
+// ---- Words --------------------------------------------------------------------------------------
 static const char *const *subject_texts(resolving *x, const ast_subject *s, uint32_t *n) {
     VEC(const char *) names = {0};
     for (; s; s = s->list) VEC_PUSH(arena_of(x), &names, schedule_path_text(x->c->s, s->path));
@@ -64,7 +63,8 @@ static const char *const *subject_texts(resolving *x, const ast_subject *s, uint
 
 static void set_limits(resolving *x, const ast_subject *s, schedule_value *v) {
     VEC(int64_t) limits = {0};
-    for (int64_t one; s && schedule_extent(x->c, s, &one); s = s->list) VEC_PUSH(arena_of(x), &limits, one);
+    for (int64_t one; s && schedule_extent(x->c, s, &one); s = s->list)
+        VEC_PUSH(arena_of(x), &limits, one);
     v->numbers = limits.data;
     v->nnumbers = limits.len;
 }
@@ -73,7 +73,8 @@ static void set_schedules(resolving *x, const ast_subject *s, schedule_value *v)
     v->names = subject_texts(x, s, &v->nnames);
     const schedule **classes = ARENA_ARRAY(arena_of(x), const schedule *, v->nnames);
     for (uint32_t i = 0; i < v->nnames; i++) {
-        const ast_item *item = schedule_named(x->c->s, x->c->op->path, intern(x->c->s->names, v->names[i]));
+        const ast_item *item = schedule_named(x->c->s, x->c->op->path,
+                                              intern(x->c->s->names, v->names[i]));
         if (!item || x->r->depth > 1) ICE("schedule '%s' of a bucket", v->names[i]);
         classes[i] = schedule_resolve(x->r, item);
     }
@@ -136,7 +137,7 @@ static void set_word(resolving *x, schedule_kind k, const ast_subject *s, schedu
     ICE("kind %d in a form", k);
 }
 
-// ---- Statements ------------------------------------------------------------------------------------------
+// ---- Statements ---------------------------------------------------------------------------------
 // The stages that a statement fills cells for, without those that another one took or emptied.
 static void add_stages(resolving *x) {
     VEC(const char *) names = {0};
@@ -145,7 +146,8 @@ static void add_stages(resolving *x) {
         if (w->words == x->from->words && w->stage == x->from->stage && !w->empty)
             VEC_PUSH(arena_of(x), &names, w->subject);
     }
-    schedule_value v = {.keyword = "stages", .nnames = names.len, .names = names.data, .var = UINT32_MAX};
+    schedule_value v = {
+        .keyword = "stages", .nnames = names.len, .names = names.data, .var = UINT32_MAX};
     v.ids = ids_of_names(x, SCHEDULE_STAGES, names.data, names.len);
     VEC_PUSH(arena_of(x), &x->values, v);
 }
@@ -156,12 +158,14 @@ static const char *lower_case(resolving *x, const char *text) {
     return s;
 }
 
-// A word belongs to the keyword just before it; the first that has none goes without, others by their kind.
+// A word belongs to the keyword just before it; the first that has none goes without, others by
+// their kind.
 static void add_word(resolving *x, const fitted_word *w, bool after_keyword, bool *bare) {
     const schedule_part *p = &x->form.parts[w->part];
     if (!w->word || !after_keyword) {
         schedule_value v = {.var = UINT32_MAX};
-        if (!w->word) v.keyword = arena_strndup(arena_of(x), p->keyword, strcspn(p->keyword, " []"));
+        if (!w->word)
+            v.keyword = arena_strndup(arena_of(x), p->keyword, strcspn(p->keyword, " []"));
         else if (*bare) v.keyword = lower_case(x, schedule_kind_at(p->kind)->name);
         *bare |= w->word != NULL;
         VEC_PUSH(arena_of(x), &x->values, v);
@@ -213,7 +217,8 @@ static schedule_cell resolve_cell(resolving *x, const written_cell *w) {
 }
 
 schedule *schedule_resolve(schedule_resolver *r, const ast_item *item) {
-    sema quiet = *r->unit->sema;   // all was checked: what is told from here on is about the form compiled
+    // all was checked: what is told from here on is about the form compiled
+    sema quiet = *r->unit->sema;
     quiet.ds = diag_set_new(quiet.arena, diag_sources(quiet.ds));
     schedule_checker *c = ARENA_NEW(quiet.arena, schedule_checker);
     schedule_collect(c, &quiet, item);

@@ -1,14 +1,14 @@
-// From checked schedules to those an op may be compiled by. sema_schedule_choose.c says which; _resolve.c
-// makes their cells what passes read (ir/schedule.h), _lower.c keys and factors, _open.c what is left to the
-// tuner, _condition.c and _ratio.c what is left open of conditions.
+// From checked schedules to those an op may be compiled by. sema_schedule_choose.c says which;
+// _resolve.c makes their cells what passes read (ir/schedule.h), _lower.c keys and factors, _open.c
+// what is left to the tuner, _condition.c and _ratio.c what is left open of conditions.
 #ifndef GNNC_SEMA_SCHEDULE_RESOLVE_H
 #define GNNC_SEMA_SCHEDULE_RESOLVE_H
 
 #include "sema_schedule.h"
 
-// ---- What is left open (sema_schedule_condition.c) --------------------------------------------------------
-// The conditions of a schedule for one form of its op: alternatives, each a list of conditions that all hold;
-// none: it does not apply. false: a fault was reported.
+// ---- What is left open (sema_schedule_condition.c) ----------------------------------------------
+// The conditions of a schedule for one form of its op: alternatives, each a list of conditions that
+// all hold; none: it does not apply. false: a fault was reported.
 typedef VEC(schedule_condition) schedule_conditions;
 typedef VEC(schedule_conditions) schedule_alternatives;
 typedef struct {
@@ -16,11 +16,12 @@ typedef struct {
     const schedule_op *op;   // as compiled: op->op is what it was lowered to
     const char *target;
 } schedule_place;
-bool schedule_conditions_open(const schedule_place *p, const ast_item *item, schedule_alternatives *out);
+bool schedule_conditions_open(const schedule_place *p, const ast_item *item,
+                              schedule_alternatives *out);
 // What a generic is bound to: "f16", "mul", "64"; NULL: nothing binds it.
 const char *schedule_generic_value(const schedule_place *p, const ast_generic *g);
 
-// ---- What passes read (sema_schedule_resolve.c, _lower.c) -------------------------------------------------
+// ---- What passes read (sema_schedule_resolve.c, _lower.c) ---------------------------------------
 typedef struct schedule_resolver {
     schedule_place place;
     frontend_unit *unit;
@@ -29,19 +30,19 @@ typedef struct schedule_resolver {
     uint32_t depth;
 } schedule_resolver;
 schedule *schedule_resolve(schedule_resolver *r, const ast_item *item);   // without conditions
-// A key or factor: fills v->key, v->var and v->text, and appends the stages it needs. index: the one it is
-// over, or NULL.
+// A key or factor: fills v->key, v->var and v->text, and appends the stages it needs. index: the
+// one it is over, or NULL.
 typedef struct {
     const schedule_checker *c;
     const char *stage, *index;
     const char *base;   // names of the stages it needs
 } schedule_key_place;
-void schedule_key_lower(schedule_resolver *r, const schedule_key_place *k, const ast_subject *x, schedule *s,
-                        schedule_value *v);
-const ast_subject *schedule_first_choice(const schedule_checker *c, const ast_subject *x);   // lets replaced
+void schedule_key_lower(schedule_resolver *r, const schedule_key_place *k, const ast_subject *x,
+                        schedule *s, schedule_value *v);
+// lets replaced
+const ast_subject *schedule_first_choice(const schedule_checker *c, const ast_subject *x);
 
-// ---- What is left open (sema_schedule_open.c)
-// --------------------------------------------------------------
+// ---- What is left open (sema_schedule_open.c) ---------------------------------------------------
 const char *schedule_open_text(const schedule_checker *c,
                                const ast_subject *x);              // as written; NULL: nothing is
 bool schedule_optional(const ast_statement *st);                   // it may be left out

@@ -1,6 +1,6 @@
-// Stages and indices that an op has once `rfactor` reduces what rows give: datt.rows, and the row v of V.
-// Whether a schedule has the statement is not asked, as statements come in any order: one about rows that
-// nothing makes has nothing to do.
+// Stages and indices that an op has once `rfactor` reduces what rows give: datt.rows, and the row v
+// of V. Whether a schedule has the statement is not asked, as statements come in any order: one
+// about rows that nothing makes has nothing to do.
 #include "sema_schedule_names.h"
 
 #include <strings.h>
@@ -15,7 +15,8 @@ const char *schedule_rows_of(const schedule_checker *c, const char *path) {
     for (uint32_t i = 0; path && op && i < op->stages.len; i++) {
         const char *name = op->stages.data[i].name;
         size_t n = strlen(name);
-        if (of_all_points(&op->stages.data[i]) && !strncmp(path, name, n) && !strcmp(path + n, ".rows"))
+        if (of_all_points(&op->stages.data[i]) && !strncmp(path, name, n) &&
+            !strcmp(path + n, ".rows"))
             return name;
     }
     return NULL;
@@ -29,7 +30,8 @@ tensor_id schedule_row_id(const tensor_op *op, const tensor_stage *st, const cha
 tensor_space schedule_rows_called(const tensor_op *op, const tensor_stage *st, const char *name) {
     for (tensor_val v = 0; of_all_points(st) && v < op->nparams; v++) {
         const tensor_val_info *map = &op->vals.data[v];
-        if (map->role != VAL_MAP || map->rank != 1 || strcasecmp(op->spaces.data[map->into].name, name))
+        if (map->role != VAL_MAP || map->rank != 1 ||
+            strcasecmp(op->spaces.data[map->into].name, name))
             continue;
         for (uint32_t i = 0; i < st->nbound; i++)
             if (op->vars.data[st->bound[i]].space == map->axes[0]) return map->into;

@@ -28,7 +28,7 @@ const schedule_statement *schedule_statement_find(const char *verb) {
     return NULL;
 }
 
-// ---- Forms ----------------------------------------------------------------------------------------------
+// ---- Forms --------------------------------------------------------------------------------------
 static bool kind_named(const char *text, size_t n, schedule_kind *out) {
     for (uint32_t k = 0; k < SCHEDULE_KIND_COUNT; k++)
         if (strlen(kinds[k].name) == n && !strncmp(kinds[k].name, text, n))
@@ -37,8 +37,10 @@ static bool kind_named(const char *text, size_t n, schedule_kind *out) {
 }
 
 // Keywords point into the table's text: they end at a blank or bracket.
-static void add_part(schedule_form *f, const char *text, size_t n, uint32_t option, uint32_t inside) {
-    if (f->n == SCHEDULE_MAX_PARTS) ICE("a form of schedule.def is longer than %d parts", SCHEDULE_MAX_PARTS);
+static void add_part(schedule_form *f, const char *text, size_t n, uint32_t option,
+                     uint32_t inside) {
+    if (f->n == SCHEDULE_MAX_PARTS)
+        ICE("a form of schedule.def is longer than %d parts", SCHEDULE_MAX_PARTS);
     schedule_part p = {.option = option, .inside = inside};
     if (!kind_named(text, n, &p.kind)) p.keyword = text;
     f->parts[f->n++] = p;
@@ -54,7 +56,8 @@ schedule_form schedule_form_read(const schedule_statement *st) {
         else if (*p == ']') depth--;
         p += n ? n : 1;
     }
-    const schedule_part *first = f.n && !f.parts[0].option && !f.parts[0].keyword ? &f.parts[0] : NULL;
+    const schedule_part *first = f.n && !f.parts[0].option && !f.parts[0].keyword ? &f.parts[0]
+                                                                                  : NULL;
     f.subject = first && (first->kind == SCHEDULE_INDEX || first->kind == SCHEDULE_REDUCED ||
                           first->kind == SCHEDULE_STAGES || first->kind == SCHEDULE_VALUES);
     return f;

@@ -1,5 +1,5 @@
-// Targets of schedules: "for host", "for sm_80" (that and later), "for sm_90a" (just that). Without "for" it
-// is for every GPU.
+// Targets of schedules: "for host", "for sm_80" (that and later), "for sm_90a" (just that). Without
+// "for" it is for every GPU.
 #include "gpu.h"
 #include "sema_schedule.h"
 #include <stdlib.h>
@@ -52,7 +52,7 @@ bool schedule_for(const ast_item *item, const char *target) {
     return false;
 }
 
-// ---- What a statement needs -----------------------------------------------------------------------------
+// ---- What a statement needs ---------------------------------------------------------------------
 // A statement of another schedule is told at "like".
 static diagnostic *report(schedule_checker *c, span at, const char *text, const char *why) {
     bool own = c->from == c->item;
@@ -69,7 +69,8 @@ static void check_need(schedule_checker *c, const char *needs, span at, const ch
     bool grad = !strcmp(needs, "grad");
     if (grad && c->op->gradient) return;
     if (grad) {
-        diagnostic *d = report(c, at, text, "is for gradients: a forward op keeps nothing by itself");
+        diagnostic *d = report(c, at, text,
+                               "is for gradients: a forward op keeps nothing by itself");
         diag_help(d, "say it in a schedule of '%s.grad'", c->op->path);
         return;
     }
@@ -78,7 +79,8 @@ static void check_need(schedule_checker *c, const char *needs, span at, const ch
     const char *since = any ? NULL : gpu_since(feature)->name;
     for (const ast_names *n = c->item->schedule.targets; n; n = n->next) {
         if (serves(n->name.text, any ? NULL : &feature)) continue;
-        const char *why = any ? "has no meaning on the host" : arena_printf(c->s->arena, "needs %s", since);
+        const char *why = any ? "has no meaning on the host"
+                              : arena_printf(c->s->arena, "needs %s", since);
         diag_note(report(c, at, text, why), n->name.at, "the schedule is for '%s'", n->name.text);
         return;
     }

@@ -15,10 +15,12 @@ static const struct when_call {
     {"avg", "m", false, "avg(dst): the mean preimage"},
     {"std", "m", false, "std(dst): the standard deviation of preimages"},
     {"quantile", "mn", false, "quantile(dst, 0.9): the preimage that nine of ten do not exceed"},
-    {"fill", "mn", false, "fill(type, 64): the share of rows in use where preimages are cut in tiles of 64"},
+    {"fill", "mn", false,
+     "fill(type, 64): the share of rows in use where preimages are cut in tiles of 64"},
     {"density", "mmn", false,
      "density(dst, src, 16): the share of cells in use where 16 rows have a column for each distinct value of src"},
-    {"aligned", "xn", true, "aligned(x, 16): the address and every row of x are multiples of 16 bytes"},
+    {"aligned", "xn", true,
+     "aligned(x, 16): the address and every row of x are multiples of 16 bytes"},
     {"sorted", "m", true, "sorted(dst): no entry is below the one before it"},
     {"unique", "m", true, "unique(eid)"},
     {"partial", "m", true, "partial(src)"},
@@ -68,13 +70,14 @@ static void report_name(schedule_checker *c, const ast_expr *e) {
     const tensor_val_info *v = schedule_value_find(c, name);
     if (v) {
         diagnostic *d = diag(c->s->ds, E0526, e->at,
-                             v->type == DT_INDEX ? "'%s' is a map"
-                                                 : "the value of '%s' is not known when a schedule is chosen",
+                             v->type == DT_INDEX
+                                 ? "'%s' is a map"
+                                 : "the value of '%s' is not known when a schedule is chosen",
                              name);
         diag_note(d, v->at, "'%s' is declared here", name);
         if (v->type == DT_INDEX)
-            diag_help(d, "conditions are about its preimages: max(%s), avg(%s), quantile(%s, 0.9)", name,
-                      name, name);
+            diag_help(d, "conditions are about its preimages: max(%s), avg(%s), quantile(%s, 0.9)",
+                      name, name, name);
         return;
     }
     schedule_names there = {0};
@@ -101,14 +104,15 @@ static when_kind when_name(schedule_checker *c, const ast_expr *e) {
     return WHEN_FAULTY;
 }
 
-// ---- Calls ----------------------------------------------------------------------------------------------
+// ---- Calls --------------------------------------------------------------------------------------
 static const struct when_call *call_find(const char *name) {
     for (uint32_t i = 0; i < CALLS; i++)
         if (!strcmp(calls[i].name, name)) return &calls[i];
     return NULL;
 }
 
-static bool check_argument(schedule_checker *c, const struct when_call *f, char kind, const ast_expr *a) {
+static bool check_argument(schedule_checker *c, const struct when_call *f, char kind,
+                           const ast_expr *a) {
     if (kind == 'n') {
         when_kind k = when_expr(c, a);
         if (k == WHEN_NUMBER || k == WHEN_FAULTY) return k == WHEN_NUMBER;
@@ -116,16 +120,19 @@ static bool check_argument(schedule_checker *c, const struct when_call *f, char 
         return false;
     }
     const tensor_val_info *v = a->kind == AST_NAME ? schedule_value_find(c, a->name.text) : NULL;
-    bool fits = v && (v->role == VAL_MAP || (kind == 'x' && v->role != VAL_SCALAR && v->role != VAL_STAGE));
+    bool fits = v && (v->role == VAL_MAP ||
+                      (kind == 'x' && v->role != VAL_SCALAR && v->role != VAL_STAGE));
     if (fits) return true;
     schedule_names names = {0};
     for (tensor_val i = 0; i < c->op->op->nparams; i++)
-        if (c->op->op->vals.data[i].role == VAL_MAP) VEC_PUSH(c->s->arena, &names, c->op->op->vals.data[i].name);
+        if (c->op->op->vals.data[i].role == VAL_MAP)
+            VEC_PUSH(c->s->arena, &names, c->op->op->vals.data[i].name);
     diagnostic *d = diag(c->s->ds, E0526, a->at,
                          kind == 'm' ? "the name of a map is wanted here"
                                      : "the name of a tensor or map is wanted here");
     if (v && v->at.hi) diag_note(d, v->at, "'%s' is declared here", v->name);
-    bool close = !v && a->kind == AST_NAME && diag_suggest(d, a->at, a->name.text, names.data, names.len);
+    bool close = !v && a->kind == AST_NAME &&
+                 diag_suggest(d, a->at, a->name.text, names.data, names.len);
     if (!close) diag_help(d, "%s", f->help);
     return false;
 }
@@ -147,7 +154,8 @@ static when_kind when_call(schedule_checker *c, const ast_expr *e) {
     if (!f) {
         const char *names[CALLS];
         for (uint32_t i = 0; i < CALLS; i++) names[i] = calls[i].name;
-        diagnostic *d = diag(c->s->ds, E0526, e->name.at, "a condition knows no '%s'", e->name.text);
+        diagnostic *d = diag(c->s->ds, E0526, e->name.at, "a condition knows no '%s'",
+                             e->name.text);
         if (!diag_suggest(d, e->name.at, e->name.text, names, CALLS))
             diag_help(
                 d,
@@ -160,30 +168,33 @@ static when_kind when_call(schedule_checker *c, const ast_expr *e) {
     for (const ast_expr *a = e->args; a && n < want; last = a, a = a->next, n++)
         good &= check_argument(c, f, f->args[n], a);
     if (n < want || (last && last->next)) {
-        diag_help(
-            diag(c->s->ds, E0527, e->at, "'%s' takes %u argument%s", f->name, want, want == 1 ? "" : "s"),
-            "%s", f->help);
+        diag_help(diag(c->s->ds, E0527, e->at, "'%s' takes %u argument%s", f->name, want,
+                       want == 1 ? "" : "s"),
+                  "%s", f->help);
         return WHEN_FAULTY;
     }
     if (good && f->args[want - 1] == 'n') good = check_share(c, f, last);
     return !good ? WHEN_FAULTY : f->condition ? WHEN_CONDITION : WHEN_NUMBER;
 }
 
-// ---- Operators ------------------------------------------------------------------------------------------
+// ---- Operators ----------------------------------------------------------------------------------
 static bool wanted(schedule_checker *c, const ast_expr *e, when_kind want, when_kind is) {
     if (is == WHEN_FAULTY || is == want) return is == want;
-    diag(c->s->ds, E0527, e->at, "%s is wanted here, and this is %s", kind_texts[want], kind_texts[is]);
+    diag(c->s->ds, E0527, e->at, "%s is wanted here, and this is %s", kind_texts[want],
+         kind_texts[is]);
     return false;
 }
 
-static when_kind operands(schedule_checker *c, const ast_expr *e, when_kind want, when_kind result) {
+static when_kind operands(schedule_checker *c, const ast_expr *e, when_kind want,
+                          when_kind result) {
     bool good = true;
     for (const ast_expr *a = e->args; a; a = a->next) good &= wanted(c, a, want, when_expr(c, a));
     return good ? result : WHEN_FAULTY;
 }
 
 // Types and functions are equal or not; numbers are also ordered.
-static bool comparable(schedule_checker *c, const ast_expr *a, const ast_expr *b, bool ordered, span at) {
+static bool comparable(schedule_checker *c, const ast_expr *a, const ast_expr *b, bool ordered,
+                       span at) {
     when_kind x = when_expr(c, a), y = when_expr(c, b);
     if (x == WHEN_FAULTY || y == WHEN_FAULTY) return false;
     if (x == y && x != WHEN_CONDITION && (!ordered || x == WHEN_NUMBER)) return true;
@@ -201,7 +212,8 @@ static bool asks_alignment(const ast_expr *e) {
 
 static when_kind negation(schedule_checker *c, const ast_expr *e) {
     if (!asks_alignment(e->args)) return operands(c, e, WHEN_CONDITION, WHEN_CONDITION);
-    diagnostic *d = diag(c->s->ds, E0527, e->at, "a schedule may need alignment, not that it is missing");
+    diagnostic *d = diag(c->s->ds, E0527, e->at,
+                         "a schedule may need alignment, not that it is missing");
     diag_help(d, "schedules are tried in their order: put the one that needs it first");
     return WHEN_FAULTY;
 }
@@ -222,11 +234,13 @@ static when_kind when_expr(schedule_checker *c, const ast_expr *e) {
     case AST_AND:
     case AST_OR: return operands(c, e, WHEN_CONDITION, WHEN_CONDITION);
     case AST_EQ:
-    case AST_NE: return comparable(c, e->args, e->args->next, false, e->at) ? WHEN_CONDITION : WHEN_FAULTY;
+    case AST_NE:
+        return comparable(c, e->args, e->args->next, false, e->at) ? WHEN_CONDITION : WHEN_FAULTY;
     case AST_LT:
     case AST_LE:
     case AST_GT:
-    case AST_GE: return comparable(c, e->args, e->args->next, true, e->at) ? WHEN_CONDITION : WHEN_FAULTY;
+    case AST_GE:
+        return comparable(c, e->args, e->args->next, true, e->at) ? WHEN_CONDITION : WHEN_FAULTY;
     case AST_PRIMED:
     case AST_REF:
     case AST_TUPLE:

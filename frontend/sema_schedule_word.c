@@ -1,4 +1,5 @@
-// One word of a statement against the kind its form wants: single, list or choice, and what each part names.
+// One word of a statement against the kind its form wants: single, list or choice, and what each
+// part names.
 #include "sema_schedule_names.h"
 #include <string.h>
 
@@ -6,7 +7,8 @@ static bool one_wanted(schedule_checker *c, const schedule_kind_info *k, const a
     bool list = x->list != NULL;
     const ast_subject *second = list ? x->list : x->choice;
     diagnostic *d = diag(c->s->ds, E0518, second->at,
-                         list ? "%s stands here alone, not in a list" : "%s is not a choice", k->what);
+                         list ? "%s stands here alone, not in a list" : "%s is not a choice",
+                         k->what);
     bool index = k == schedule_kind_at(SCHEDULE_INDEX) || k == schedule_kind_at(SCHEDULE_REDUCED);
     if (!list) diag_help(d, "only what follows a statement's subject may be a choice");
     else if (index) diag_help(d, "write a statement for each");
@@ -14,7 +16,7 @@ static bool one_wanted(schedule_checker *c, const schedule_kind_info *k, const a
     return false;
 }
 
-// ---- Names ----------------------------------------------------------------------------------------------
+// ---- Names --------------------------------------------------------------------------------------
 static bool check_index(schedule_checker *c, schedule_kind k, const ast_subject *x) {
     const char *name = schedule_name_of(x);
     if (name) return schedule_index_known(c, name, x->at, k == SCHEDULE_REDUCED);
@@ -25,16 +27,19 @@ static bool check_index(schedule_checker *c, schedule_kind k, const ast_subject 
 }
 
 static bool check_stage(schedule_checker *c, const ast_subject *x) {
-    if (x->kind == AST_SUBJECT_PATH) return schedule_stage_known(c, schedule_path_text(c->s, x->path), x->at);
+    if (x->kind == AST_SUBJECT_PATH)
+        return schedule_stage_known(c, schedule_path_text(c->s, x->path), x->at);
     diag(c->s->ds, E0515, x->at, "a stage is wanted here");
     return false;
 }
 
 static bool check_value(schedule_checker *c, const ast_subject *x) {
-    if (x->kind == AST_SUBJECT_PATH) return schedule_value_known(c, schedule_path_text(c->s, x->path), x->at);
+    if (x->kind == AST_SUBJECT_PATH)
+        return schedule_value_known(c, schedule_path_text(c->s, x->path), x->at);
     diagnostic *d = diag(c->s->ds, E0517, x->at, "a tensor, a map or a stage is wanted here");
     if (x->kind == AST_SUBJECT_REF)
-        diag_fix(d, x->at, x->expr->name.text, "it is named without indices: '%s'", x->expr->name.text);
+        diag_fix(d, x->at, x->expr->name.text, "it is named without indices: '%s'",
+                 x->expr->name.text);
     return false;
 }
 
@@ -43,7 +48,8 @@ static bool check_map(schedule_checker *c, const ast_subject *x, bool of_index) 
     if (name) return schedule_map_known(c, name, x->at, of_index);
     diagnostic *d = diag(c->s->ds, E0517, x->at, "the name of a map is wanted here");
     if (x->kind == AST_SUBJECT_REF)
-        diag_fix(d, x->at, x->expr->name.text, "it is named without indices: '%s'", x->expr->name.text);
+        diag_fix(d, x->at, x->expr->name.text, "it is named without indices: '%s'",
+                 x->expr->name.text);
     return false;
 }
 
@@ -60,7 +66,7 @@ static bool check_key(schedule_checker *c, const ast_subject *x, bool of_index) 
     return schedule_key(c, name ? &e : x->expr, of_index);
 }
 
-// ---- Schedules of a bucket ------------------------------------------------------------------------------
+// ---- Schedules of a bucket ----------------------------------------------------------------------
 static bool buckets(const ast_statement *st) {
     for (; st; st = st->next)
         if ((st->verb.text && !st->let && !strcmp(st->verb.text, "bucket")) || buckets(st->inner))
@@ -73,7 +79,8 @@ static bool check_schedule(schedule_checker *c, const ast_subject *x) {
     const ast_item *item = name ? schedule_named(c->s, c->op->path, name) : NULL;
     if (!item) {
         diagnostic *d = diag(c->s->ds, E0525, x->at,
-                             name ? "'%s' has no schedule '%s'" : "a schedule of '%s' is wanted here",
+                             name ? "'%s' has no schedule '%s'"
+                                  : "a schedule of '%s' is wanted here",
                              c->op->path, name ? name : "");
         schedule_names there = {0};
         for (uint32_t i = 0; i < c->s->schedules.len; i++)
@@ -85,7 +92,8 @@ static bool check_schedule(schedule_checker *c, const ast_subject *x) {
     for (uint32_t depth = 0; item && depth < 32; depth++) {
         if (buckets(item->schedule.statements)) {
             diagnostic *d = diag(c->s->ds, E0525, x->at, "'%s' has buckets itself", name);
-            diag_note(d, item->name.at, item->name.text == name ? "'%s' is this one" : "through '%s'",
+            diag_note(d, item->name.at,
+                      item->name.text == name ? "'%s' is this one" : "through '%s'",
                       item->name.text);
             return false;
         }
@@ -94,10 +102,11 @@ static bool check_schedule(schedule_checker *c, const ast_subject *x) {
     return true;
 }
 
-// ---- Words of a fixed set -------------------------------------------------------------------------------
+// ---- Words of a fixed set -----------------------------------------------------------------------
 bool schedule_is_float_generic(const schedule_checker *c, const char *name) {
-    for (const ast_generic *g = c->op->body && c->op->body->kind == AST_OP ? c->op->body->generics : NULL; g;
-         g = g->next)
+    for (const ast_generic *g = c->op->body && c->op->body->kind == AST_OP ? c->op->body->generics
+                                                                           : NULL;
+         g; g = g->next)
         if (g->name.text == name && (!g->kind.text || !strcmp(g->kind.text, "float"))) return true;
     return false;
 }
@@ -123,7 +132,8 @@ static bool check_fixed(schedule_checker *c, schedule_kind k, const ast_subject 
                          : diag(c->s->ds, E0521, x->at, "%s is wanted here", what);
     schedule_names there = {0};
     for (uint32_t i = 0; schedule_word_at(i); i++)
-        if (schedule_word_at(i)->kind == k) VEC_PUSH(c->s->arena, &there, schedule_word_at(i)->text);
+        if (schedule_word_at(i)->kind == k)
+            VEC_PUSH(c->s->arena, &there, schedule_word_at(i)->text);
     schedule_suggest(c, d, x->at, name ? name : "", &there, "known");
     return false;
 }
@@ -133,12 +143,13 @@ static bool check_width(schedule_checker *c, const ast_subject *x) {
     int64_t extent;
     if (name && !strcmp(name, fit)) return true;
     if (!name || !closest_name(name, &fit, 1)) return schedule_extent(c, x, &extent);
-    diag_fix(diag(c->s->ds, E0521, x->at, "'%s' is not %s", name, schedule_kind_at(SCHEDULE_WIDTH)->what),
+    diag_fix(diag(c->s->ds, E0521, x->at, "'%s' is not %s", name,
+                  schedule_kind_at(SCHEDULE_WIDTH)->what),
              x->at, fit, "did you mean 'fit'?");
     return false;
 }
 
-// ---- By kind --------------------------------------------------------------------------------------------
+// ---- By kind ------------------------------------------------------------------------------------
 static bool check_one(schedule_checker *c, schedule_kind k, const ast_subject *x) {
     int64_t extent;
     switch (k) {

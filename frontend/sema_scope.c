@@ -71,7 +71,8 @@ const expansion *expand(lowering *L, const ast_item *item) {
 
 closure *closure_new(lowering *L, const scope *s, const ast_expr *e) {
     closure *c = ARENA_NEW(L->arena, closure);
-    *c = (closure){.expr = e, .scope = s, .active = L->expanded.active, .inferred = {NULL, TENSOR_NO_SPACE}};
+    *c = (closure){
+        .expr = e, .scope = s, .active = L->expanded.active, .inferred = {NULL, TENSOR_NO_SPACE}};
     return c;
 }
 
@@ -81,7 +82,8 @@ const ast_item *sema_find(const ast_item *const *items, uint32_t n, const char *
     return NULL;
 }
 
-// How many imports lead from one file to another; UINT32_MAX: none do. The prelude is furthest of all.
+// How many imports lead from one file to another; UINT32_MAX: none do. The prelude is furthest of
+// all.
 static uint32_t import_distance(const sema *s, const char *from, const char *to) {
     VEC(const char *) reached = {0};
     VEC_PUSH(s->arena, &reached, from);
@@ -97,11 +99,12 @@ static uint32_t import_distance(const sema *s, const char *from, const char *to)
         }
         end = reached.len;
     }
-    return s->files.len && !strcmp(s->files.data[0]->source->path, to) ? UINT32_MAX - 1 : UINT32_MAX;
+    return s->files.len && !strcmp(s->files.data[0]->source->path, to) ? UINT32_MAX - 1
+                                                                       : UINT32_MAX;
 }
 
-const ast_item *sema_visible(const sema *s, const ast_item *const *items, uint32_t n, const char *name,
-                             span use) {
+const ast_item *sema_visible(const sema *s, const ast_item *const *items, uint32_t n,
+                             const char *name, span use) {
     const ast_item *found = NULL;
     const source_file *from = use.hi ? source_map_file(diag_sources(s->ds), use.lo) : s->main;
     uint32_t near = UINT32_MAX;
@@ -162,7 +165,8 @@ bool sema_generic_left(const sema *s, const ast_item *item, bool sizes_too) {
     for (const ast_generic *g = op && op->kind == AST_OP ? op->generics : NULL; g;
          g = g->next, given = given ? given->next : NULL) {
         const char *kind = g->kind.text ? g->kind.text : "float";
-        bool value = !strcmp(kind, "fn") || !strcmp(kind, "reducer") || (sizes_too && !strcmp(kind, "size"));
+        bool value = !strcmp(kind, "fn") || !strcmp(kind, "reducer") ||
+                     (sizes_too && !strcmp(kind, "size"));
         if (value && !given && !sema_define(s, g->name.text)) return true;
     }
     return false;

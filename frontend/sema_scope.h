@@ -88,17 +88,17 @@ const entity *sema_resolve(const lowering *L, const scope *s, const char *name);
 
 enum { MOST_EXPANSIONS = 20000, MOST_CALLS = 4096 };   // of functions in an op, of ops in it
 bool expanding(const lowering *L, const ast_item *item);
-const expansion *expand(lowering *L,
-                        const ast_item *item);   // gives back what to set L->active to afterwards
+// gives back what to set L->active to afterwards
+const expansion *expand(lowering *L, const ast_item *item);
 closure *closure_new(lowering *L, const scope *s, const ast_expr *e);
 
 // sema_suggest.c
 typedef enum { NEAR_ANY, NEAR_MAP, NEAR_INDEX, NEAR_SPACE, NEAR_TYPE } near_kind;
-// Each offers the nearest name, if there is one: of what is in scope; of items, and of `more`, which NULL
-// ends.
+// Each offers the nearest name, if there is one: of what is in scope; of items, and of `more`,
+// which NULL ends.
 bool suggest_in_scope(lowering *L, diagnostic *d, const scope *s, ast_name name, near_kind want);
-bool suggest_item(const sema *s, diagnostic *d, ast_name name, const ast_item *const *items, uint32_t n,
-                  const char *const *more);
+bool suggest_item(const sema *s, diagnostic *d, ast_name name, const ast_item *const *items,
+                  uint32_t n, const char *const *more);
 const char *library_with_op(arena *a, const char *name);
 
 #endif

@@ -1,9 +1,9 @@
-// An op's signature: generics bound, spaces declared in order of first mention, parameters and results with
-// their facts.
+// An op's signature: generics bound, spaces declared in order of first mention, parameters and
+// results with their facts.
 #include "sema_equation.h"
 #include <string.h>
 
-// ---- Generics --------------------------------------------------------------------------------------------
+// ---- Generics -----------------------------------------------------------------------------------
 static bool kind_is(const ast_generic *g, const char *kind) {
     return g->kind.text ? !strcmp(g->kind.text, kind) : !strcmp(kind, "float");
 }
@@ -17,7 +17,8 @@ static bool bind_dtype(lowering *L, scope *s, const ast_generic *g, const char *
         diag_help(d, want_float ? "f64, f32, bf16 or f16" : "i32 or i64");
         return false;
     }
-    scope_add(L->arena, s, (entity){.kind = ENT_DTYPE, .name = g->name.text, .at = g->name.at, .dtype = t});
+    scope_add(L->arena, s,
+              (entity){.kind = ENT_DTYPE, .name = g->name.text, .at = g->name.at, .dtype = t});
     return true;
 }
 
@@ -32,21 +33,26 @@ static bool bind_size(lowering *L, scope *s, const ast_generic *g, const char *t
                                                                   .size = size,
                                                                   .classes = TENSOR_NO_VAL,
                                                                   .at = g->name.at});
-    scope_add(L->arena, s, (entity){.kind = ENT_SPACE, .name = g->name.text, .at = g->name.at, .space = sp});
+    scope_add(L->arena, s,
+              (entity){.kind = ENT_SPACE, .name = g->name.text, .at = g->name.at, .space = sp});
     return true;
 }
 
 static bool bind_fn(lowering *L, scope *s, const ast_generic *g, const char *name, span at) {
     const ast_item *fn = sema_visible(L->s, L->s->fns.data, L->s->fns.len, name, at);
-    if (!fn) return diag(L->ds, E0602, at, "there is no function '%s' for '%s'", name, g->name.text), false;
-    scope_add(L->arena, s, (entity){.kind = ENT_FN, .name = g->name.text, .at = g->name.at, .item = fn});
+    if (!fn)
+        return diag(L->ds, E0602, at, "there is no function '%s' for '%s'", name, g->name.text),
+               false;
+    scope_add(L->arena, s,
+              (entity){.kind = ENT_FN, .name = g->name.text, .at = g->name.at, .item = fn});
     return true;
 }
 
 static bool bind_reducer(lowering *L, scope *s, const ast_generic *g, const char *name, span at) {
     entity r;
     if (!reducer_visible(L, NULL, name, at, &r))
-        return diag(L->ds, E0602, at, "there is no reducer '%s' for '%s'", name, g->name.text), false;
+        return diag(L->ds, E0602, at, "there is no reducer '%s' for '%s'", name, g->name.text),
+               false;
     entity *e = scope_add(L->arena, s, r);
     e->at = g->name.at;
     // Known in the op by the generic's name, in stages by its own.
@@ -63,7 +69,8 @@ bool generic_bind(lowering *L, scope *s, const ast_generic *g, const char *name,
     if (kind_is(g, "reducer")) return bind_reducer(L, s, g, name, at);
     static const char *const kinds[] = {"float", "int", "size", "fn", "reducer"};
     diagnostic *d = diag(L->ds, E0601, g->kind.at,
-                         "'%s' is no kind of generic: float, int, size, fn or reducer", g->kind.text);
+                         "'%s' is no kind of generic: float, int, size, fn or reducer",
+                         g->kind.text);
     diag_suggest(d, g->kind.at, g->kind.text, kinds, sizeof kinds / sizeof *kinds);
     return false;
 }
@@ -73,12 +80,14 @@ static bool bind_default(lowering *L, scope *s, const ast_generic *g, const char
     if (given) return generic_bind(L, s, g, intern(L->s->names, given), g->name.at);
     if (kind_is(g, "float")) return generic_bind(L, s, g, intern(L->s->names, "f32"), g->name.at);
     if (kind_is(g, "int")) return generic_bind(L, s, g, intern(L->s->names, "i32"), g->name.at);
-    if (kind_is(g, "size") && L->defaults) return generic_bind(L, s, g, intern(L->s->names, "3"), g->name.at);
+    if (kind_is(g, "size") && L->defaults)
+        return generic_bind(L, s, g, intern(L->s->names, "3"), g->name.at);
     if (!kind_is(g, "size") && !kind_is(g, "fn") && !kind_is(g, "reducer"))
         return generic_bind(L, s, g, "", g->name.at);
-    diagnostic *d = diag(L->ds, E0605, g->name.at, "'%s' of '%s' must be given to compile it", g->name.text,
-                         shown);
-    diag_help(d, kind_is(g, "size") ? "-D %s=3, say" : "-D %s=NAME, or an op alias: op name = %s<…>;",
+    diagnostic *d = diag(L->ds, E0605, g->name.at, "'%s' of '%s' must be given to compile it",
+                         g->name.text, shown);
+    diag_help(d,
+              kind_is(g, "size") ? "-D %s=3, say" : "-D %s=NAME, or an op alias: op name = %s<…>;",
               g->name.text, shown);
     return false;
 }
@@ -95,7 +104,8 @@ static bool bind_generics(lowering *L, scope *s, const ast_item *op, const ast_n
         }
     }
     if (given)
-        diag(L->ds, E0603, given->name.at, "'%s' has no generic for '%s'", op->name.text, given->name.text);
+        diag(L->ds, E0603, given->name.at, "'%s' has no generic for '%s'", op->name.text,
+             given->name.text);
     return ok && !given;
 }
 
@@ -110,7 +120,7 @@ const char *signature_name(lowering *L, const ast_item *op, const scope *s, cons
     return b.data;
 }
 
-// ---- Facts -----------------------------------------------------------------------------------------------
+// ---- Facts --------------------------------------------------------------------------------------
 static bool fact_number(lowering *L, const ast_fact *f, int64_t *out) {
     if (f->args && !f->args->next && f->args->kind == AST_NUMBER && f->args->is_integer)
         return *out = f->args->integer, true;
@@ -145,8 +155,9 @@ static void fact_inplace(lowering *L, const scope *s, const ast_fact *f, tensor_
     bool same = x->type == v->type && x->rank == v->rank &&
                 !memcmp(x->axes, v->axes, v->rank * sizeof *v->axes);
     if (x->role != VAL_TENSOR || !same) {
-        diagnostic *d = diag(L->ds, E0504, f->at, "'%s' cannot lie where '%s' lies: type or axes differ",
-                             v->name, x->name);
+        diagnostic *d = diag(L->ds, E0504, f->at,
+                             "'%s' cannot lie where '%s' lies: type or axes differ", v->name,
+                             x->name);
         diag_note(d, x->at, "'%s' is declared here", x->name);
         return;
     }
@@ -163,7 +174,8 @@ static void fact_apply(lowering *L, const scope *s, const ast_fact *f, tensor_va
                  {"prefix", FACT_PREFIX, 1, 0},
                  {"strided", FACT_STRIDED, 0, 1},
                  {"packed", FACT_PACKED, 0, 1}};
-    bool map = v->type == DT_INDEX, tensor = !map && v->role != VAL_SCALAR, result = v->role == VAL_RESULT;
+    bool map = v->type == DT_INDEX, tensor = !map && v->role != VAL_SCALAR,
+         result = v->role == VAL_RESULT;
     const char *name = f->name.text;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         if (!strcmp(name, plain[i].name) &&
@@ -187,27 +199,30 @@ static void fact_apply(lowering *L, const scope *s, const ast_fact *f, tensor_va
             diag_suggest(d, f->name.at, name, facts, sizeof facts / sizeof *facts))
             return;
         diag_help(
-            d, result
-                   ? "results may be strided, packed, aligned(n), inplace(x), and partial where they are maps"
-               : map ? "maps may be sorted, sorted(map), unique, partial, prefix, aligned(n)"
-                     : "tensors may be strided, packed, aligned(n)");
+            d,
+            result
+                ? "results may be strided, packed, aligned(n), inplace(x), and partial where they are maps"
+            : map ? "maps may be sorted, sorted(map), unique, partial, prefix, aligned(n)"
+                  : "tensors may be strided, packed, aligned(n)");
     }
 }
 
 static void check_prefix(lowering *L, const ast_param *p, const tensor_val_info *v) {
     if (!(v->facts & FACT_PREFIX)) return;
     if (v->rank != 1 || v->facts & (FACT_PARTIAL | FACT_SORTED | FACT_UNIQUE))
-        diag(L->ds, E0502, p->at,
-             "a prefix map has one index and no further facts: it is the identity into a larger space");
+        diag(
+            L->ds, E0502, p->at,
+            "a prefix map has one index and no further facts: it is the identity into a larger space");
 }
 
-// ---- Parameters ------------------------------------------------------------------------------------------
+// ---- Parameters ---------------------------------------------------------------------------------
 static bool element_type(lowering *L, const scope *s, ast_name name, ir_dtype *out) {
     const entity *e = scope_find(s, name.text);
     if (e && e->kind == ENT_DTYPE) return *out = e->dtype, true;
     if (!e && sema_dtype(name.text, out)) return true;
     diagnostic *d = diag(L->ds, E0312, name.at, "'%s' is not a type", name.text);
-    if (foreign_help(d, FOREIGN_TYPE, name.text) || suggest_in_scope(L, d, s, name, NEAR_TYPE)) return false;
+    if (foreign_help(d, FOREIGN_TYPE, name.text) || suggest_in_scope(L, d, s, name, NEAR_TYPE))
+        return false;
     diag_help(
         d,
         "f64, f32, bf16, f16, i32, i64, bool, or a generic of the op, declared behind its name: op %s<%s>(…)",
@@ -262,7 +277,8 @@ static bool declare_param(lowering *L, scope *s, const ast_param *p, bool result
         return false;
     }
     tensor_val val = tensor_add_val(L->op, v);
-    scope_add(L->arena, s, (entity){.kind = ENT_VALUE, .name = p->name.text, .at = p->name.at, .val = val});
+    scope_add(L->arena, s,
+              (entity){.kind = ENT_VALUE, .name = p->name.text, .at = p->name.at, .val = val});
     return true;
 }
 
@@ -277,7 +293,7 @@ static void apply_facts(lowering *L, const scope *s, const ast_param *p) {
     check_prefix(L, p, &L->op->vals.data[e->val]);
 }
 
-// ---- Preconditions ---------------------------------------------------------------------------------------
+// ---- Preconditions ------------------------------------------------------------------------------
 static void require_one(lowering *L, scope *s, const ast_expr *e) {
     if (e->kind == AST_NAME && !strcmp(e->name.text, "deterministic"))
         return;   // the default; --no-deterministic is checked against it by the driver
@@ -285,13 +301,15 @@ static void require_one(lowering *L, scope *s, const ast_expr *e) {
     if (!size_small(L, holds, e->at)) return;
     textbuf text = textbuf_new(L->arena);
     ast_print_expr(&text, e);
-    VEC_PUSH(L->arena, &L->op->requires, ((tensor_require){text.data, holds, e->at}));
+    VEC_PUSH(L->arena, &L->op->required, ((tensor_require){text.data, holds, e->at}));
 }
 
 static bool require_sizes_only(lowering *L, tensor_expr e, span at) {
     const tensor_node n = *tensor_node_at(L->op, e);
-    if (n.op == TENSOR_LOAD_OP || n.op == TENSOR_DIV_OP || n.type.type == DT_F32 || n.type.type == DT_F64) {
-        diag(L->ds, E0505, n.at.hi ? n.at : at, "a precondition is about sizes and maps, in integers");
+    if (n.op == TENSOR_LOAD_OP || n.op == TENSOR_DIV_OP || n.type.type == DT_F32 ||
+        n.type.type == DT_F64) {
+        diag(L->ds, E0505, n.at.hi ? n.at : at,
+             "a precondition is about sizes and maps, in integers");
         return false;
     }
     for (uint32_t i = 0; i < n.nargs; i++)
@@ -300,12 +318,12 @@ static bool require_sizes_only(lowering *L, tensor_expr e, span at) {
 }
 
 void signature_require(lowering *L, scope *s, const ast_item *op) {
-    uint32_t first = L->op->requires.len;
+    uint32_t first = L->op->required.len;
     L->conditions = true;
     for (const ast_expr *e = op->where; e; e = e->next) require_one(L, s, e);
     L->conditions = false;
-    for (uint32_t i = first; i < L->op->requires.len; i++)
-        require_sizes_only(L, L->op->requires.data[i].holds, L->op->requires.data[i].at);
+    for (uint32_t i = first; i < L->op->required.len; i++)
+        require_sizes_only(L, L->op->required.data[i].holds, L->op->required.data[i].at);
 }
 
 bool signature_declare(lowering *L, scope *s, const ast_item *op, const ast_names *generics,

@@ -1,5 +1,5 @@
-// Spaces and what is known of sizes: enough linear arithmetic to prove that a computed index lies on its
-// axis.
+// Spaces and what is known of sizes: enough linear arithmetic to prove that a computed index lies
+// on its axis.
 #include "sema_expr.h"
 
 const char *space_name(const lowering *L, tensor_space s) {
@@ -8,19 +8,20 @@ const char *space_name(const lowering *L, tensor_space s) {
 
 tensor_val add_stage_value(lowering *L, const char *name, tensor_type t, const tensor_space *axes,
                            uint32_t rank, bool partial, span at) {
-    return tensor_add_val(L->op, (tensor_val_info){.name = name,
-                                                   .role = VAL_STAGE,
-                                                   .type = t.type,
-                                                   .into = t.space,
-                                                   .facts = t.type == DT_INDEX && partial ? FACT_PARTIAL : 0,
-                                                   .sorted_by = TENSOR_NO_VAL,
-                                                   .inplace = TENSOR_NO_VAL,
-                                                   .rank = rank,
-                                                   .axes = axes,
-                                                   .at = at});
+    return tensor_add_val(
+        L->op, (tensor_val_info){.name = name,
+                                 .role = VAL_STAGE,
+                                 .type = t.type,
+                                 .into = t.space,
+                                 .facts = t.type == DT_INDEX && partial ? FACT_PARTIAL : 0,
+                                 .sorted_by = TENSOR_NO_VAL,
+                                 .inplace = TENSOR_NO_VAL,
+                                 .rank = rank,
+                                 .axes = axes,
+                                 .at = at});
 }
 
-// ---- Linear sizes: symbol + constant --------------------------------------------------------------------
+// ---- Linear sizes: symbol + constant ------------------------------------------------------------
 typedef struct {
     bool known;
     tensor_space symbol;   // TENSOR_NO_SPACE: none
@@ -31,7 +32,8 @@ static const linear unknown = {false, TENSOR_NO_SPACE, 0};
 static linear linear_constant(int64_t c) { return (linear){true, TENSOR_NO_SPACE, c}; }
 
 static linear linear_add(linear a, linear b, int64_t sign) {
-    if (!a.known || !b.known || (a.symbol != TENSOR_NO_SPACE && b.symbol != TENSOR_NO_SPACE)) return unknown;
+    if (!a.known || !b.known || (a.symbol != TENSOR_NO_SPACE && b.symbol != TENSOR_NO_SPACE))
+        return unknown;
     if (sign < 0 && b.symbol != TENSOR_NO_SPACE) return unknown;
     linear r = {true, a.symbol != TENSOR_NO_SPACE ? a.symbol : b.symbol, 0};
     bool overflow = sign < 0 ? __builtin_sub_overflow(a.constant, b.constant, &r.constant)
@@ -46,8 +48,10 @@ static linear linear_of_size(const lowering *L, tensor_expr e) {
     switch ((tensor_opcode)n->op) {
     case TENSOR_CONST_OP: return linear_constant(n->imm.i);
     case TENSOR_SIZE_OP: return linear_declared(L, (tensor_space)n->imm.i);
-    case TENSOR_ADD_OP: return linear_add(linear_of_size(L, n->args[0]), linear_of_size(L, n->args[1]), 1);
-    case TENSOR_SUB_OP: return linear_add(linear_of_size(L, n->args[0]), linear_of_size(L, n->args[1]), -1);
+    case TENSOR_ADD_OP:
+        return linear_add(linear_of_size(L, n->args[0]), linear_of_size(L, n->args[1]), 1);
+    case TENSOR_SUB_OP:
+        return linear_add(linear_of_size(L, n->args[0]), linear_of_size(L, n->args[1]), -1);
     default: return unknown;
     }
 }
@@ -62,7 +66,8 @@ static linear linear_declared(const lowering *L, tensor_space s) {
     return (linear){true, s, 0};
 }
 
-// The other side of a precondition "P == S + 2", where e is its condition and one side is the size of s.
+// The other side of a precondition "P == S + 2", where e is its condition and one side is the size
+// of s.
 static bool equal_side(const lowering *L, tensor_expr e, tensor_space s, linear *out) {
     const tensor_node *n = tensor_node_at(L->op, e);
     for (int k = 0; n->op == TENSOR_EQ_OP && k < 2; k++) {
@@ -74,10 +79,11 @@ static bool equal_side(const lowering *L, tensor_expr e, tensor_space s, linear 
     return false;
 }
 
-// What a precondition says of the size of s. Of two spaces declared equal the later one follows the earlier.
+// What a precondition says of the size of s. Of two spaces declared equal the later one follows the
+// earlier.
 static bool linear_required(const lowering *L, tensor_space s, linear *out) {
-    for (uint32_t i = 0; i < L->op->requires.len; i++)
-        if (equal_side(L, L->op->requires.data[i].holds, s, out) &&
+    for (uint32_t i = 0; i < L->op->required.len; i++)
+        if (equal_side(L, L->op->required.data[i].holds, s, out) &&
             (out->constant || out->symbol == TENSOR_NO_SPACE || out->symbol < s))
             return true;
     return false;
@@ -85,8 +91,8 @@ static bool linear_required(const lowering *L, tensor_space s, linear *out) {
 
 static linear linear_of_space(const lowering *L, tensor_space s) {
     linear l = linear_declared(L, s), by;
-    for (int round = 0; round < 8 && l.symbol != TENSOR_NO_SPACE && linear_required(L, l.symbol, &by);
-         round++) {
+    for (int round = 0;
+         round < 8 && l.symbol != TENSOR_NO_SPACE && linear_required(L, l.symbol, &by); round++) {
         linear next = linear_add(by, linear_constant(l.constant), 1);
         if (!next.known) break;
         l = next;
@@ -103,7 +109,7 @@ bool space_size_is(const lowering *L, tensor_space s, tensor_space base, int64_t
                         linear_add(linear_of_space(L, base), linear_constant(more), 1));
 }
 
-// ---- Bounds of index expressions ------------------------------------------------------------------------
+// ---- Bounds of index expressions ----------------------------------------------------------------
 typedef struct {
     linear low, high;
 } bounds;
@@ -145,8 +151,8 @@ bool expr_in_space(lowering *L, tensor_expr e, tensor_space s) {
     return comparable && b.high.constant < size.constant;
 }
 
-// Sizes and preconditions are evaluated token by token: parts that expressions share count as often as they
-// stand.
+// Sizes and preconditions are evaluated token by token: parts that expressions share count as often
+// as they stand.
 static bool within(const lowering *L, tensor_expr e, uint32_t *budget) {
     const tensor_node *n = tensor_node_at(L->op, e);
     if (!*budget) return false;
@@ -160,11 +166,12 @@ bool size_small(lowering *L, tensor_expr e, span at) {
     enum { MAX_OPERATIONS = 1000 };
     uint32_t budget = MAX_OPERATIONS;
     if (within(L, e, &budget)) return true;
-    diag(L->ds, E0207, at, "functions expand to too much here (over %d operations on sizes)", MAX_OPERATIONS);
+    diag(L->ds, E0207, at, "functions expand to too much here (over %d operations on sizes)",
+         MAX_OPERATIONS);
     return false;
 }
 
-// ---- Making spaces --------------------------------------------------------------------------------------
+// ---- Making spaces ------------------------------------------------------------------------------
 tensor_space space_constant(lowering *L, int64_t size, span at) {
     for (tensor_space s = 0; s < L->op->spaces.len; s++)
         if (L->op->spaces.data[s].kind == SPACE_CONST && L->op->spaces.data[s].size == size &&
@@ -172,17 +179,18 @@ tensor_space space_constant(lowering *L, int64_t size, span at) {
             return s;
     const char *name = arena_printf(L->arena, "_%lld", (long long)size);
     return tensor_add_space(
-        L->op, (tensor_space_info){
-                   .name = name, .kind = SPACE_CONST, .size = size, .classes = TENSOR_NO_VAL, .at = at});
+        L->op,
+        (tensor_space_info){
+            .name = name, .kind = SPACE_CONST, .size = size, .classes = TENSOR_NO_VAL, .at = at});
 }
 
 // A space declared equal by a precondition serves, so that its indices fit both.
 static bool space_like(const lowering *L, linear l, tensor_space *out) {
-    for (uint32_t i = 0; i < L->op->requires.len; i++)
+    for (uint32_t i = 0; i < L->op->required.len; i++)
         for (tensor_space s = 0; s < L->op->spaces.len; s++) {
             linear other;
             if (L->op->spaces.data[s].kind == SPACE_FREE &&
-                equal_side(L, L->op->requires.data[i].holds, s, &other) && linear_equal(l, other))
+                equal_side(L, L->op->required.data[i].holds, s, &other) && linear_equal(l, other))
                 return *out = s, true;
         }
     return false;
@@ -196,18 +204,21 @@ static tensor_space space_of_size(lowering *L, tensor_expr size, const char *nam
     for (s = 0; l.known && s < L->op->spaces.len; s++)
         if (linear_equal(l, linear_of_space(L, s))) return s;
     return tensor_add_space(
-        L->op, (tensor_space_info){
-                   .name = name, .kind = SPACE_EXPR, .expr = size, .classes = TENSOR_NO_VAL, .at = at});
+        L->op,
+        (tensor_space_info){
+            .name = name, .kind = SPACE_EXPR, .expr = size, .classes = TENSOR_NO_VAL, .at = at});
 }
 
 tensor_space space_plus(lowering *L, tensor_space s, int64_t more, span at) {
-    tensor_expr size = tensor_binary(L->op, TENSOR_ADD_OP, tensor_size(L->op, s, at), tensor_int(L->op, more),
-                                     at);
-    return space_of_size(L, size, arena_printf(L->arena, "%s+%lld", space_name(L, s), (long long)more), at);
+    tensor_expr size = tensor_binary(L->op, TENSOR_ADD_OP, tensor_size(L->op, s, at),
+                                     tensor_int(L->op, more), at);
+    return space_of_size(L, size,
+                         arena_printf(L->arena, "%s+%lld", space_name(L, s), (long long)more), at);
 }
 
 static tensor_space declare_space(lowering *L, scope *s, ast_name name) {
-    tensor_space_info info = {.name = name.text, .kind = SPACE_FREE, .classes = TENSOR_NO_VAL, .at = name.at};
+    tensor_space_info info = {
+        .name = name.text, .kind = SPACE_FREE, .classes = TENSOR_NO_VAL, .at = name.at};
     const char *given = sema_define(L->s, name.text);
     if (given) {
         info.kind = SPACE_CONST;
@@ -217,7 +228,8 @@ static tensor_space declare_space(lowering *L, scope *s, ast_name name) {
         }
     }
     tensor_space sp = tensor_add_space(L->op, info);
-    scope_add(L->arena, s, (entity){.kind = ENT_SPACE, .name = name.text, .at = name.at, .space = sp});
+    scope_add(L->arena, s,
+              (entity){.kind = ENT_SPACE, .name = name.text, .at = name.at, .space = sp});
     return sp;
 }
 
@@ -249,7 +261,7 @@ bool space_of_axis(lowering *L, scope *s, const ast_expr *axis, bool declare, te
     return true;
 }
 
-// ---- Variables of expressions ---------------------------------------------------------------------------
+// ---- Variables of expressions -------------------------------------------------------------------
 void walk_begin(lowering *L) {
     while (L->walk.visited.len < L->op->exprs.len) VEC_PUSH(L->arena, &L->walk.visited, 0);
     L->walk.walks++;

@@ -29,8 +29,8 @@ bool suggest_in_scope(lowering *L, diagnostic *d, const scope *s, ast_name name,
     return diag_suggest(d, name.at, name.text, near.data, near.len);
 }
 
-bool suggest_item(const sema *s, diagnostic *d, ast_name name, const ast_item *const *items, uint32_t n,
-                  const char *const *more) {
+bool suggest_item(const sema *s, diagnostic *d, ast_name name, const ast_item *const *items,
+                  uint32_t n, const char *const *more) {
     name_list near = {0};
     for (uint32_t i = 0; i < n; i++) VEC_PUSH(s->arena, &near, items[i]->name.text);
     for (; more && *more; more++) VEC_PUSH(s->arena, &near, *more);
@@ -41,8 +41,10 @@ bool suggest_item(const sema *s, diagnostic *d, ast_name name, const ast_item *c
 const char *library_with_op(arena *a, const char *name) {
     for (uint32_t i = 0; frontend_library_name(i); i++) {
         size_t length;
-        const char *file = arena_strndup(a, frontend_library_name(i), strlen(frontend_library_name(i)) - 4),
-                   *text = frontend_library_text(file, &length), *head = arena_printf(a, "\nop %s", name);
+        const char *file = arena_strndup(a, frontend_library_name(i),
+                                         strlen(frontend_library_name(i)) - 4),
+                   *text = frontend_library_text(file, &length),
+                   *head = arena_printf(a, "\nop %s", name);
         for (const char *at = text; (at = strstr(at, head));) {
             at += strlen(head);
             if (strchr("<( =", *at)) return file;

@@ -1,9 +1,10 @@
-// A file with what it imports: items by name, the prelude before all, ops listed, one op lowered at a time.
+// A file with what it imports: items by name, the prelude before all, ops listed, one op lowered at
+// a time.
 #include "sema_gradient.h"
 #include "sema_schedule.h"
 #include <string.h>
 
-// ---- Files ----------------------------------------------------------------------------------------------
+// ---- Files --------------------------------------------------------------------------------------
 typedef struct {
     sema *s;
     frontend_unit *u;
@@ -34,14 +35,16 @@ static bool suggest_library(sema *s, diagnostic *d, ast_name name) {
     VEC(const char *) files = {0};
     for (uint32_t i = 0; frontend_library_name(i); i++)
         VEC_PUSH(s->arena, &files,
-                 arena_strndup(s->arena, frontend_library_name(i), strcspn(frontend_library_name(i), ".")));
+                 arena_strndup(s->arena, frontend_library_name(i),
+                               strcspn(frontend_library_name(i), ".")));
     const char *near = closest_name(name.text, files.data, files.len);
-    if (near) diag_fix(d, name.at, arena_printf(s->arena, "\"%s\"", near), "did you mean \"%s\"?", near);
+    if (near)
+        diag_fix(d, name.at, arena_printf(s->arena, "\"%s\"", near), "did you mean \"%s\"?", near);
     return near;
 }
 
-// Looked for beside the importing file, then in -I folders, then in the library; spmm.gnn that imports "spmm"
-// gets the library's.
+// Looked for beside the importing file, then in -I folders, then in the library; spmm.gnn that
+// imports "spmm" gets the library's.
 static void load_import(loading *l, const ast_item *item, const char *importer) {
     sema *s = l->s;
     const char *name = item->name.text;
@@ -49,7 +52,8 @@ static void load_import(loading *l, const ast_item *item, const char *importer) 
     bool itself = false;
     if (n > 4 && !strcmp(name + n - 4, ".gnn")) name = arena_strndup(s->arena, name, n - 4);
     for (uint32_t i = 0; i <= s->options.ninclude_dirs; i++) {
-        const char *path = i ? arena_printf(s->arena, "%s/%s.gnn", s->options.include_dirs[i - 1], name)
+        const char *path = i ? arena_printf(s->arena, "%s/%s.gnn", s->options.include_dirs[i - 1],
+                                            name)
                              : beside(s->arena, importer, name);
         size_t length;
         itself |= !strcmp(path, importer);
@@ -58,7 +62,9 @@ static void load_import(loading *l, const ast_item *item, const char *importer) 
             note_import(s, importer, path);
             return;
         }
-        const char *text = s->options.read ? s->options.read(s->options.user, s->arena, path, &length) : NULL;
+        const char *text = s->options.read
+                               ? s->options.read(s->options.user, s->arena, path, &length)
+                               : NULL;
         if (!text) continue;
         VEC_PUSH(s->arena, &l->u->dependencies, path);
         note_import(s, importer, path);
@@ -98,7 +104,7 @@ static void load_text(loading *l, const char *path, const char *text, size_t len
     declare_items(s, file);
 }
 
-// ---- Items ----------------------------------------------------------------------------------------------
+// ---- Items --------------------------------------------------------------------------------------
 static bool same_file(const sema *s, span a, span b) {
     return source_map_file(diag_sources(s->ds), a.lo) == source_map_file(diag_sources(s->ds), b.lo);
 }
@@ -171,7 +177,8 @@ static void list_ops(frontend_unit *u) {
 static void list_gradients(frontend_unit *u) {
     sema *s = u->sema;
     for (uint32_t i = 0; i < s->grads.len; i++) {
-        const ast_item *g = s->grads.data[i], *item = g->path ? gradient_source(s, g->path, 0) : NULL;
+        const ast_item *g = s->grads.data[i],
+                       *item = g->path ? gradient_source(s, g->path, 0) : NULL;
         bool elsewhere = source_map_file(diag_sources(s->ds), g->at.lo) != u->main;
         if (!item || gradient_find(s, gradient_path(s, g)) != g) continue;
         const char *name = gradient_path(s, g);
@@ -214,7 +221,7 @@ static void list_twins(frontend_unit *u) {
     }
 }
 
-// ---- Declarations that name ops -------------------------------------------------------------------------
+// ---- Declarations that name ops -----------------------------------------------------------------
 static void check_alias(sema *s, const ast_item *item) {
     const ast_item *op = sema_op_body(s, item);
     if (op && op->kind == AST_OP) return;
@@ -246,8 +253,8 @@ static void check_declarations(frontend_unit *u) {
     for (uint32_t i = 0; i < s->grads.len; i++) gradient_check(s, s->grads.data[i]);
 }
 
-frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const char *text, size_t length,
-                             const frontend_options *o) {
+frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const char *text,
+                             size_t length, const frontend_options *o) {
     frontend_unit *u = ARENA_NEW(a, frontend_unit);
     sema *s = u->sema = ARENA_NEW(a, sema);
     u->arena = s->arena = a;
@@ -269,7 +276,7 @@ frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const cha
     return u;
 }
 
-// ---- One op ---------------------------------------------------------------------------------------------
+// ---- One op -------------------------------------------------------------------------------------
 static tensor_op *lower_forward(sema *s, const ast_item *item, const char *source) {
     return sema_lower(s, item, sema_alias_names(item), false, source);
 }
@@ -304,20 +311,24 @@ tensor_op *frontend_differentiated(frontend_unit *u, uint32_t op) {
 }
 
 bool frontend_steps_of(frontend_unit *u, uint32_t op, frontend_steps *out) {
-    for (const ast_item *g = u->ops.data[op].twin ? NULL : u->ops.data[op].grad; g; g = gradient_find(u->sema, schedule_path_text(u->sema, g->path))) {
-        frontend_step s = {gradient_lower_source(u->sema, g, lower_forward, u->main->name), g->names};
+    for (const ast_item *g = u->ops.data[op].twin ? NULL : u->ops.data[op].grad; g;
+         g = gradient_find(u->sema, schedule_path_text(u->sema, g->path))) {
+        frontend_step s = {gradient_lower_source(u->sema, g, lower_forward, u->main->name),
+                           g->names};
         if (!s.op) return false;
         VEC_PUSH(u->arena, out, s);
     }
     return true;
 }
 
-// ---- All of them ----------------------------------------------------------------------------------------
+// ---- All of them --------------------------------------------------------------------------------
 bool frontend_check(frontend_unit *u) {
     if (diag_raised(u->ds) != u->sema->raised) return false;
     for (uint32_t i = 0; i < u->ops.len; i++) {
         const ast_item *item = u->ops.data[i].item;
-        if (u->ops.data[i].twin || u->ops.data[i].imported || sema_generic_left(u->sema, item, false)) continue;
+        if (u->ops.data[i].twin || u->ops.data[i].imported ||
+            sema_generic_left(u->sema, item, false))
+            continue;
         sema_lower(u->sema, item, sema_alias_names(item), true, u->main->name);
     }
     schedules_check(u->sema);

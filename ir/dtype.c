@@ -5,7 +5,7 @@
 
 const ir_dtype_info *ir_dtype_table(ir_dtype t) {
     static const ir_dtype_info table[] = {
-#define DTYPE(name, text, bytes, element, loaded, precision, min_exponent, largest)                          \
+#define DTYPE(name, text, bytes, element, loaded, precision, min_exponent, largest)                \
     {text, bytes, SIMT_##element, DT_##loaded, precision, min_exponent, largest},
 #include "types.def"
 #undef DTYPE
@@ -25,7 +25,8 @@ ir_dtype ir_dtype_of_element(simt_element e) {
     return t;
 }
 
-// To nearest even with p significant bits, exponents from emin (subnormals below), infinity beyond max.
+// To nearest even with p significant bits, exponents from emin (subnormals below), infinity beyond
+// max.
 static double round_bits(double x, int p, int emin, double max) {
     if (!isfinite(x) || x == 0) return x;
     int e;

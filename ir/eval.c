@@ -1,21 +1,21 @@
-// The evaluator of tensor IR: inputs and preconditions are checked, stages run, results are handed over. See
-// tensor_eval.h for what its bounds mean.
+// The evaluator of tensor IR: inputs and preconditions are checked, stages run, results are handed
+// over. See tensor_eval.h for what its bounds mean.
 #include "eval.h"
 
 #include <string.h>
 
-// ---- Preconditions ---------------------------------------------------------------------------------------
+// ---- Preconditions ------------------------------------------------------------------------------
 
 static void check_requires(evaluator *ev) {
-    for (uint32_t i = 0; i < ev->op->requires.len && !ev->why; i++) {
-        const tensor_require *r = &ev->op->requires.data[i];
-        bool holds = eval_closed(ev, arena_printf(ev->scratch, "precondition '%s'", r->text), r->holds) !=
-                     0;
+    for (uint32_t i = 0; i < ev->op->required.len && !ev->why; i++) {
+        const tensor_require *r = &ev->op->required.data[i];
+        bool holds = eval_closed(ev, arena_printf(ev->scratch, "precondition '%s'", r->text),
+                                 r->holds) != 0;
         if (!holds) eval_fault(ev, "the precondition '%s' does not hold", r->text);
     }
 }
 
-// ---- Inputs ----------------------------------------------------------------------------------------------
+// ---- Inputs -------------------------------------------------------------------------------------
 
 static void check_indices(evaluator *ev, const eval_slot *s) {
     int64_t into = eval_size(ev, s->info->into);
@@ -23,8 +23,8 @@ static void check_indices(evaluator *ev, const eval_slot *s) {
     for (int64_t i = 0; i < s->points && !ev->why; i++) {
         int64_t x = eval_slot_get(s, i).i;
         if (x >= into || x < -1 || (x == -1 && !partial))
-            eval_fault(ev, "'%s' holds %lld at %lld, which is no index of '%s'", s->info->name, (long long)x,
-                       (long long)i, ev->op->spaces.data[s->info->into].name);
+            eval_fault(ev, "'%s' holds %lld at %lld, which is no index of '%s'", s->info->name,
+                       (long long)x, (long long)i, ev->op->spaces.data[s->info->into].name);
     }
 }
 
@@ -39,12 +39,14 @@ static void check_input(evaluator *ev, tensor_val v) {
     }
     if (in->type != info->type) eval_fault(ev, "'%s' is of the wrong type", info->name);
     if (in->rank != info->rank)
-        eval_fault(ev, "'%s' has %u axes, not %u", info->name, (unsigned)in->rank, (unsigned)info->rank);
+        eval_fault(ev, "'%s' has %u axes, not %u", info->name, (unsigned)in->rank,
+                   (unsigned)info->rank);
     for (uint32_t k = 0; k < info->rank && !ev->why; k++) {
         int64_t size = eval_size(ev, info->axes[k]);
         if (!ev->why && in->shape[k] != size)
-            eval_fault(ev, "axis %u of '%s' has %lld points, '%s' has %lld", (unsigned)k, info->name,
-                       (long long)in->shape[k], ev->op->spaces.data[info->axes[k]].name, (long long)size);
+            eval_fault(ev, "axis %u of '%s' has %lld points, '%s' has %lld", (unsigned)k,
+                       info->name, (long long)in->shape[k], ev->op->spaces.data[info->axes[k]].name,
+                       (long long)size);
     }
     const eval_slot *s = eval_slot_of(ev, v);
     if (!s) return;
@@ -52,7 +54,7 @@ static void check_input(evaluator *ev, tensor_val v) {
     if (info->type == DT_INDEX && !ev->why) check_indices(ev, s);
 }
 
-// ---- Entry -----------------------------------------------------------------------------------------------
+// ---- Entry --------------------------------------------------------------------------------------
 
 static evaluator start(arena *a, arena *scratch, const tensor_op *op, const tensor_eval_input *in) {
     evaluator ev = {.op = op, .in = in, .results = a, .scratch = scratch, .temp = scratch};
@@ -79,7 +81,8 @@ static void publish(evaluator *ev, tensor_evaluated *results) {
             if (s->written[i]) continue;
             if (ev->in->one_in < 2)
                 eval_fault(ev, "nothing defines element %lld of '%s'", (long long)i, s->info->name);
-            else if (s->is_float) s->bound[i] = (double)INFINITY;   // integers are not certain as they are
+            // integers are not certain as they are
+            else if (s->is_float) s->bound[i] = (double)INFINITY;
         }
         tensor_evaluated *out = &results[n++];
         *out = (tensor_evaluated){.rank = s->rank,
@@ -97,8 +100,8 @@ static void publish(evaluator *ev, tensor_evaluated *results) {
     }
 }
 
-bool tensor_eval(arena *a, const tensor_op *op, const tensor_eval_input *in, tensor_evaluated *results,
-                 const char **why) {
+bool tensor_eval(arena *a, const tensor_op *op, const tensor_eval_input *in,
+                 tensor_evaluated *results, const char **why) {
     arena *scratch = arena_new();
     evaluator ev = start(a, scratch, op, in);
     for (uint32_t v = 0; v < op->nparams && !ev.why; v++) check_input(&ev, v);

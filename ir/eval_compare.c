@@ -1,6 +1,6 @@
-// What an implementation stored, beside what was evaluated. Where something overflowed on the way, real
-// arithmetic says what is right (tensor_evaluated.real): what is right by that counts as compared, and what is
-// only as the overflow has it counts apart.
+// What an implementation stored, beside what was evaluated. Where something overflowed on the way,
+// real arithmetic says what is right (tensor_evaluated.real): what is right by that counts as
+// compared, and what is only as the overflow has it counts apart.
 #include "eval.h"
 
 typedef enum { UNKNOWN, RIGHT, WRONG, OVERFLOWED } verdict;
@@ -25,7 +25,8 @@ static bool has_number(const tensor_evaluated *real, int64_t i, ir_dtype type) {
     return fabs(real->value[i]) + real->bound[i] < eval_precision_of(type)->limit;
 }
 
-// Of what only overflow tells from real arithmetic; UNKNOWN: the two agree, as far as they are known.
+// Of what only overflow tells from real arithmetic; UNKNOWN: the two agree, as far as they are
+// known.
 static verdict judge_overflow(const tensor_evaluated *e, int64_t i, ir_dtype type, double actual,
                               tensor_comparison *c) {
     const tensor_evaluated *real = e->real;
@@ -48,7 +49,8 @@ static verdict judge_one_float(const tensor_evaluated *e, int64_t i, ir_dtype ty
     bool known = !isinf(e->bound[i]);
     verdict by_overflow = e->real ? judge_overflow(e, i, type, actual, c) : UNKNOWN;
     if (by_overflow != UNKNOWN) return by_overflow;
-    if (e->real && is_lost(e->real, i)) return known && isnan(e->value[i]) && isnan(actual) ? OVERFLOWED : UNKNOWN;
+    if (e->real && is_lost(e->real, i))
+        return known && isnan(e->value[i]) && isnan(actual) ? OVERFLOWED : UNKNOWN;
     return known ? judge_float(e->value[i], e->bound[i], actual, c) : UNKNOWN;
 }
 
@@ -69,12 +71,14 @@ static void count(tensor_comparison *c, verdict v, int64_t at) {
 }
 
 tensor_comparison tensor_compare(const tensor_evaluated *expected, const tensor_array *actual) {
-    tensor_comparison c = {.first_wrong = -1, .first_overflowed = -1, .uncertain = expected->points - expected->kept};
+    tensor_comparison c = {
+        .first_wrong = -1, .first_overflowed = -1, .uncertain = expected->points - expected->kept};
     for (int64_t i = 0; i < expected->kept; i++) {
         int64_t at = expected->at ? expected->at[i] : i;
         count(&c,
               expected->is_float
-                  ? judge_one_float(expected, i, actual->type, eval_read_float(actual->type, actual->data, at), &c)
+                  ? judge_one_float(expected, i, actual->type,
+                                    eval_read_float(actual->type, actual->data, at), &c)
                   : judge_integer(expected, i, eval_read_int(actual->type, actual->data, at)),
               at);
     }

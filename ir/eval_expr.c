@@ -1,13 +1,13 @@
-// Expressions of a stage, compiled to an array and evaluated by need. A value is kept until a variable it
-// depends on moves, so shared and loop-invariant parts are computed once; only what is chosen by `select`,
-// `and`, `or` is evaluated.
+// Expressions of a stage, compiled to an array and evaluated by need. A value is kept until a
+// variable it depends on moves, so shared and loop-invariant parts are computed once; only what is
+// chosen by `select`, `and`, `or` is evaluated.
 #include "eval.h"
 
 #include <string.h>
 
 enum { MAX_DEPTH = 4000 };   // of expressions: evaluation recurs
 
-// ---- Compilation -----------------------------------------------------------------------------------------
+// ---- Compilation --------------------------------------------------------------------------------
 
 eval_program *eval_program_new(evaluator *ev, const char *what, uint32_t levels) {
     eval_program *p = ARENA_NEW(ev->temp, eval_program);
@@ -26,7 +26,9 @@ static void attach(eval_program *p, const tensor_node *n, eval_node *out) {
     switch (n->op) {
     case TENSOR_SIZE_OP: out->imm = eval_size(ev, (tensor_space)n->imm.i); break;
     case TENSOR_VAR_OP: out->level = p->var_level[n->imm.i]; break;
-    case TENSOR_ARG_OP: case TENSOR_LEFT_OP: case TENSOR_RIGHT_OP: out->level = 1; break;
+    case TENSOR_ARG_OP:
+    case TENSOR_LEFT_OP:
+    case TENSOR_RIGHT_OP: out->level = 1; break;
     case TENSOR_LOAD_OP: out->slot = eval_slot_of(ev, (tensor_val)n->imm.i); break;
     case TENSOR_INDEX_OP: out->size = eval_size(ev, n->type.space); break;
     default: break;
@@ -49,15 +51,18 @@ static uint32_t add_node(eval_program *p, tensor_expr e) {
         args[i] = p->local[n->args[i]] - 1;
         eval_node *arg = &p->nodes.data[args[i]];
         if (arg->level > out.level) out.level = arg->level;
-        if (n->op == TENSOR_ADD_OP || n->op == TENSOR_SUB_OP || n->op == TENSOR_NEG_OP) arg->contracts = true;
+        if (n->op == TENSOR_ADD_OP || n->op == TENSOR_SUB_OP || n->op == TENSOR_NEG_OP)
+            arg->contracts = true;
         arg->near |= near && p->ev->in->narrow && arg->op == TENSOR_SUB_OP;
         by_parts |= n->op == TENSOR_MUL_OP && arg->op == TENSOR_PARTS_OP;
     }
     out.args = args, out.near = near;
     if (n->nargs) out.from = tensor_typeof(p->ev->op, n->args[0]).type;
     bool compares = tensor_op_table((tensor_opcode)n->op)->kind == TENSOR_COMPARE;
-    out.contracts = n->op == TENSOR_MUL_OP && tensor_type_is_narrow(n->type);   // through a sum's lift, too
-    out.precision = by_parts ? &eval_by_parts : eval_precision_in(p->ev, compares ? out.from : n->type.type);
+    // through a sum's lift, too
+    out.contracts = n->op == TENSOR_MUL_OP && tensor_type_is_narrow(n->type);
+    out.precision = by_parts ? &eval_by_parts
+                             : eval_precision_in(p->ev, compares ? out.from : n->type.type);
     out.reach = eval_reach(n);
     out.name = e;
     attach(p, n, &out);
@@ -85,7 +90,7 @@ uint32_t eval_compile(eval_program *p, tensor_expr root) {
     return p->local[root] - 1;
 }
 
-// ---- Loads -----------------------------------------------------------------------------------------------
+// ---- Loads --------------------------------------------------------------------------------------
 
 static eval_value no_load(eval_program *p, const eval_node *n, uint32_t axis, eval_value at) {
     const eval_slot *s = n->slot;
@@ -118,8 +123,8 @@ static eval_value load(eval_program *p, const eval_node *n) {
     }
     if (s->written && !s->written[at]) {
         if (certain)
-            eval_fault(p->ev, "%s: element %lld of '%s' is read before it is defined", p->what, (long long)at,
-                       s->info->name);
+            eval_fault(p->ev, "%s: element %lld of '%s' is read before it is defined", p->what,
+                       (long long)at, s->info->name);
         return eval_any(n->is_float);
     }
     eval_value x = eval_slot_get(s, at);
@@ -136,7 +141,7 @@ static eval_value to_index(eval_program *p, const eval_node *n) {
     return eval_any(false);
 }
 
-// ---- Choices ---------------------------------------------------------------------------------------------
+// ---- Choices ------------------------------------------------------------------------------------
 
 // What perhaps must not be evaluated: a fault there gives anything.
 static eval_value guess(eval_program *p, uint32_t node) {
@@ -162,7 +167,7 @@ static eval_value select_one(eval_program *p, const eval_node *n) {
     return eval_choose(n->is_float, guess(p, n->args[1]), guess(p, n->args[2]), c.i != 0);
 }
 
-// ---- The rest --------------------------------------------------------------------------------------------
+// ---- The rest -----------------------------------------------------------------------------------
 
 static uint64_t mix(uint64_t z) {
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -184,7 +189,8 @@ static eval_value uniform(eval_program *p, const eval_node *n) {
 static eval_value rounded(const eval_program *p, const eval_node *n, eval_value x) {
     ir_dtype through = (ir_dtype)n->imm;
     eval_value r = eval_stored(p->ev, through, x);
-    bool twice = n->type == DT_F64 && through != DT_F32 && (double)(float)x.v != x.v;   // by way of f32
+    // by way of f32
+    bool twice = n->type == DT_F64 && through != DT_F32 && (double)(float)x.v != x.v;
     if (twice && isfinite(r.bound) && isfinite(r.v)) {
         double up = ir_dtype_round(through, nextafter((double)(float)x.v, (double)INFINITY));
         double down = ir_dtype_round(through, nextafter((double)(float)x.v, (double)-INFINITY));
@@ -195,7 +201,8 @@ static eval_value rounded(const eval_program *p, const eval_node *n, eval_value 
 
 // A multiple of it, at least as large, is rounded: it may err by as much as any.
 static eval_value rounded_relative(const eval_node *n, eval_value x) {
-    static const eval_precision tf32 = {DT_F32, 11, 0x1.004p-11, 0x1p-136, 0x1p-126, 0x1.ffffffp127, 0};
+    static const eval_precision tf32 = {DT_F32,         11, 0x1.004p-11, 0x1p-136, 0x1p-126,
+                                        0x1.ffffffp127, 0};
     const eval_precision *p = n->op == TENSOR_TF32_OP ? &tf32 : eval_precision_of((ir_dtype)n->imm);
     return isfinite(x.v) && isfinite(x.bound) ? eval_settle(p, x.v, x.bound, 0.5) : x;
 }
@@ -208,7 +215,8 @@ static bool is_power_of_two(double x) {
 // Whatever the other operand is.
 static bool never_rounds(const eval_node *n, double x, double y) {
     switch ((tensor_opcode)n->op) {
-    case TENSOR_ADD_OP: case TENSOR_SUB_OP: return x == 0 || y == 0;
+    case TENSOR_ADD_OP:
+    case TENSOR_SUB_OP: return x == 0 || y == 0;
     case TENSOR_MUL_OP: return x == 0 || y == 0 || is_power_of_two(x) || is_power_of_two(y);
     case TENSOR_DIV_OP: return x == 0 || is_power_of_two(y);
     default: return true;
@@ -216,12 +224,15 @@ static bool never_rounds(const eval_node *n, double x, double y) {
 }
 
 static eval_value arith(eval_program *p, const eval_node *n) {
-    eval_value x = eval_node_value(p, n->args[0]), y = n->nargs > 1 ? eval_node_value(p, n->args[1]) : x;
+    eval_value x = eval_node_value(p, n->args[0]),
+               y = n->nargs > 1 ? eval_node_value(p, n->args[1]) : x;
     if (!n->is_float) return eval_int_arith((tensor_opcode)n->op, x, y);
     eval_value r = eval_arith((tensor_opcode)n->op, n->precision, x, y);
     if (n->near && isfinite(r.v)) r.bound += 2 * n->precision->u * (fabs(x.v) + fabs(y.v));
-    if (n->any_order && r.bound == 0 && isfinite(r.v) && !never_rounds(n, x.v, y.v)) r = eval_settle(n->precision, r.v, 0, 0.5);
-    bool overflowed = n->contracts && n->op == TENSOR_MUL_OP && isinf(r.v) && isfinite(x.v) && isfinite(y.v);
+    if (n->any_order && r.bound == 0 && isfinite(r.v) && !never_rounds(n, x.v, y.v))
+        r = eval_settle(n->precision, r.v, 0, 0.5);
+    bool overflowed = n->contracts && n->op == TENSOR_MUL_OP && isinf(r.v) && isfinite(x.v) &&
+                      isfinite(y.v);
     overflowed |= n->most > 0 && !(fabs(y.v) + y.bound <= n->most) && isfinite(y.v);
     return overflowed ? eval_float(r.v, (double)INFINITY) : r;
 }
@@ -257,9 +268,11 @@ static eval_value other(eval_program *p, const eval_node *n) {
         return eval_convert((tensor_type){n->type, 0}, (tensor_type){n->from, 0}, n->precision,
                             eval_node_value(p, n->args[0]));
     case TENSOR_ROUND_OP:
-        return n->relative ? rounded_relative(n, eval_node_value(p, n->args[0])) : rounded(p, n, eval_node_value(p, n->args[0]));
+        return n->relative ? rounded_relative(n, eval_node_value(p, n->args[0]))
+                           : rounded(p, n, eval_node_value(p, n->args[0]));
     case TENSOR_TF32_OP:
-        return n->relative ? rounded_relative(n, eval_node_value(p, n->args[0])) : eval_tf32(eval_node_value(p, n->args[0]));
+        return n->relative ? rounded_relative(n, eval_node_value(p, n->args[0]))
+                           : eval_tf32(eval_node_value(p, n->args[0]));
     case TENSOR_PARTS_OP: return eval_parts(eval_node_value(p, n->args[0]));
     case TENSOR_BIT_OP: {
         eval_value x = eval_node_value(p, n->args[0]), i = eval_node_value(p, n->args[1]);
@@ -267,7 +280,10 @@ static eval_value other(eval_program *p, const eval_node *n) {
     }
     case TENSOR_RAND_OP: return uniform(p, n);
     case TENSOR_STOP_OP: return eval_node_value(p, n->args[0]);
-    case TENSOR_PREIMAGE_OP: case TENSOR_AT_LEAST_OP: case TENSOR_CUT_PARTS_OP: case TENSOR_SYMMETRIC_OP: return eval_statistic(p->ev, n);
+    case TENSOR_PREIMAGE_OP:
+    case TENSOR_AT_LEAST_OP:
+    case TENSOR_CUT_PARTS_OP:
+    case TENSOR_SYMMETRIC_OP: return eval_statistic(p->ev, n);
     default: ICE("'%s' cannot be evaluated", tensor_op_table((tensor_opcode)n->op)->text);
     }
 }
@@ -276,7 +292,9 @@ static eval_value maths(eval_program *p, const eval_node *n) {
     eval_value x = eval_node_value(p, n->args[0]),
                y = n->nargs > 1 ? eval_node_value(p, n->args[1]) : eval_float(0, 0);
     eval_value r = eval_maths((tensor_opcode)n->op, n->precision, x, y);
-    if (n->near && isfinite(r.v) && r.v != 0) r.bound += (4 + 2 * fabs(x.v)) * n->precision->u * fabs(r.v);   // 2^(x log2 e)
+    // 2^(x log2 e)
+    if (n->near && isfinite(r.v) && r.v != 0)
+        r.bound += (4 + 2 * fabs(x.v)) * n->precision->u * fabs(r.v);
     return r;
 }
 

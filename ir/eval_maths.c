@@ -1,5 +1,5 @@
-// Maths functions with error bounds: the library's stated error (math.def) and the operand's error by the
-// slope of the function over all an implementation may have there.
+// Maths functions with error bounds: the library's stated error (math.def) and the operand's error
+// by the slope of the function over all an implementation may have there.
 #include "eval.h"
 
 static eval_value unknown(double r) { return eval_float(r, (double)INFINITY); }
@@ -7,7 +7,9 @@ static eval_value exact(double r) { return eval_float(r, 0); }
 static bool may_be_zero(eval_value x) { return fabs(x.v) <= x.bound; }
 
 // How far log moves when x does by its bound; inf where it may reach 0.
-static double log_shift(double x, double bound) { return bound < x ? -log1p(-bound / x) : (double)INFINITY; }
+static double log_shift(double x, double bound) {
+    return bound < x ? -log1p(-bound / x) : (double)INFINITY;
+}
 
 static eval_value square_root(const eval_precision *p, eval_value x) {
     double r = sqrt(x.v);
@@ -71,13 +73,14 @@ static eval_value power(const eval_precision *p, eval_value x, eval_value y, dou
 }
 
 // A function whose slope is `steepest` at most near x and which moves by at most 2 in all.
-static eval_value bounded(const eval_precision *p, double r, eval_value x, double steepest, double ulps) {
+static eval_value bounded(const eval_precision *p, double r, eval_value x, double steepest,
+                          double ulps) {
     if (r == 0 && x.bound == 0) return exact(r);
     return eval_settle(p, r, fmin(x.bound * steepest, 2), ulps);
 }
 
-// What is off by d at a distance r from the origin is seen at most asin(d / r) aside. Angles jump where x is
-// negative and y changes its sign, which that of a zero tells.
+// What is off by d at a distance r from the origin is seen at most asin(d / r) aside. Angles jump
+// where x is negative and y changes its sign, which that of a zero tells.
 static eval_value angle(const eval_precision *p, eval_value y, eval_value x, double ulps) {
     double r = atan2(y.v, x.v), off = (double)(hypotl(x.bound, y.bound) / hypotl(x.v, y.v));
     bool may_jump = may_be_zero(y) && x.v - x.bound <= 0;
@@ -107,9 +110,14 @@ eval_value eval_maths(tensor_opcode op, const eval_precision *p, eval_value x, e
     case TENSOR_POW_OP: return power(p, x, y, ulps);
     case TENSOR_ATAN2_OP: return angle(p, x, y, ulps);
     case TENSOR_TANH_OP: return bounded(p, tanh(x.v), x, 1 / (cosh(nearest) * cosh(nearest)), ulps);
-    case TENSOR_ERF_OP: return bounded(p, erf(x.v), x, 1.1283791671 * exp(-nearest * nearest), ulps);
-    case TENSOR_SIN_OP: return isinf(x.v) ? exact((double)NAN) : bounded(p, sin(x.v), x, steepest_wave(cos(x.v), x), ulps);
-    case TENSOR_COS_OP: return isinf(x.v) ? exact((double)NAN) : bounded(p, cos(x.v), x, steepest_wave(sin(x.v), x), ulps);
+    case TENSOR_ERF_OP:
+        return bounded(p, erf(x.v), x, 1.1283791671 * exp(-nearest * nearest), ulps);
+    case TENSOR_SIN_OP:
+        return isinf(x.v) ? exact((double)NAN)
+                          : bounded(p, sin(x.v), x, steepest_wave(cos(x.v), x), ulps);
+    case TENSOR_COS_OP:
+        return isinf(x.v) ? exact((double)NAN)
+                          : bounded(p, cos(x.v), x, steepest_wave(sin(x.v), x), ulps);
     default: ICE("'%s' is no maths function", tensor_op_table(op)->text);
     }
 }

@@ -1,30 +1,34 @@
-// Arithmetic on floats with error bounds, and on integers that are certain or not. Forward error analysis as
-// in Higham, Accuracy and Stability of Numerical Algorithms (2002): each operation passes on the errors of
-// its operands and adds its own rounding. A bound that crosses a singularity is infinite.
+// Arithmetic on floats with error bounds, and on integers that are certain or not. Forward error
+// analysis as in Higham, Accuracy and Stability of Numerical Algorithms (2002): each operation
+// passes on the errors of its operands and adds its own rounding. A bound that crosses a
+// singularity is infinite.
 #include "eval.h"
 
-// 0.1 % above the unit roundoff covers this evaluator's own f64 rounding under f32; for f64 both round, hence
-// twice.
+// 0.1 % above the unit roundoff covers this evaluator's own f64 rounding under f32; for f64 both
+// round, hence twice.
 #define LARGEST 0x1.fffffffffffffp1023
-#define PRECISIONS(f32, bf16, f16)                                             \
-    {                                                                          \
-        [DT_F64] = {DT_F64, 53, 0x1.004p-52, 0x1p-1073, 0x1p-1022, LARGEST, 0}, \
-        [DT_F32] = {DT_F32, 24, 0x1.004p-24, 0x1p-149, 0x1p-126, f32, 0},       \
-        [DT_BF16] = {DT_BF16, 8, 0x1.004p-8, 0x1p-133, 0x1p-126, bf16, 0},      \
-        [DT_F16] = {DT_F16, 11, 0x1.004p-11, 0x1p-24, 0x1p-14, f16, 0},         \
+#define PRECISIONS(f32, bf16, f16)                                                                 \
+    {                                                                                              \
+        [DT_F64] = {DT_F64, 53, 0x1.004p-52, 0x1p-1073, 0x1p-1022, LARGEST, 0},                    \
+        [DT_F32] = {DT_F32, 24, 0x1.004p-24, 0x1p-149, 0x1p-126, f32, 0},                          \
+        [DT_BF16] = {DT_BF16, 8, 0x1.004p-8, 0x1p-133, 0x1p-126, bf16, 0},                         \
+        [DT_F16] = {DT_F16, 11, 0x1.004p-11, 0x1p-24, 0x1p-14, f16, 0},                            \
     }
 static const eval_precision precisions[] = PRECISIONS(0x1.ffffffp127, 0x1.ffp127, 65520);
 static const eval_precision real_precisions[] = PRECISIONS(LARGEST, LARGEST, LARGEST);
-// Products by parts, a = A + a' + r with A = tf32(a), a' = a - A, cut, as A B + (A b' + a' B). What it
-// leaves out, a' b', is at most 2^-11 |a| * 2^-11 |b| = 4 u |a b|. Where tensor cores add the three to 0,
-// each in a turn of its own, the last errs by 3 u |A B| (SIMT.md), |A B| < (1 + 2^-10 + 2^-22) |a b|, and
-// those before it, of terms 2^-11 as large, by less than 6 * 2^-11 * 3 u |a b|. That is less than 8 u |a b|,
-// and near zero three times what one product errs by.
-const eval_precision eval_by_parts = {DT_F32, 24, 8 * 0x1.004p-24, 3 * 0x1p-149, 0x1p-126, 0x1.ffffffp127, 0};
+// Products by parts, a = A + a' + r with A = tf32(a), a' = a - A, cut, as A B + (A b' + a' B). What
+// it leaves out, a' b', is at most 2^-11 |a| * 2^-11 |b| = 4 u |a b|. Where tensor cores add the
+// three to 0, each in a turn of its own, the last errs by 3 u |A B| (SIMT.md), |A B| < (1 + 2^-10 +
+// 2^-22) |a b|, and those before it, of terms 2^-11 as large, by less than 6 * 2^-11 * 3 u |a b|.
+// That is less than 8 u |a b|, and near zero three times what one product errs by.
+const eval_precision eval_by_parts = {DT_F32,         24, 8 * 0x1.004p-24, 3 * 0x1p-149, 0x1p-126,
+                                      0x1.ffffffp127, 0};
 const eval_precision *eval_precision_of(ir_dtype t) {
     return &precisions[ir_dtype_is_float(t) ? t : DT_F32];   // what holds no float rounds none
 }
-const eval_precision *eval_precision_real(ir_dtype t) { return &real_precisions[ir_dtype_is_float(t) ? t : DT_F32]; }
+const eval_precision *eval_precision_real(ir_dtype t) {
+    return &real_precisions[ir_dtype_is_float(t) ? t : DT_F32];
+}
 
 static bool is_unknown(eval_value x) { return isinf(x.bound); }
 static bool is_nan(eval_value x) { return isnan(x.v) && !is_unknown(x); }
@@ -50,7 +54,8 @@ static eval_value add(const eval_precision *p, eval_value x, eval_value y) {
         bool exact = !isfinite(x.v) || !isfinite(y.v) || (is_exact(x) && is_exact(y));
         return eval_float(r, exact ? 0 : (double)INFINITY);
     }
-    if (is_exact(x) && is_exact(y) && eval_fits(p, r, sum_error(x.v, y.v, r))) return eval_float(r, 0);
+    if (is_exact(x) && is_exact(y) && eval_fits(p, r, sum_error(x.v, y.v, r)))
+        return eval_float(r, 0);
     return eval_settle(p, r, x.bound + y.bound, 0.5);
 }
 
@@ -63,7 +68,8 @@ static eval_value mul(const eval_precision *p, eval_value x, eval_value y) {
         bool unsure = (may_be_zero(x) && !is_zero(x)) || (may_be_zero(y) && !is_zero(y));
         return eval_float(r, unsure ? (double)INFINITY : 0);
     }
-    if ((is_zero(x) && may_be_zero(y) && !is_exact(y)) || (is_zero(y) && may_be_zero(x) && !is_exact(x)))
+    if ((is_zero(x) && may_be_zero(y) && !is_exact(y)) ||
+        (is_zero(y) && may_be_zero(x) && !is_exact(x)))
         return eval_float(r, p->tiny);   // 0 of a sign that is not certain, which matters to 1 / 0
     bool normal = x.v == 0 || y.v == 0 || fabs(r) > 0x1p-900;
     if (is_exact(x) && is_exact(y)) {
@@ -83,7 +89,8 @@ static eval_value divide(const eval_precision *p, eval_value x, eval_value y) {
     if (isinf(x.v)) return eval_float(r, 0);
     if (is_exact(x) && is_exact(y)) {
         if (isinf(r)) return eval_float(r, 0);
-        if ((x.v == 0 || fabs(x.v) > 0x1p-900) && eval_fits(p, r, fma(r, y.v, -x.v))) return eval_float(r, 0);
+        if ((x.v == 0 || fabs(x.v) > 0x1p-900) && eval_fits(p, r, fma(r, y.v, -x.v)))
+            return eval_float(r, 0);
     }
     return eval_settle(p, r, (x.bound + fabs(r) * y.bound) / (fabs(y.v) - y.bound), 0.5);
 }
@@ -153,10 +160,11 @@ static bool relation(tensor_opcode op, bool is_less, bool is_equal, bool is_grea
 }
 
 eval_value eval_compare(tensor_opcode op, bool floats, eval_value x, eval_value y) {
-    if (!floats) return eval_int(relation(op, x.i < y.i, x.i == y.i, x.i > y.i), x.certain && y.certain);
-    bool holds = relation(op, x.v < y.v, x.v == y.v, x.v > y.v);
-    bool certain =
-        is_nan(x) || is_nan(y) || (is_exact(x) && is_exact(y)) || fabs(x.v - y.v) > x.bound + y.bound;
+    if (!floats)
+        return eval_int(relation(op, x.i<y.i, x.i == y.i, x.i> y.i), x.certain && y.certain);
+    bool holds = relation(op, x.v<y.v, x.v == y.v, x.v> y.v);
+    bool certain = is_nan(x) || is_nan(y) || (is_exact(x) && is_exact(y)) ||
+                   fabs(x.v - y.v) > x.bound + y.bound;
     return eval_int(holds, certain);
 }
 
@@ -169,9 +177,10 @@ eval_value eval_choose(bool floats, eval_value x, eval_value y, bool first) {
     return eval_float(chosen.v, isfinite(bound) ? bound : (double)INFINITY);
 }
 
-// ---- Conversions -----------------------------------------------------------------------------------------
+// ---- Conversions --------------------------------------------------------------------------------
 
-// The bounds of f over all an implementation may have, for f that never falls; around f of the value itself.
+// The bounds of f over all an implementation may have, for f that never falls; around f of the
+// value itself.
 static eval_value monotone(double (*f)(double), eval_value x) {
     double r = f(x.v);
     if (is_unknown(x)) return eval_any(true);
@@ -202,7 +211,8 @@ static eval_value int_to_float(const eval_precision *p, eval_value x) {
     return eval_settle(p, r, 0, 0.5);
 }
 
-static eval_value float_to_float(ir_dtype to, ir_dtype from, const eval_precision *p, eval_value x) {
+static eval_value float_to_float(ir_dtype to, ir_dtype from, const eval_precision *p,
+                                 eval_value x) {
     if (to == from || ir_dtype_holds(to, from)) return x;
     if (is_unknown(x)) return eval_any(true);
     if (!isfinite(x.v) || (is_exact(x) && ir_dtype_round(to, x.v) == x.v)) return x;
@@ -222,7 +232,7 @@ eval_value eval_convert(tensor_type to, tensor_type from, const eval_precision *
     return floats ? float_to_int(x) : x;
 }
 
-// ---- Storage ---------------------------------------------------------------------------------------------
+// ---- Storage ------------------------------------------------------------------------------------
 
 static double to_f16(double x) { return ir_dtype_round(DT_F16, x); }
 static double to_bf16(double x) { return ir_dtype_round(DT_BF16, x); }
@@ -231,9 +241,10 @@ static double to_f64(double x) { return x; }
 
 eval_value eval_tf32(eval_value x) { return monotone(ir_tf32_round, x); }
 
-// What two numbers of tf32 leave of x, which is nothing where x is one: a - A is at most 2^12 units in the
-// last place of f32, so cut to 11 bits it leaves one unit, 2 u |x|; A of the largest, the largest number of tf32,
-// is 2^13 of them away, which leaves three, 3 u |x| there. Either is cut to a multiple of 2^-136 near zero.
+// What two numbers of tf32 leave of x, which is nothing where x is one: a - A is at most 2^12 units
+// in the last place of f32, so cut to 11 bits it leaves one unit, 2 u |x|; A of the largest, the
+// largest number of tf32, is 2^13 of them away, which leaves three, 3 u |x| there. Either is cut to
+// a multiple of 2^-136 near zero.
 eval_value eval_parts(eval_value x) {
     bool whole = is_exact(x) && (!isfinite(x.v) || ir_tf32_round(x.v) == x.v);
     if (whole || is_unknown(x)) return x;
@@ -248,7 +259,9 @@ eval_value eval_store(ir_dtype to, eval_value x) {
     case DT_F32: return monotone(to_f32, x);
     case DT_F64: return monotone(to_f64, x);
     case DT_I32: return eval_int((int64_t)(int32_t)(uint32_t)(uint64_t)x.i, x.certain);
-    case DT_I64: case DT_BOOL: case DT_INDEX: return x;
+    case DT_I64:
+    case DT_BOOL:
+    case DT_INDEX: return x;
     case DT_COUNT: break;
     }
     ICE("no storage type %d", (int)to);
@@ -256,7 +269,9 @@ eval_value eval_store(ir_dtype to, eval_value x) {
 
 static double f16_value(uint16_t bits) {
     int e = (bits >> 10) & 31, m = bits & 1023;
-    double x = e == 31 ? (m ? (double)NAN : (double)INFINITY) : e ? ldexp(1024 + m, e - 25) : ldexp(m, -24);
+    double x = e == 31 ? (m ? (double)NAN : (double)INFINITY)
+               : e     ? ldexp(1024 + m, e - 25)
+                       : ldexp(m, -24);
     return bits & 0x8000 ? -x : x;
 }
 
@@ -274,17 +289,26 @@ double eval_read_float(ir_dtype t, const void *data, int64_t at) {
     case DT_F32: return (double)((const float *)data)[at];
     case DT_F16: return f16_value(((const uint16_t *)data)[at]);
     case DT_BF16: return bf16_value(((const uint16_t *)data)[at]);
-    case DT_I32: case DT_I64: case DT_BOOL: case DT_INDEX: case DT_COUNT: break;
+    case DT_I32:
+    case DT_I64:
+    case DT_BOOL:
+    case DT_INDEX:
+    case DT_COUNT: break;
     }
     ICE("type %d is no float", (int)t);
 }
 
 int64_t eval_read_int(ir_dtype t, const void *data, int64_t at) {
     switch (t) {
-    case DT_I64: case DT_INDEX: return ((const int64_t *)data)[at];
+    case DT_I64:
+    case DT_INDEX: return ((const int64_t *)data)[at];
     case DT_I32: return ((const int32_t *)data)[at];
     case DT_BOOL: return ((const uint8_t *)data)[at] != 0;
-    case DT_F64: case DT_F32: case DT_F16: case DT_BF16: case DT_COUNT: break;
+    case DT_F64:
+    case DT_F32:
+    case DT_F16:
+    case DT_BF16:
+    case DT_COUNT: break;
     }
     ICE("type %d is no integer", (int)t);
 }

@@ -1,15 +1,24 @@
-// What leaves the range of its type. An implementation has an infinity there, and perhaps a NaN of it; real
-// arithmetic has a number, which the evaluator finds where it takes types for as wide as f64
-// (tensor_eval_input.real). A number that even f64 lacks is an infinity that remembers so: at least that large.
+// What leaves the range of its type. An implementation has an infinity there, and perhaps a NaN of
+// it; real arithmetic has a number, which the evaluator finds where it takes types for as wide as
+// f64 (tensor_eval_input.real). A number that even f64 lacks is an infinity that remembers so: at
+// least that large.
 #include "eval.h"
 
 double eval_reach(const tensor_node *n) {
     switch ((tensor_opcode)n->op) {
-    case TENSOR_ADD_OP: case TENSOR_SUB_OP: case TENSOR_MUL_OP: case TENSOR_DIV_OP: case TENSOR_EXP_OP:
-    case TENSOR_EXPM1_OP: case TENSOR_POW_OP: case TENSOR_CVT_OP:
-        return tensor_type_is_float(n->type) ? eval_precision_of(n->type.type)->limit : (double)INFINITY;
+    case TENSOR_ADD_OP:
+    case TENSOR_SUB_OP:
+    case TENSOR_MUL_OP:
+    case TENSOR_DIV_OP:
+    case TENSOR_EXP_OP:
+    case TENSOR_EXPM1_OP:
+    case TENSOR_POW_OP:
+    case TENSOR_CVT_OP:
+        return tensor_type_is_float(n->type) ? eval_precision_of(n->type.type)->limit
+                                             : (double)INFINITY;
     case TENSOR_ROUND_OP:
-        return tensor_type_is_float(n->type) ? eval_precision_of((ir_dtype)n->imm.i)->limit : (double)INFINITY;
+        return tensor_type_is_float(n->type) ? eval_precision_of((ir_dtype)n->imm.i)->limit
+                                             : (double)INFINITY;
     default: return (double)INFINITY;
     }
 }
@@ -41,16 +50,23 @@ static bool leaves(const eval_program *p, const eval_node *n, eval_value x) {
     return !isnan(x.v) && !pole;
 }
 
-// Whether what is known of an operation holds where the i-th operand is larger than any number of f64.
+// Whether what is known of an operation holds where the i-th operand is larger than any number of
+// f64.
 static bool holds_of_huge(const eval_program *p, const eval_node *n, uint32_t i) {
     eval_value other = n->nargs == 2 ? arg_of(p, n, 1 - i) : eval_float(0, 0);
     switch ((tensor_opcode)n->op) {
-    case TENSOR_ADD_OP: case TENSOR_SUB_OP: return !is_huge(other);
+    case TENSOR_ADD_OP:
+    case TENSOR_SUB_OP: return !is_huge(other);
     case TENSOR_MUL_OP: return fabs(other.v) - other.bound >= 1;
     case TENSOR_DIV_OP: return i == 1 ? !is_huge(other) : fabs(other.v) + other.bound <= 1;
-    case TENSOR_SQRT_OP: case TENSOR_LOG_OP: case TENSOR_LOG1P_OP: case TENSOR_POW_OP: case TENSOR_SIN_OP:
+    case TENSOR_SQRT_OP:
+    case TENSOR_LOG_OP:
+    case TENSOR_LOG1P_OP:
+    case TENSOR_POW_OP:
+    case TENSOR_SIN_OP:
     case TENSOR_COS_OP: return false;
-    default: return tensor_op_table((tensor_opcode)n->op)->kind != TENSOR_COMPARE || !is_huge(other);
+    default:
+        return tensor_op_table((tensor_opcode)n->op)->kind != TENSOR_COMPARE || !is_huge(other);
     }
 }
 
@@ -58,7 +74,8 @@ static eval_value in_reals(const eval_program *p, const eval_node *n, eval_value
     bool known = true;
     for (uint32_t i = 0; i < n->nargs; i++) {
         eval_value arg = arg_of(p, n, i);
-        if (p->memo[n->args[i]].stamp != p->moved[p->nodes.data[n->args[i]].level]) continue;   // it was not asked for
+        // it was not asked for
+        if (p->memo[n->args[i]].stamp != p->moved[p->nodes.data[n->args[i]].level]) continue;
         if (!x.beyond) x.beyond = arg.beyond;
         if (arg_is_float(p, n, i) && is_huge(arg)) known = known && holds_of_huge(p, n, i);
     }

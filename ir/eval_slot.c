@@ -1,4 +1,5 @@
-// What the evaluator holds of a value: its elements, whole, a sample of them, or those that were asked for.
+// What the evaluator holds of a value: its elements, whole, a sample of them, or those that were
+// asked for.
 #include "eval.h"
 
 #include <stdarg.h>
@@ -97,7 +98,8 @@ eval_value eval_slot_get(const eval_slot *s, int64_t at) {
     if (s->input)
         return s->is_float ? eval_float(eval_read_float(s->info->type, s->input, at), 0)
                            : eval_int(eval_read_int(s->info->type, s->input, at), true);
-    eval_value x = s->is_float ? eval_float(s->value[at], s->bound[at]) : eval_int(s->integer[at], s->certain[at]);
+    eval_value x = s->is_float ? eval_float(s->value[at], s->bound[at])
+                               : eval_int(s->integer[at], s->certain[at]);
     if (s->beyond) x.beyond = s->beyond[at];
     return x;
 }

@@ -1,11 +1,12 @@
-// One stage: for each point of its left-hand variables, its expressions or its reduction. A bound variable
-// with a key on it alone visits only the points whose key fits, found once a stage by sorting.
+// One stage: for each point of its left-hand variables, its expressions or its reduction. A bound
+// variable with a key on it alone visits only the points whose key fits, found once a stage by
+// sorting.
 #include "eval_stage.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// ---- Preparation -----------------------------------------------------------------------------------------
+// ---- Preparation --------------------------------------------------------------------------------
 
 static uint32_t *compile_all(stage_run *r, const tensor_expr *exprs, uint32_t n) {
     uint32_t *nodes = ARENA_ARRAY(r->ev->temp, uint32_t, n);
@@ -15,8 +16,10 @@ static uint32_t *compile_all(stage_run *r, const tensor_expr *exprs, uint32_t n)
 
 static bound_variable variable(stage_run *r, tensor_var v, uint32_t level) {
     r->p->var_level[v] = level;
-    return (bound_variable){
-        .var = v, .level = level, .size = eval_size(r->ev, r->ev->op->vars.data[v].space), .key = NO_KEY};
+    return (bound_variable){.var = v,
+                            .level = level,
+                            .size = eval_size(r->ev, r->ev->op->vars.data[v].space),
+                            .key = NO_KEY};
 }
 
 static void enter_variables(stage_run *r) {
@@ -29,10 +32,12 @@ static void enter_variables(stage_run *r) {
         r->left[r->nleft] = variable(r, s->left[i], r->nleft + 1);
         r->nleft++;
     }
-    for (uint32_t i = 0; i < s->nbound; i++) r->bound[i] = variable(r, s->bound[i], r->nleft + 1 + i);
+    for (uint32_t i = 0; i < s->nbound; i++)
+        r->bound[i] = variable(r, s->bound[i], r->nleft + 1 + i);
 }
 
-// Terms that are added before a factor is applied to their sum: it stays in range where each is small enough.
+// Terms that are added before a factor is applied to their sum: it stays in range where each is
+// small enough.
 static void limit_terms(stage_run *r) {
     const uint32_t *every = r->ev->in->every;
     uint32_t terms = every ? every[r->s - r->ev->op->stages.data] : 0;
@@ -69,13 +74,15 @@ static void prepare_reduction(stage_run *r) {
         r->p->nodes.data[r->nodes.body[i]].contracts = true;
     if (!ev->why) limit_terms(r);
     const bool *relative = ev->in->relative;
-    if (!ev->why && relative && relative[r->s - ev->op->stages.data]) round_relative(r->p, r->nodes.body[0]);
+    if (!ev->why && relative && relative[r->s - ev->op->stages.data])
+        round_relative(r->p, r->nodes.body[0]);
 }
 
 void eval_run_prepare(stage_run *r) {
     const tensor_stage *s = r->s;
     evaluator *ev = r->ev;
-    r->p = eval_program_new(ev, arena_printf(ev->temp, "stage '%s'", s->name), s->nleft + s->nbound);
+    r->p = eval_program_new(ev, arena_printf(ev->temp, "stage '%s'", s->name),
+                            s->nleft + s->nbound);
     enter_variables(r);
     tensor_expr *sides = ARENA_ARRAY(ev->temp, tensor_expr, 2 * s->nkeys);
     for (uint32_t i = 0; i < s->nkeys; i++) {
@@ -100,7 +107,7 @@ static void assign(stage_run *r, const bound_variable *b, int64_t point) {
     eval_move(r->p, b->level);
 }
 
-// ---- Keys ------------------------------------------------------------------------------------------------
+// ---- Keys ---------------------------------------------------------------------------------------
 
 static bool depends_on_alone(const eval_program *p, uint32_t node, tensor_var v, uint32_t *budget) {
     const eval_node *n = &p->nodes.data[node];
@@ -119,7 +126,8 @@ static int by_key(const void *x, const void *y) {
     return a->point < b->point ? -1 : a->point > b->point;
 }
 
-// The key is an input's value at the variable itself, from 0 on and ascending, as edges by destination are.
+// The key is an input's value at the variable itself, from 0 on and ascending, as edges by
+// destination are.
 static const int64_t *ordered_map(const stage_run *r, const bound_variable *b, uint32_t key) {
     const eval_node *nodes = r->p->nodes.data, *n = &nodes[r->nodes.lhs[key]];
     if (n->op != TENSOR_LOAD_OP || n->nargs != 1 || !n->slot || !n->slot->input ||
@@ -135,8 +143,8 @@ static const int64_t *ordered_map(const stage_run *r, const bound_variable *b, u
     return x;
 }
 
-// Evaluates a key's left side at each point of its variable. false: somewhere it is not certain, or they
-// are too many.
+// Evaluates a key's left side at each point of its variable. false: somewhere it is not certain, or
+// they are too many.
 static bool sort_points(stage_run *r, bound_variable *b, uint32_t key) {
     if (b->size > EVAL_MAX_POINTS) return false;
     b->npoints = b->size;
@@ -174,7 +182,9 @@ static void find_keys(stage_run *r) {
     r->ev->lenient = false;
 }
 
-static int64_t key_of(const bound_variable *b, int64_t i) { return b->map ? b->map[i] : b->points[i].key; }
+static int64_t key_of(const bound_variable *b, int64_t i) {
+    return b->map ? b->map[i] : b->points[i].key;
+}
 
 static int64_t first_with(const bound_variable *b, int64_t key) {
     int64_t lo = 0, hi = b->npoints;
@@ -193,9 +203,10 @@ static eval_value key_side(stage_run *r, uint32_t node) {
     return x;
 }
 
-// ---- Terms -----------------------------------------------------------------------------------------------
+// ---- Terms --------------------------------------------------------------------------------------
 
-// Whether the present point is a term: in exact arithmetic (*included), and whether that is certain.
+// Whether the present point is a term: in exact arithmetic (*included), and whether that is
+// certain.
 static bool is_member(stage_run *r, bool *included) {
     bool certain = true;
     *included = true;
@@ -248,7 +259,8 @@ static void visit_terms(stage_run *r, uint32_t j) {
     eval_value x = key_side(r, r->nodes.rhs[b->key]);
     if (!x.certain) r->terms.unsure_domain = true;
     if (x.i < 0) return;
-    for (int64_t i = first_with(b, x.i); i < b->npoints && key_of(b, i) == x.i && !r->ev->why; i++) {
+    for (int64_t i = first_with(b, x.i); i < b->npoints && key_of(b, i) == x.i && !r->ev->why;
+         i++) {
         assign(r, b, b->map ? i : b->points[i].point);
         visit_terms(r, j + 1);
     }
@@ -269,14 +281,17 @@ static void reduce(stage_run *r) {
     visit_terms(r, 0);
     bool nothing = r->terms.members == 0, lone_perhaps = r->terms.sure == 0 && r->terms.perhaps > 0;
     if (nothing && r->s->nelse)
-        for (uint32_t i = 0; i < r->s->nelse; i++) r->values[i] = eval_node_value(r->p, r->nodes.orelse[i]);
-    else if (r->tallied) r->values[0] = taken_apart(r, eval_tally_finish(r->ev, &r->tally, r->reducer->kind, r->precision, r->name));
+        for (uint32_t i = 0; i < r->s->nelse; i++)
+            r->values[i] = eval_node_value(r->p, r->nodes.orelse[i]);
+    else if (r->tallied)
+        r->values[0] = taken_apart(
+            r, eval_tally_finish(r->ev, &r->tally, r->reducer->kind, r->precision, r->name));
     else eval_states_finish(r->states, r->values);
     if (r->reducer->roundings) r->values[0] = taken_apart(r, r->values[0]);
     if (r->terms.unsure_domain || (r->s->nelse && lone_perhaps)) forget_certainty(r);
 }
 
-// ---- Storing ---------------------------------------------------------------------------------------------
+// ---- Storing ------------------------------------------------------------------------------------
 
 static int64_t target_position(stage_run *r, const tensor_target *t, const eval_slot *slot) {
     int64_t at = 0;
@@ -299,7 +314,8 @@ bool tensor_is_final(const tensor_op *op, const tensor_stage *s) {
     for (uint32_t k = 0; k < s->ntargets; k++) {
         if (op->vals.data[s->targets[k].val].role != VAL_RESULT) return false;
         for (tensor_expr e = 1; e < op->exprs.len; e++)
-            if (op->exprs.data[e].op == TENSOR_LOAD_OP && op->exprs.data[e].imm.i == s->targets[k].val)
+            if (op->exprs.data[e].op == TENSOR_LOAD_OP &&
+                op->exprs.data[e].imm.i == s->targets[k].val)
                 return false;
     }
     return true;
@@ -322,7 +338,8 @@ static void store(stage_run *r, uint32_t target) {
     int64_t at = target_position(r, &r->s->targets[target], slot);
     if (r->ev->why) return;
     if (slot->info->role == VAL_RESULT) x = eval_stored(r->ev, slot->info->type, x);
-    if (slot->info->type == DT_INDEX && x.certain && (x.i < -1 || x.i >= eval_size(r->ev, slot->info->into)))
+    if (slot->info->type == DT_INDEX && x.certain &&
+        (x.i < -1 || x.i >= eval_size(r->ev, slot->info->into)))
         eval_fault(r->ev, "%s: %lld is stored to '%s', which is no index of its space", r->p->what,
                    (long long)x.i, slot->info->name);
     at = eval_slot_keep(r->ev, slot, at, r->kept_at);
@@ -340,7 +357,8 @@ static void at_point(stage_run *r) {
     eval_count_step(r->ev);
     if (r->reducer) reduce(r);
     else
-        for (uint32_t i = 0; i < r->s->nbody; i++) r->values[i] = eval_node_value(r->p, r->nodes.body[i]);
+        for (uint32_t i = 0; i < r->s->nbody; i++)
+            r->values[i] = eval_node_value(r->p, r->nodes.body[i]);
     for (uint32_t i = 0; i < r->s->ntargets && !r->ev->why; i++) store(r, i);
 }
 
@@ -377,7 +395,8 @@ static uint64_t begin_of(const eval_sample *x, uint64_t run) {
 
 void eval_sample_run(stage_run *r, const eval_sample *x, uint64_t run) {
     uint64_t begin = begin_of(x, run);
-    for (uint64_t point = begin; point < begin + x->length && point < x->points && !r->ev->why; point++) {
+    for (uint64_t point = begin; point < begin + x->length && point < x->points && !r->ev->why;
+         point++) {
         if (r->kept_at >= 0) r->kept_at = (int64_t)(run * x->length + point - begin);
         eval_run_at(r, point);
     }
@@ -386,7 +405,8 @@ void eval_sample_run(stage_run *r, const eval_sample *x, uint64_t run) {
 int64_t eval_sample_size(const eval_sample *x) {
     uint64_t last = x->runs ? begin_of(x, x->runs - 1) : 0;   // which may end behind all points
     uint64_t left = last < x->points ? x->points - last : 0;
-    return x->runs ? (int64_t)((x->runs - 1) * x->length + (left < x->length ? left : x->length)) : 0;
+    return x->runs ? (int64_t)((x->runs - 1) * x->length + (left < x->length ? left : x->length))
+                   : 0;
 }
 
 static void sampled_points(stage_run *r, uint64_t one_in) {
@@ -426,9 +446,9 @@ void eval_stage(evaluator *ev, const tensor_stage *s) {
     ev->temp = outer;
 }
 
-// ---- On demand -------------------------------------------------------------------------------------------
-// Of a sample of the results a few rows are wanted of what they are computed from, such as the sums of a
-// softmax.
+// ---- On demand ----------------------------------------------------------------------------------
+// Of a sample of the results a few rows are wanted of what they are computed from, such as the sums
+// of a softmax.
 struct eval_deferred {
     stage_run run;
     arena *temp;
@@ -464,8 +484,8 @@ bool tensor_may_wait(const tensor_op *op, const tensor_stage *s) {
     if (s->loop != TENSOR_NO_LOOP || s->nleft > 8) return false;
     for (uint32_t t = 0; t < s->ntargets; t++) {
         const tensor_val_info *i = &op->vals.data[s->targets[t].val];
-        if (i->role != VAL_STAGE || !ir_dtype_is_float(i->type) || writers_of(op, s->targets[t].val) > 1 ||
-            !tells_point(op, s, &s->targets[t]))
+        if (i->role != VAL_STAGE || !ir_dtype_is_float(i->type) ||
+            writers_of(op, s->targets[t].val) > 1 || !tells_point(op, s, &s->targets[t]))
             return false;
     }
     return true;
@@ -492,7 +512,8 @@ static uint32_t target_of(const stage_run *r, const eval_slot *slot) {
 // Its variables may be those of the stage that reads, which stands at other points.
 static void swap_points(stage_run *r, int64_t *kept) {
     for (uint32_t i = 0; i < r->s->nleft + r->s->nbound; i++) {
-        int64_t *at = &r->ev->vars[i < r->s->nleft ? r->left[i].var : r->bound[i - r->s->nleft].var],
+        int64_t *at =
+                    &r->ev->vars[i < r->s->nleft ? r->left[i].var : r->bound[i - r->s->nleft].var],
                 was = *at;
         *at = kept[i];
         kept[i] = was;
@@ -506,13 +527,15 @@ void eval_demand(evaluator *ev, const eval_slot *slot, int64_t at) {
     arena *temp = ev->temp;
     uint32_t guessing = ev->guessing;
     bool lenient = ev->lenient;
-    if (r->s->nleft + r->s->nbound > sizeof kept / sizeof *kept) ICE("a stage has too many variables");
+    if (r->s->nleft + r->s->nbound > sizeof kept / sizeof *kept)
+        ICE("a stage has too many variables");
     swap_points(r, kept);
     ev->temp = slot->deferred->temp;
     ev->guessing = 0;
     ev->lenient = false;
     for (uint32_t k = 0; k < target->rank; k++)
-        assign(r, &r->left[left_at(ev->op, r->s, target->index[k])], at / slot->stride[k] % slot->shape[k]);
+        assign(r, &r->left[left_at(ev->op, r->s, target->index[k])],
+               at / slot->stride[k] % slot->shape[k]);
     at_point(r);
     ev->temp = temp;
     ev->guessing = guessing;

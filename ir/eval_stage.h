@@ -37,7 +37,7 @@ typedef struct stage_run {
     uint32_t nleft;
     bound_variable *left, *bound;
     stage_nodes nodes;
-    bool *found_by;        // keys that need no check, as they led to the point
+    bool *found_by;   // keys that need no check, as they led to the point
     eval_slot **targets;
     eval_value *args, *values;
     bool tallied;   // a builtin reducer over floats
@@ -46,19 +46,22 @@ typedef struct stage_run {
     eval_states *states;
     uint32_t name;   // of eval_value.beyond, where the reduction is
     stage_terms terms;
-    int64_t kept_at;                  // where elements of a sample are kept, whose number is known; -1: behind the last
+    // where elements of a sample are kept, whose number is known; -1: behind the last
+    int64_t kept_at;
 } stage_run;
 
-// Points are taken in runs, a few at least: neighbours mostly read the same rows of other stages, which are computed
-// for one of them as for all. As many are taken as if each were drawn alone.
+// Points are taken in runs, a few at least: neighbours mostly read the same rows of other stages,
+// which are computed for one of them as for all. As many are taken as if each were drawn alone.
 typedef struct {
     uint64_t points, one_in, length, runs;
 } eval_sample;
-eval_sample eval_sample_of(const stage_run *r, uint64_t one_in);   // one_in 1: all points, each a run
+// one_in 1: all points, each a run
+eval_sample eval_sample_of(const stage_run *r, uint64_t one_in);
 int64_t eval_sample_size(const eval_sample *x);   // points taken
 void eval_sample_run(stage_run *r, const eval_sample *x, uint64_t run);
 
-void eval_run_prepare(stage_run *r);                // its programs
-bool eval_in_threads(stage_run *r, uint64_t one_in);   // by all cores; false: it is not worth it, or cannot be
+void eval_run_prepare(stage_run *r);   // its programs
+// by all cores; false: it is not worth it, or cannot be
+bool eval_in_threads(stage_run *r, uint64_t one_in);
 
 #endif

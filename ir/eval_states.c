@@ -1,17 +1,18 @@
-// Reducers other than sums, products and extremes of floats. A plan may combine the pieces of a commutative
-// reducer by any tree, so a bound must hold for all. Of a component that is combined by add, mul, max or min
-// alone, a tally knows it. Of others (Welford's mean of a piece, say) no one formula does: they are evaluated
-// in several orders, which differ in what costs accuracy: chains and trees, large terms first and last,
-// infinities and NaN first and last. The bound covers each order's result and what that order may err,
-// doubled, as an order that was not tried may err more; what rounds nothing in one order is taken to round in another.
+// Reducers other than sums, products and extremes of floats. A plan may combine the pieces of a
+// commutative reducer by any tree, so a bound must hold for all. Of a component that is combined by
+// add, mul, max or min alone, a tally knows it. Of others (Welford's mean of a piece, say) no one
+// formula does: they are evaluated in several orders, which differ in what costs accuracy: chains
+// and trees, large terms first and last, infinities and NaN first and last. The bound covers each
+// order's result and what that order may err, doubled, as an order that was not tried may err more;
+// what rounds nothing in one order is taken to round in another.
 #include "eval_tally.h"
 
 #include <string.h>
 
-// ---- What is known of a component -----------------------------------------------------------------------
+// ---- What is known of a component ---------------------------------------------------------------
 
-// Products by parts are added up part by part, and A B may be (1 + 2^-11)^2 |a b|, with the others of the
-// other sign.
+// Products by parts are added up part by part, and A B may be (1 + 2^-11)^2 |a b|, with the others
+// of the other sign.
 static const double ROOM = 0x1p-8;
 
 static eval_component component(const evaluator *ev, const tensor_reducer *r, uint32_t i) {
@@ -20,11 +21,12 @@ static eval_component component(const evaluator *ev, const tensor_reducer *r, ui
                         .precision = *eval_precision_in(ev, r->state_types[i].type)};
     if (r->roundings) c.precision.u *= r->roundings, c.precision.room = ROOM;
     if (r->kind != REDUCE_USER) c.kind = COMPONENT_ALONE;   // integers and conditions
-    else if (tensor_combined_by(ev->op, r, i, &c.by)) c.kind = c.is_float ? COMPONENT_TALLIED : COMPONENT_ALONE;
+    else if (tensor_combined_by(ev->op, r, i, &c.by))
+        c.kind = c.is_float ? COMPONENT_TALLIED : COMPONENT_ALONE;
     return c;
 }
 
-// ---- Preparation ----------------------------------------------------------------------------------------
+// ---- Preparation --------------------------------------------------------------------------------
 
 static uint32_t *compile_all(eval_program *p, const tensor_expr *exprs, uint32_t n) {
     uint32_t *nodes = ARENA_ARRAY(p->ev->temp, uint32_t, n);
@@ -76,15 +78,17 @@ eval_states *eval_states_new(evaluator *ev, const tensor_reducer *r, uint32_t na
     return s;
 }
 
-// ---- Orders of combination ------------------------------------------------------------------------------
+// ---- Orders of combination ----------------------------------------------------------------------
 
 typedef enum { IN_ORDER, REVERSED, SHUFFLED } permutation;
 typedef enum { CHAIN, HALVES, RANDOM_CUTS } shape;
-// Of each chunk. Those that keep the order of the terms are for every reducer; the first one gives the value.
+// Of each chunk. Those that keep the order of the terms are for every reducer; the first one gives
+// the value.
 static const struct {
     permutation terms;
     shape shape;
-} ORDERS[EVAL_ORDERS] = {{IN_ORDER, CHAIN}, {IN_ORDER, HALVES}, {REVERSED, CHAIN}, {SHUFFLED, RANDOM_CUTS}};
+} ORDERS[EVAL_ORDERS] = {
+    {IN_ORDER, CHAIN}, {IN_ORDER, HALVES}, {REVERSED, CHAIN}, {SHUFFLED, RANDOM_CUTS}};
 
 static bool applies(const eval_states *s, uint32_t k) {
     return k == 0 || (s->mixed && (s->reducer->commutative || ORDERS[k].terms == IN_ORDER));
@@ -94,7 +98,8 @@ static void copy_state(const eval_states *s, eval_value *to, const eval_value *f
     memcpy(to, from, s->reducer->nstate * sizeof *to);
 }
 
-static void combine_into(eval_states *s, eval_value *out, const eval_value *left, const eval_value *right) {
+static void combine_into(eval_states *s, eval_value *out, const eval_value *left,
+                         const eval_value *right) {
     s->program->left = left;
     s->program->right = right;
     evaluate_all(s->program, s->nodes.combine, s->next, s->reducer->nstate);
@@ -116,7 +121,9 @@ static uint32_t random_below(uint32_t seed, uint32_t n) {
 // s->work: the terms permuted.
 static void permute(eval_states *s, permutation how) {
     for (uint32_t i = 0; i < s->waiting; i++) {
-        uint32_t to = how == REVERSED ? s->waiting - 1 - i : how == SHUFFLED ? random_below(i, i + 1) : i;
+        uint32_t to = how == REVERSED   ? s->waiting - 1 - i
+                      : how == SHUFFLED ? random_below(i, i + 1)
+                                        : i;
         if (how == SHUFFLED)
             copy_state(s, at(s, s->work, i), at(s, s->work, to));   // Fisher and Yates, inside out
         copy_state(s, at(s, s->work, to), at(s, s->terms, i));
@@ -146,7 +153,7 @@ static void fold_chunk(eval_states *s, uint32_t k) {
     combine_into(s, total, before ? chunk : total, before ? total : chunk);
 }
 
-// ---- Infinities and NaN ---------------------------------------------------------------------------------
+// ---- Infinities and NaN -------------------------------------------------------------------------
 
 static bool is_special(const eval_states *s, const eval_value *term) {
     for (uint32_t k = 0; k < s->reducer->nstate; k++)
@@ -154,7 +161,8 @@ static bool is_special(const eval_states *s, const eval_value *term) {
     return false;
 }
 
-// Which of them comes out may depend on whether such a term comes first or last: they are kept apart.
+// Which of them comes out may depend on whether such a term comes first or last: they are kept
+// apart.
 static void fold_apart(eval_states *s) {
     for (uint32_t i = 0; i < s->waiting; i++) {
         eval_value *x = at(s, s->terms, i);
@@ -175,7 +183,7 @@ static void fold(eval_states *s) {
     s->waiting = 0;
 }
 
-// ---- A reduction ----------------------------------------------------------------------------------------
+// ---- A reduction --------------------------------------------------------------------------------
 
 void eval_states_start(eval_states *s) {
     s->nterms = s->nspecial = 0;
@@ -239,7 +247,8 @@ void eval_states_finish(eval_states *s, eval_value *results) {
     for (uint32_t k = 1; k < EVAL_ORDERS && s->nterms; k++)
         if (applies(s, k)) finish_other(s, s->total[k], results);
     if (!s->nspecial) return;
-    copy_state(s, s->total[0], s->finite);   // one after another: the variance of a, inf and -inf is inf so
+    // one after another: the variance of a, inf and -inf is inf so
+    copy_state(s, s->total[0], s->finite);
     for (uint32_t i = 0; i < s->nspecial && i < EVAL_SINGLE; i++)
         combine_into(s, s->total[0], s->total[0], at(s, s->single, i));
     finish_other(s, s->total[0], results);

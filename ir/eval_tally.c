@@ -1,8 +1,9 @@
-// Reductions with bounds that hold for every order of combination. A sum of n terms, in any order, is within
-// (n - 1) u sum|x| of the exact one (Jeannerod and Rump, Improved error bounds for inner products, 2013), and
-// it is exact where every partial sum is a multiple of one power of two and small enough for the significand.
-// Long sums are added up in parts, by threads or in blocks (passes/lower/loops/blocks.c), and a term passes through no
-// more than LONGEST additions; else nothing would be wrong of 2^24 terms.
+// Reductions with bounds that hold for every order of combination. A sum of n terms, in any order,
+// is within (n - 1) u sum|x| of the exact one (Jeannerod and Rump, Improved error bounds for inner
+// products, 2013), and it is exact where every partial sum is a multiple of one power of two and
+// small enough for the significand. Long sums are added up in parts, by threads or in blocks
+// (passes/lower/loops/blocks.c), and a term passes through no more than LONGEST additions; else
+// nothing would be wrong of 2^24 terms.
 #include "eval_tally.h"
 
 #include <limits.h>
@@ -84,7 +85,8 @@ static void add_greatest(eval_tally *t, eval_value x, bool included, bool unsure
     if (!unsure) t->lo = fmax(t->lo, x.v - x.bound);
 }
 
-void eval_tally_add(eval_tally *t, tensor_reduce_kind kind, eval_value x, bool included, bool unsure) {
+void eval_tally_add(eval_tally *t, tensor_reduce_kind kind, eval_value x, bool included,
+                    bool unsure) {
     t->terms++;
     if (!t->beyond) t->beyond = x.beyond;
     t->huge |= x.beyond && isinf(x.v);
@@ -98,7 +100,9 @@ void eval_tally_add(eval_tally *t, tensor_reduce_kind kind, eval_value x, bool i
     case REDUCE_PROD: add_product(t, x, unsure); break;
     case REDUCE_MAX: add_greatest(t, x, included, unsure); break;
     case REDUCE_MIN: add_greatest(t, eval_float(-x.v, x.bound), included, unsure); break;
-    case REDUCE_ANY: case REDUCE_ALL: case REDUCE_USER: ICE("no tally of this reducer");
+    case REDUCE_ANY:
+    case REDUCE_ALL:
+    case REDUCE_USER: ICE("no tally of this reducer");
     }
 }
 
@@ -106,17 +110,19 @@ enum { LONGEST = 1 << 16 };
 
 static eval_value finish_sum(const eval_tally *t, const eval_precision *p) {
     double r = (double)t->sum, reach = t->abs + t->bound;
-    if (t->seen.nan || (t->seen.plus && t->seen.minus && !t->unknown)) return eval_float((double)NAN, 0);
+    if (t->seen.nan || (t->seen.plus && t->seen.minus && !t->unknown))
+        return eval_float((double)NAN, 0);
     if (t->unknown) return eval_float(r, (double)INFINITY);
     double infinity = t->seen.plus ? (double)INFINITY : (double)-INFINITY;
     if (t->seen.plus || t->seen.minus)
         return eval_float(infinity, reach < p->limit / 2 ? 0 : (double)INFINITY);
-    bool exact =
-        t->exact && (t->grain == INT_MAX || (t->abs <= ldexp(1, t->grain + p->bits) && reach < p->limit));
+    bool exact = t->exact && (t->grain == INT_MAX ||
+                              (t->abs <= ldexp(1, t->grain + p->bits) && reach < p->limit));
     if (t->terms == 0 || exact) return eval_float(r, 0);
     double rounding = fmin((double)(t->terms - 1), LONGEST) * p->u * reach;
     if (reach * (1 + p->room) + rounding < p->limit) return eval_float(r, t->bound + rounding);
-    bool one_sign = fabs(r) >= t->abs * (1 - 0x1p-40), over = fabs(r) - t->bound - rounding > p->limit;
+    bool one_sign = fabs(r) >= t->abs * (1 - 0x1p-40),
+         over = fabs(r) - t->bound - rounding > p->limit;
     if (p->type != DT_F64 && one_sign && over) return eval_float(copysign((double)INFINITY, r), 0);
     return eval_float(r, (double)INFINITY);
 }
@@ -126,16 +132,20 @@ static eval_value finish_product(const eval_tally *t, const eval_precision *p, b
     double r = value_of(&t->product), most = real ? 1 : exp2(t->most);
     if (t->seen.nan) return eval_float((double)NAN, 0);
     if (t->unknown || !(most < p->limit / 2)) return eval_float(r, (double)INFINITY);
-    bool infinite = t->seen.plus || t->seen.minus, shrinks = !real && !(t->least > log2(2 * p->normal));
+    bool infinite = t->seen.plus || t->seen.minus,
+         shrinks = !real && !(t->least > log2(2 * p->normal));
     if (t->seen.zero && infinite) return eval_float((double)NAN, 0);
     if (t->seen.zero)
         return eval_float(copysign(0, r),
                           t->unsigned_term ? p->tiny : 0);   // not exact: its sign matters to 1 / 0
     if (infinite) return eval_float(r, shrinks ? (double)INFINITY : 0);
     if (t->terms == 0) return eval_float(r, 0);
-    double spread = r != 0 ? fabs(r) * expm1(t->product_spread) : t->product_spread > 0 ? (double)INFINITY : 0;
+    double spread = r != 0                  ? fabs(r) * expm1(t->product_spread)
+                    : t->product_spread > 0 ? (double)INFINITY
+                                            : 0;
     double rounding = (double)(t->terms - 1) * p->u * (fabs(r) + spread) * 1.001;
-    double underflow = shrinks ? (double)t->terms * p->tiny * most : 0, bound = spread + rounding + underflow;
+    double underflow = shrinks ? (double)t->terms * p->tiny * most : 0,
+           bound = spread + rounding + underflow;
     bool known = isfinite(bound) && isfinite(r) && (double)t->terms * p->u < 0.001;
     bool lost = underflow > p->normal && bound > fabs(r) / 2;
     return eval_float(r, known && !lost ? bound : (double)INFINITY);
@@ -148,7 +158,8 @@ static eval_value finish_greatest(const eval_tally *t) {
     return eval_float(t->best, isfinite(bound) ? bound : (double)INFINITY);
 }
 
-static eval_value finish(const eval_tally *t, tensor_reduce_kind kind, const eval_precision *p, bool real) {
+static eval_value finish(const eval_tally *t, tensor_reduce_kind kind, const eval_precision *p,
+                         bool real) {
     switch (kind) {
     case REDUCE_SUM: return finish_sum(t, p);
     case REDUCE_PROD: return finish_product(t, p, real);
@@ -157,18 +168,21 @@ static eval_value finish(const eval_tally *t, tensor_reduce_kind kind, const eva
         eval_value x = finish_greatest(t);
         return eval_float(-x.v, x.bound);
     }
-    case REDUCE_ANY: case REDUCE_ALL: case REDUCE_USER: break;
+    case REDUCE_ANY:
+    case REDUCE_ALL:
+    case REDUCE_USER: break;
     }
     ICE("no tally of this reducer");
 }
 
-// ---- Beyond the type -------------------------------------------------------------------------------------
+// ---- Beyond the type ----------------------------------------------------------------------------
 
 static bool is_finite(const eval_tally *t) {
     return !t->seen.nan && !t->seen.plus && !t->seen.minus && !t->unknown;
 }
 
-static eval_value in_reals(const eval_tally *t, tensor_reduce_kind kind, eval_value x, double reach, uint32_t name) {
+static eval_value in_reals(const eval_tally *t, tensor_reduce_kind kind, eval_value x, double reach,
+                           uint32_t name) {
     bool lost = t->huge && (isnan(x.v) || kind == REDUCE_PROD);   // times what may be small
     bool finite = is_finite(t);
     if (lost) x = eval_any(true);
@@ -176,8 +190,8 @@ static eval_value in_reals(const eval_tally *t, tensor_reduce_kind kind, eval_va
     return x;
 }
 
-eval_value eval_tally_finish(evaluator *ev, const eval_tally *t, tensor_reduce_kind kind, const eval_precision *p,
-                             uint32_t name) {
+eval_value eval_tally_finish(evaluator *ev, const eval_tally *t, tensor_reduce_kind kind,
+                             const eval_precision *p, uint32_t name) {
     double reach = eval_precision_of(p->type)->limit;
     eval_value x = finish(t, kind, p, ev->in->real);
     bool adds = (kind == REDUCE_SUM || kind == REDUCE_PROD) && t->terms;

@@ -1,6 +1,6 @@
-// A stage by all cores. Points of its left-hand variables are elements of their own, so each thread takes some at a
-// time and evaluates them by a program of its own; what was sorted to find terms is shared. The first fault by
-// number is the one that is told, whichever thread met it.
+// A stage by all cores. Points of its left-hand variables are elements of their own, so each thread
+// takes some at a time and evaluates them by a program of its own; what was sorted to find terms is
+// shared. The first fault by number is the one that is told, whichever thread met it.
 #include "eval_stage.h"
 
 #include <pthread.h>
@@ -46,15 +46,18 @@ static void tell_progress(const worker *w, uint64_t from) {
     const stage_run *r = w->d->of;
     double stages = (double)r->ev->op->stages.len, stage = (double)(r->s - r->ev->op->stages.data);
     if (w->tells && r->ev->in->progress)
-        r->ev->in->progress(r->ev->in->user, (stage + (double)from / (double)w->d->sample.runs) / stages);
+        r->ev->in->progress(r->ev->in->user,
+                            (stage + (double)from / (double)w->d->sample.runs) / stages);
 }
 
 static void take_points(worker *w) {
     const dealing *d = w->d;
-    for (uint64_t from; (from = atomic_fetch_add(&w->d->next, d->chunk)) < d->sample.runs && !w->ev.why;) {
+    for (uint64_t from;
+         (from = atomic_fetch_add(&w->d->next, d->chunk)) < d->sample.runs && !w->ev.why;) {
         w->failed_at = from;
         tell_progress(w, from);
-        for (uint64_t run = from; run < from + d->chunk && run < d->sample.runs && !w->ev.why; run++)
+        for (uint64_t run = from; run < from + d->chunk && run < d->sample.runs && !w->ev.why;
+             run++)
             eval_sample_run(&w->run, &d->sample, run);
     }
 }
@@ -72,7 +75,8 @@ static void *work(void *user) {
 
 static void start(worker *w, dealing *d) {
     const evaluator *ev = d->of->ev;
-    *w = (worker){.d = d, .ev = *ev, .run = {.s = d->of->s, .kept_at = d->sample.one_in > 1 ? 0 : -1}};
+    *w = (worker){
+        .d = d, .ev = *ev, .run = {.s = d->of->s, .kept_at = d->sample.one_in > 1 ? 0 : -1}};
     w->ev.results = w->ev.scratch = w->ev.temp = arena_new();
     w->ev.vars = ARENA_ARRAY(w->ev.temp, int64_t, ev->op->vars.len + 1);
     memcpy(w->ev.vars, ev->vars, ev->op->vars.len * sizeof *ev->vars);
@@ -96,14 +100,17 @@ static void finish(evaluator *ev, worker *workers, uint32_t n) {
 // What is computed when it is read is one thread's.
 static bool may_share(const evaluator *ev) {
     bool waits = false;
-    for (uint32_t i = 0; ev->in->one_in > 1 && i < ev->op->stages.len; i++) waits |= tensor_may_wait(ev->op, &ev->op->stages.data[i]);
+    for (uint32_t i = 0; ev->in->one_in > 1 && i < ev->op->stages.len; i++)
+        waits |= tensor_may_wait(ev->op, &ev->op->stages.data[i]);
     return !waits && !ev->in->max_steps && !ev->guessing;
 }
 
 static void expect_results(const stage_run *r, const eval_sample *x) {
     for (uint32_t t = 0; t < r->s->ntargets; t++) {
-        if (r->targets[t]->info->type == DT_INDEX) eval_size(r->ev, r->targets[t]->info->into);   // known before there are threads
-        if (r->targets[t]->sampled && x->one_in > 1) eval_slot_expect(r->ev, r->targets[t], eval_sample_size(x));
+        // known before there are threads
+        if (r->targets[t]->info->type == DT_INDEX) eval_size(r->ev, r->targets[t]->info->into);
+        if (r->targets[t]->sampled && x->one_in > 1)
+            eval_slot_expect(r->ev, r->targets[t], eval_sample_size(x));
     }
 }
 
@@ -117,7 +124,8 @@ bool eval_in_threads(stage_run *r, uint64_t one_in) {
     dealing d = {.of = r, .sample = x, .chunk = x.runs / (n * CHUNKS) + 1};
     worker *workers = ARENA_ARRAY(r->ev->temp, worker, n);
     for (uint32_t i = 0; i < n; i++) start(&workers[i], &d);
-    while (begun + 1 < n && !pthread_create(&workers[begun].thread, NULL, work, &workers[begun])) begun++;
+    while (begun + 1 < n && !pthread_create(&workers[begun].thread, NULL, work, &workers[begun]))
+        begun++;
     workers[n - 1].tells = true;
     work(&workers[n - 1]);   // this thread, too; alone where there are no others to be had
     for (uint32_t i = 0; i < begun; i++) pthread_join(workers[i].thread, NULL);

@@ -1,11 +1,11 @@
-// Values before a stage reads them: how large they are, stages that must run first, classes of tuples,
-// prepared arrays, statistics of maps. A size may be an expression, an expression may read classes, and
-// classes may be of what stages compute. So each is found when it is asked for.
+// Values before a stage reads them: how large they are, stages that must run first, classes of
+// tuples, prepared arrays, statistics of maps. A size may be an expression, an expression may read
+// classes, and classes may be of what stages compute. So each is found when it is asked for.
 #include "eval.h"
 
 #include <stdlib.h>
 
-// ---- Slots -----------------------------------------------------------------------------------------------
+// ---- Slots --------------------------------------------------------------------------------------
 
 // A stage computes its elements when they are read.
 static bool waits(const evaluator *ev, tensor_val v) {
@@ -21,7 +21,8 @@ static void shape_slot(evaluator *ev, eval_slot *s, tensor_val v) {
     s->rank = s->info->rank;
     s->is_float = ir_dtype_is_float(s->info->type);
     s->sampled = ev->in->one_in > 1 && tensor_is_sampled(ev->op, v);
-    bool elsewhere = s->info->role == VAL_TENSOR || s->info->role == VAL_SCALAR || s->info->role == VAL_MAP;
+    bool elsewhere = s->info->role == VAL_TENSOR || s->info->role == VAL_SCALAR ||
+                     s->info->role == VAL_MAP;
     s->asked = waits(ev, v);
     int64_t most = s->sampled || s->asked || elsewhere ? INT64_MAX : EVAL_MAX_POINTS;
     s->points = 1;
@@ -53,7 +54,7 @@ eval_slot *eval_slot_of(evaluator *ev, tensor_val v) {
     return ev->why ? NULL : s;
 }
 
-// ---- Stages in order -------------------------------------------------------------------------------------
+// ---- Stages in order ----------------------------------------------------------------------------
 
 static void run_loop(evaluator *ev, uint32_t first, uint32_t end) {
     const tensor_loop *l = &ev->op->loops.data[ev->op->stages.data[first].loop];
@@ -69,7 +70,8 @@ static void run_loop(evaluator *ev, uint32_t first, uint32_t end) {
 void eval_run_stages(evaluator *ev, uint32_t n) {
     while (ev->done < n && !ev->why) {
         uint32_t first = ev->done, end = first + 1, loop = ev->op->stages.data[first].loop;
-        while (loop != TENSOR_NO_LOOP && end < ev->op->stages.len && ev->op->stages.data[end].loop == loop)
+        while (loop != TENSOR_NO_LOOP && end < ev->op->stages.len &&
+               ev->op->stages.data[end].loop == loop)
             end++;
         ev->done = end;
         const tensor_stage *s = &ev->op->stages.data[first];
@@ -87,7 +89,7 @@ static uint32_t last_writer(const tensor_op *op, tensor_val v) {
     return last;
 }
 
-// ---- Classes ---------------------------------------------------------------------------------------------
+// ---- Classes ------------------------------------------------------------------------------------
 
 typedef struct {
     int64_t point;
@@ -143,7 +145,7 @@ static void number_classes(evaluator *ev, tensor_val v) {
     ev->sizes[info->into] = n ? classes + 1 : 0;
 }
 
-// ---- Sizes -----------------------------------------------------------------------------------------------
+// ---- Sizes --------------------------------------------------------------------------------------
 
 int64_t eval_closed(evaluator *ev, const char *what, tensor_expr e) {
     eval_program *p = eval_program_new(ev, what, 0);
@@ -182,7 +184,7 @@ int64_t eval_size(evaluator *ev, tensor_space s) {
     return ev->sizes[s] = size;
 }
 
-// ---- Statistics of maps ----------------------------------------------------------------------------------
+// ---- Statistics of maps -------------------------------------------------------------------------
 
 static int64_t *preimage_sizes(evaluator *ev, tensor_val map) {
     const tensor_val_info *info = &ev->op->vals.data[map];
@@ -199,7 +201,8 @@ static int64_t *preimage_sizes(evaluator *ev, tensor_val map) {
 }
 
 static eval_value preimage_size(evaluator *ev, tensor_val map, int64_t statistic) {
-    int64_t into = eval_size(ev, ev->op->vals.data[map].into), total = 0, most = 0, least = INT64_MAX;
+    int64_t into = eval_size(ev, ev->op->vals.data[map].into), total = 0, most = 0,
+            least = INT64_MAX;
     const int64_t *counts = preimage_sizes(ev, map);
     if (!counts) return eval_int(0, true);
     for (int64_t i = 0; i < into; i++) {
@@ -211,13 +214,15 @@ static eval_value preimage_size(evaluator *ev, tensor_val map, int64_t statistic
 }
 
 static eval_value preimages_at_least(evaluator *ev, tensor_val map, int64_t least) {
-    int64_t into = eval_size(ev, ev->op->vals.data[map].into), n = 0, *counts = preimage_sizes(ev, map);
+    int64_t into = eval_size(ev, ev->op->vals.data[map].into), n = 0,
+            *counts = preimage_sizes(ev, map);
     for (int64_t i = 0; counts && i < into; i++) n += counts[i] >= least;
     return eval_int(n, true);
 }
 
 static eval_value preimages_cut(evaluator *ev, tensor_val map, int64_t most) {
-    int64_t into = eval_size(ev, ev->op->vals.data[map].into), n = 0, *counts = preimage_sizes(ev, map);
+    int64_t into = eval_size(ev, ev->op->vals.data[map].into), n = 0,
+            *counts = preimage_sizes(ev, map);
     for (int64_t i = 0; counts && i < into; i++)
         if (counts[i] > most) n += counts[i] / most + (counts[i] % most != 0);
     return eval_int(n, true);
@@ -248,7 +253,8 @@ static index_pair *sorted_pairs(evaluator *ev, tensor_val first, tensor_val seco
 // As often as (u, v) stands among the pairs, (v, u) does.
 static eval_value symmetric(evaluator *ev, tensor_val first, tensor_val second) {
     int64_t n, m;
-    const index_pair *one = sorted_pairs(ev, first, second, &n), *other = sorted_pairs(ev, second, first, &m);
+    const index_pair *one = sorted_pairs(ev, first, second, &n),
+                     *other = sorted_pairs(ev, second, first, &m);
     bool same = n == m;
     for (int64_t i = 0; i < n && same; i++) same = one[i].x == other[i].x && one[i].y == other[i].y;
     return eval_int(same, true);
@@ -261,9 +267,9 @@ eval_value eval_statistic(evaluator *ev, const eval_node *n) {
     return symmetric(ev, (tensor_val)n->imm, (tensor_val)n->imm2);
 }
 
-// ---- Prepared values -------------------------------------------------------------------------------------
-// Those that equations of a plan read, from what they are made of: how many points a map takes to each,
-// where they begin, and two maps one after the other. Others stand in loops alone.
+// ---- Prepared values ----------------------------------------------------------------------------
+// Those that equations of a plan read, from what they are made of: how many points a map takes to
+// each, where they begin, and two maps one after the other. Others stand in loops alone.
 
 static void put_offsets(eval_slot *s, const int64_t *counts) {
     for (int64_t i = 0; i + 1 < s->points; i++) s->integer[i + 1] = s->integer[i] + counts[i];
@@ -287,12 +293,15 @@ static void prepare(evaluator *ev, tensor_val v) {
     s->certain = ARENA_ARRAY(ev->scratch, uint8_t, s->points + 1);
     for (int64_t i = 0; i < s->points; i++) s->certain[i] = 1;
     if (info->nkeys == 2 && info->builder == PREPARED_COMPOSE) {
-        const eval_slot *first = eval_slot_of(ev, info->keys[0]), *second = eval_slot_of(ev, info->keys[1]);
+        const eval_slot *first = eval_slot_of(ev, info->keys[0]),
+                        *second = eval_slot_of(ev, info->keys[1]);
         if (first && second) put_composition(s, first, second);
-    } else if (info->nkeys == 1 && (info->builder == PREPARED_OFFSETS || info->builder == PREPARED_DEGREES)) {
+    } else if (info->nkeys == 1 &&
+               (info->builder == PREPARED_OFFSETS || info->builder == PREPARED_DEGREES)) {
         const int64_t *counts = preimage_sizes(ev, info->keys[0]);
         if (counts && info->builder == PREPARED_OFFSETS) put_offsets(s, counts);
         else if (counts) put_degrees(s, counts);
     } else
-        eval_fault(ev, "an equation reads '%s', which says in which order a plan visits points", info->name);
+        eval_fault(ev, "an equation reads '%s', which says in which order a plan visits points",
+                   info->name);
 }

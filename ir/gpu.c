@@ -15,7 +15,7 @@ enum {   // the features of each family
 static const gpu_arch archs[] = {
 #define FEATURE(id, text, summary)
 #define FAMILY(id, of, has)
-#define ARCH(name, family, sm, ptx, threads, blocks, shared_kib)                                             \
+#define ARCH(name, family, sm, ptx, threads, blocks, shared_kib)                                   \
     {name, sm, ptx, threads, blocks, 1024 * shared_kib, family},
 #include "targets.def"
 };

@@ -1,4 +1,5 @@
-// GPUs that code is made for, and the features by which one asks what they have: rows of targets.def.
+// GPUs that code is made for, and the features by which one asks what they have: rows of
+// targets.def.
 //
 //     if (gpu_has(target->arch, GPU_DEPENDENT_LAUNCH)) …
 #ifndef GNNC_GPU_H
@@ -23,13 +24,14 @@ typedef struct {
     uint32_t shared_bytes;      // that it has
     uint32_t features;          // a bit each
 } gpu_arch;
-#define GPU_DEFAULT "sm_90"     // where nobody names one
+#define GPU_DEFAULT "sm_90"   // where nobody names one
 
-const gpu_arch *gpu_arch_at(uint32_t index);           // NULL past the last: for --print-targets
-const gpu_arch *gpu_arch_find(const char *name);       // NULL if there is none
-bool gpu_arch_alone(const gpu_arch *a);                // sm_90a: no later architecture runs its code
-bool gpu_has(const gpu_arch *a, gpu_feature f);        // of NULL, the host or any GPU: false
-const gpu_arch *gpu_since(gpu_feature f);              // the first that has it
+const gpu_arch *gpu_arch_at(uint32_t index);       // NULL past the last: for --print-targets
+const gpu_arch *gpu_arch_find(const char *name);   // NULL if there is none
+// sm_90a: no later architecture runs its code
+bool gpu_arch_alone(const gpu_arch *a);
+bool gpu_has(const gpu_arch *a, gpu_feature f);              // of NULL, the host or any GPU: false
+const gpu_arch *gpu_since(gpu_feature f);                    // the first that has it
 bool gpu_feature_find(const char *text, gpu_feature *out);   // by its word; false: there is none
 
 #endif

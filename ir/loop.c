@@ -35,7 +35,7 @@ const loop_node_form *loop_node_table(loop_node_kind k) {
     return &table[k];
 }
 
-// ---- Building --------------------------------------------------------------------------------------------
+// ---- Building -----------------------------------------------------------------------------------
 
 loop_plan *loop_plan_new(arena *a, const tensor_op *op) {
     loop_plan *p = ARENA_NEW(a, loop_plan);
@@ -63,7 +63,9 @@ loop_node *loop_node_new(loop_plan *p, loop_node_kind kind, span at) {
 bool loop_contributes(const loop_body *body, uint32_t stage) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        if ((n->kind == LOOP_CONTRIBUTE && n->stages[0] == stage) || loop_contributes(&n->body, stage)) return true;
+        if ((n->kind == LOOP_CONTRIBUTE && n->stages[0] == stage) ||
+            loop_contributes(&n->body, stage))
+            return true;
     }
     return false;
 }
@@ -82,13 +84,14 @@ tensor_expr loop_most_tiles(tensor_op *op, tensor_space domain, tensor_space int
     tensor_expr values = tensor_size(op, into, NO_SPAN), points = tensor_size(op, domain, NO_SPAN);
     tensor_expr full = tensor_binary(op, TENSOR_QUOT_OP, points, tensor_int(op, extent), NO_SPAN);
     tensor_expr any = tensor_binary(op, TENSOR_MIN_OP, values, tensor_int(op, 1), NO_SPAN);
-    return tensor_binary(op, TENSOR_MUL_OP, any, tensor_binary(op, TENSOR_ADD_OP, full, values, NO_SPAN),
-                         NO_SPAN);
+    return tensor_binary(op, TENSOR_MUL_OP, any,
+                         tensor_binary(op, TENSOR_ADD_OP, full, values, NO_SPAN), NO_SPAN);
 }
 
 static tensor_expr statistic(tensor_op *op, tensor_opcode of, tensor_val map, int64_t number) {
     return tensor_node_new(
-        op, (tensor_node){.op = (uint16_t)of, .type = TENSOR_TYPE(I64), .imm.i = map, .imm2 = number});
+        op,
+        (tensor_node){.op = (uint16_t)of, .type = TENSOR_TYPE(I64), .imm.i = map, .imm2 = number});
 }
 
 tensor_expr loop_cut_rows(tensor_op *op, tensor_val map, int64_t extent) {
@@ -101,7 +104,8 @@ tensor_expr loop_cut_parts(tensor_op *op, tensor_val map, int64_t extent) {
 
 const loop_prepared *loop_prepared_by(const loop_plan *p, tensor_val val, prepared_builder b) {
     for (uint32_t i = 0; i < p->prepared.len; i++)
-        if (p->prepared.data[i].val == val && p->prepared.data[i].builder == b) return &p->prepared.data[i];
+        if (p->prepared.data[i].val == val && p->prepared.data[i].builder == b)
+            return &p->prepared.data[i];
     return NULL;
 }
 
@@ -113,7 +117,8 @@ bool loop_by_degree(const loop_plan *p, tensor_val order, tensor_val map, int64_
 }
 
 tensor_expr loop_class_parts(tensor_op *op, tensor_val map, int64_t extent, tensor_expr rows) {
-    tensor_expr whole = tensor_binary(op, TENSOR_SUB_OP, rows, loop_cut_rows(op, map, extent), NO_SPAN);
+    tensor_expr whole = tensor_binary(op, TENSOR_SUB_OP, rows, loop_cut_rows(op, map, extent),
+                                      NO_SPAN);
     return tensor_binary(op, TENSOR_ADD_OP, loop_cut_parts(op, map, extent), whole, NO_SPAN);
 }
 
@@ -130,16 +135,19 @@ tensor_expr loop_windows(tensor_op *op, tensor_space rows, int64_t extent) {
 tensor_expr loop_places(tensor_op *op, tensor_space rows, int64_t extent) {
     tensor_expr full = loop_windows(op, rows, extent),
                 more = tensor_binary(op, TENSOR_QUOT_OP, full, tensor_int(op, 4), NO_SPAN);
-    return tensor_binary(op, TENSOR_MUL_OP, tensor_binary(op, TENSOR_ADD_OP, full, more, NO_SPAN), tensor_int(op, extent),
-                         NO_SPAN);
+    return tensor_binary(op, TENSOR_MUL_OP, tensor_binary(op, TENSOR_ADD_OP, full, more, NO_SPAN),
+                         tensor_int(op, extent), NO_SPAN);
 }
 
-int64_t loop_masks(int64_t slots) { return (int64_t)1 << (slots < PREPARED_MOST_SLOTS ? slots : PREPARED_MOST_SLOTS - 1); }
+int64_t loop_masks(int64_t slots) {
+    return (int64_t)1 << (slots < PREPARED_MOST_SLOTS ? slots : PREPARED_MOST_SLOTS - 1);
+}
 
 // There are no more slots with an entry than entries.
 tensor_expr loop_most_slots(tensor_op *op, tensor_val map, int64_t extent, int64_t block) {
     tensor_expr entries = tensor_size(op, op->vals.data[map].axes[0], NO_SPAN),
-                others = tensor_binary(op, TENSOR_MUL_OP, loop_windows(op, op->vals.data[map].into, extent),
+                others = tensor_binary(op, TENSOR_MUL_OP,
+                                       loop_windows(op, op->vals.data[map].into, extent),
                                        tensor_int(op, block - 1), NO_SPAN);
     return tensor_binary(op, TENSOR_ADD_OP, entries, others, NO_SPAN);
 }
@@ -165,15 +173,18 @@ const tensor_node *loop_matrix_factor(const tensor_op *op, tensor_expr e) {
     return n;
 }
 
-// What a position is a multiple of: of parts of so many points, such as mul(part, 128); 0: of anything.
+// What a position is a multiple of: of parts of so many points, such as mul(part, 128); 0: of
+// anything.
 static int64_t multiple_of(const tensor_op *op, tensor_expr e) {
     const tensor_node *n = tensor_node_at(op, e),
                       *by = n->op == TENSOR_MUL_OP ? tensor_node_at(op, n->args[1]) : n;
     return by->op == TENSOR_CONST_OP ? by->imm.i : 1;
 }
 
-// A copy is of what lies side by side in memory and in shared memory. lo: where columns begin; 0: at 0.
-static uint32_t copied_at_once(const tensor_op *op, const loop_fetch *f, uint32_t columns, tensor_expr lo) {
+// A copy is of what lies side by side in memory and in shared memory. lo: where columns begin; 0:
+// at 0.
+static uint32_t copied_at_once(const tensor_op *op, const loop_fetch *f, uint32_t columns,
+                               tensor_expr lo) {
     const tensor_val_info *v = &op->vals.data[f->val];
     const tensor_space_info *s = &op->spaces.data[v->axes[v->rank - 1]];
     int64_t bytes = ir_dtype_bytes(v->type),
@@ -192,25 +203,33 @@ loop_tile loop_fetch_tile(const tensor_op *op, const loop_node *n, const loop_fe
         t.along = tensor_mentions(op, f->index[v->rank - 1], n->var);
         t.columns = t.along ? t.rows : loop_fetch_rows(beside);
         if (t.along) t.rows = loop_fetch_rows(beside);
-        while (t.row_axis + 1 < v->rank && !tensor_mentions(op, f->index[t.row_axis], t.along ? f->beside : n->var))
+        while (t.row_axis + 1 < v->rank &&
+               !tensor_mentions(op, f->index[t.row_axis], t.along ? f->beside : n->var))
             t.row_axis++;
     } else {
         t.columns = 1;
-        for (uint32_t i = f->nindex; i < v->rank; i++) t.columns *= (uint32_t)op->spaces.data[v->axes[i]].size;
+        for (uint32_t i = f->nindex; i < v->rank; i++)
+            t.columns *= (uint32_t)op->spaces.data[v->axes[i]].size;
     }
     t.bytes = copied_at_once(op, f, t.columns, beside && !f->own ? (t.along ? n : beside)->lo : 0);
-    t.elements = t.rows * (f->panels ? t.columns : f->pitch) + (f->every ? (t.rows + f->every - 1) / f->every * f->skew : 0);
+    t.elements = t.rows * (f->panels ? t.columns : f->pitch) +
+                 (f->every ? (t.rows + f->every - 1) / f->every * f->skew : 0);
     return t;
 }
 
-bool loop_fetch_parts(const tensor_op *op, const loop_fetch *f) { return f->panels && op->vals.data[f->val].type == DT_F32; }
+bool loop_fetch_parts(const tensor_op *op, const loop_fetch *f) {
+    return f->panels && op->vals.data[f->val].type == DT_F32;
+}
 
-uint32_t loop_fetch_room(const tensor_op *op, const loop_node *n, const loop_fetch *f, const loop_node *beside) {
+uint32_t loop_fetch_room(const tensor_op *op, const loop_node *n, const loop_fetch *f,
+                         const loop_node *beside) {
     loop_tile t = loop_fetch_tile(op, n, f, beside);
-    uint32_t bytes = loop_fetch_buffers(n, f) * t.elements * (uint32_t)ir_dtype_bytes(op->vals.data[f->val].type);
+    uint32_t bytes = loop_fetch_buffers(n, f) * t.elements *
+                     (uint32_t)ir_dtype_bytes(op->vals.data[f->val].type);
     if (!loop_fetch_parts(op, f)) return bytes;
     bytes += loop_fetch_buffers(n, f) * t.rows * (uint32_t)sizeof(float);
-    return (bytes + SIMT_PANEL_ALIGN - 1) / SIMT_PANEL_ALIGN * SIMT_PANEL_ALIGN;   // others are panels, too
+    // others are panels, too
+    return (bytes + SIMT_PANEL_ALIGN - 1) / SIMT_PANEL_ALIGN * SIMT_PANEL_ALIGN;
 }
 
 void loop_exprs_of(arena *a, const loop_node *n, loop_exprs *out) {
@@ -225,7 +244,7 @@ void loop_exprs_of(arena *a, const loop_node *n, loop_exprs *out) {
     if (n->state.valid) VEC_PUSH(a, out, n->state.valid);
 }
 
-// ---- Names -----------------------------------------------------------------------------------------------
+// ---- Names --------------------------------------------------------------------------------------
 
 typedef struct {
     arena *arena;
@@ -257,8 +276,8 @@ static bool alone(const naming *n, tensor_var v, const char *const *vals) {
     return true;
 }
 
-loop_names loop_names_of(arena *a, const tensor_op *op, const char *const *vals, const char *const *own_names,
-                         const bool *positions) {
+loop_names loop_names_of(arena *a, const tensor_op *op, const char *const *vals,
+                         const char *const *own_names, const bool *positions) {
     naming n = {.arena = a, .op = op, .own = own_names};
     loop_names names = {ARENA_ARRAY(a, const char *, op->stages.len),
                         ARENA_ARRAY(a, const char *, op->vars.len)};

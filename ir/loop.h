@@ -1,8 +1,9 @@
-// Loop IR: how an op is computed. A plan is kernels in order; a kernel is loops over positions, dealt out to blocks,
-// groups, lanes, registers and vectors, around the stages of the op. Scalar expressions are those of tensor IR.
+// Loop IR: how an op is computed. A plan is kernels in order; a kernel is loops over positions,
+// dealt out to blocks, groups, lanes, registers and vectors, around the stages of the op. Scalar
+// expressions are those of tensor IR.
 //
-// Enters: built by passes/ from tensor IR and a schedule, or read from text. Leaves: lowered to simt IR by
-// passes/lower/. Memory: the arena of the plan. Text form: LOOP.md.
+// Enters: built by passes/ from tensor IR and a schedule, or read from text. Leaves: lowered to
+// simt IR by passes/lower/. Memory: the arena of the plan. Text form: LOOP.md.
 //
 //     kernel spmm threads 128 lanes 32 {
 //       for v in 0 .. size(V) [group 4, block] {              // a block owns four rows, a group of lanes one

@@ -14,7 +14,8 @@ const char *loop_atomic_fault(const tensor_op *op, const tensor_stage *st) {
         return "an atomic operation adds, or takes the larger or smaller";
     if (st->nelse) return "nothing tells whether something was contributed, which 'else' asks";
     ir_dtype state = r->state_types[0].type, stored = op->vals.data[st->targets[0].val].type;
-    if (ir_dtype_is_float(state) && !adds(op, st)) return "the larger of two floats may be either of two zeros";
+    if (ir_dtype_is_float(state) && !adds(op, st))
+        return "the larger of two floats may be either of two zeros";
     bool wraps = adds(op, st) && state == DT_I64 && stored == DT_I32;   // as the sum of all would
     return state == stored || wraps ? NULL : "it is stored as another type than its states have";
 }
@@ -37,6 +38,7 @@ static const loop_node *inexact(const tensor_op *op, const loop_body *body) {
 const loop_node *loop_unordered(const loop_plan *p) {
     const loop_node *found = NULL;
     for (uint32_t i = 0; i < p->steps.len && !found; i++)
-        if (p->steps.data[i].kind == LOOP_LAUNCH) found = inexact(p->op, &p->steps.data[i].kernel->body);
+        if (p->steps.data[i].kind == LOOP_LAUNCH)
+            found = inexact(p->op, &p->steps.data[i].kernel->body);
     return found;
 }

@@ -4,8 +4,11 @@
 
 #include "loop_plan.h"
 
-const char *loop_atomic_fault(const tensor_op *op, const tensor_stage *st);   // NULL, or why a stage's states cannot be
-bool loop_atomic_exact(const tensor_op *op, const tensor_stage *st);          // they give the same bits in any order
-const loop_node *loop_unordered(const loop_plan *p);                          // a node whose bits depend on time; NULL: none
+// NULL, or why a stage's states cannot be
+const char *loop_atomic_fault(const tensor_op *op, const tensor_stage *st);
+// they give the same bits in any order
+bool loop_atomic_exact(const tensor_op *op, const tensor_stage *st);
+// a node whose bits depend on time; NULL: none
+const loop_node *loop_unordered(const loop_plan *p);
 
 #endif

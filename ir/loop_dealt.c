@@ -1,8 +1,8 @@
-// Steps that are written out and dealt: what lanes reduce for so many points, each of them goes on with for
-// one.
+// Steps that are written out and dealt: what lanes reduce for so many points, each of them goes on
+// with for one.
 //     for e [unroll 4, …] dealt { reduce s { for f [lane 8] … }  store s }
-// After the reduction lane i of the 8 stands at step i % 4, so it has one state, not four, and one thing to
-// store.
+// After the reduction lane i of the 8 stands at step i % 4, so it has one state, not four, and one
+// thing to store.
 #include "loop_internal.h"
 
 uint32_t loop_steps_written_out(const loop_node *n) {
@@ -11,7 +11,7 @@ uint32_t loop_steps_written_out(const loop_node *n) {
     return n->rest == LOOP_SERIAL_PLACE && n->rounds.unroll > 1 ? n->rounds.unroll : 1;
 }
 
-// ---- Lanes -----------------------------------------------------------------------------------------------
+// ---- Lanes --------------------------------------------------------------------------------------
 typedef struct {
     uint32_t loops;   // that take threads
     loop_digit lanes;
@@ -23,7 +23,8 @@ static void find_threads(const loop_body *body, reducers *r) {
         const loop_node *n = body->data[i];
         for (uint32_t d = 0; n->kind == LOOP_FOR && d < n->ndigits; d++) {
             const loop_digit *g = &n->digits[d];
-            if (g->extent == 1 || (g->place != LOOP_LANE_PLACE && g->place != LOOP_GROUP_PLACE)) continue;
+            if (g->extent == 1 || (g->place != LOOP_LANE_PLACE && g->place != LOOP_GROUP_PLACE))
+                continue;
             r->fits = g->place == LOOP_LANE_PLACE && !r->loops++;
             r->lanes = *g;
         }
@@ -31,14 +32,15 @@ static void find_threads(const loop_body *body, reducers *r) {
     }
 }
 
-// The one digit of threads that walks what is reduced, where it is of lanes and a power of two; false: it is none of these.
+// The one digit of threads that walks what is reduced, where it is of lanes and a power of two;
+// false: it is none of these.
 static bool loop_reducing_lanes(const loop_node *reduce, loop_digit *out) {
     reducers r = {0};
     if (reduce->reduce.matrix) return false;   // its lanes are the operation's
     find_threads(&reduce->body, &r);
     *out = r.lanes;
-    return r.fits && !(r.lanes.extent & (r.lanes.extent - 1)) && !(r.lanes.unit & (r.lanes.unit - 1)) &&
-           r.lanes.unit * r.lanes.extent <= 32;
+    return r.fits && !(r.lanes.extent & (r.lanes.extent - 1)) &&
+           !(r.lanes.unit & (r.lanes.unit - 1)) && r.lanes.unit * r.lanes.extent <= 32;
 }
 
 bool loop_reduces(const loop_body *body) {
@@ -47,7 +49,7 @@ bool loop_reduces(const loop_body *body) {
     return false;
 }
 
-// ---- What follows ----------------------------------------------------------------------------------------
+// ---- What follows -------------------------------------------------------------------------------
 typedef struct {
     const tensor_op *op;
     const loop_node *n;   // that is dealt
@@ -76,7 +78,8 @@ static loop_dealt_fault check_reduced(dealing *d, const loop_body *body, uint32_
         loop_digit lanes;
         if (reduces_inside(&body->data[i]->body)) return LOOP_DEALT_OTHERS;
         if (!loop_reducing_lanes(body->data[i], &lanes)) return LOOP_DEALT_LANES;
-        if (i > first && (lanes.unit != d->unit || lanes.extent != d->lanes)) return LOOP_DEALT_LANES;
+        if (i > first && (lanes.unit != d->unit || lanes.extent != d->lanes))
+            return LOOP_DEALT_LANES;
         d->lanes = lanes.extent;
         d->unit = lanes.unit;
     }
@@ -88,7 +91,8 @@ static loop_dealt_fault check_reduced(dealing *d, const loop_body *body, uint32_
 
 static loop_dealt_fault check_in(dealing *d, const loop_body *body) {
     uint32_t i = 0;
-    for (; i < body->len && (body->data[i]->kind == LOOP_LET || body->data[i]->kind == LOOP_GIVEN); i++)
+    for (; i < body->len && (body->data[i]->kind == LOOP_LET || body->data[i]->kind == LOOP_GIVEN);
+         i++)
         if (body->data[i]->kind == LOOP_LET) d->changing[body->data[i]->var] = true;
     if (i == body->len) return LOOP_DEALT_OTHERS;
     if (body->data[i]->kind == LOOP_REDUCE) return check_reduced(d, body, i);
@@ -102,7 +106,8 @@ static loop_dealt_fault check_in(dealing *d, const loop_body *body) {
     return LOOP_DEALT_WELL;
 }
 
-loop_dealt_fault loop_check_dealt(arena *a, const tensor_op *op, const loop_node *n, uint32_t *lanes) {
+loop_dealt_fault loop_check_dealt(arena *a, const tensor_op *op, const loop_node *n,
+                                  uint32_t *lanes) {
     uint32_t steps = loop_steps_written_out(n);
     dealing d = {.op = op, .n = n, .changing = ARENA_ARRAY(a, bool, op->vars.len + 1)};
     if (steps < 2 || steps & (steps - 1)) return LOOP_DEALT_STEPS;
@@ -112,8 +117,9 @@ loop_dealt_fault loop_check_dealt(arena *a, const tensor_op *op, const loop_node
     return f;
 }
 
-// ---- Walks -----------------------------------------------------------------------------------------------
-// What an edge's stage computes without the loop: it reduces by that loop's lanes alone, and is stored.
+// ---- Walks --------------------------------------------------------------------------------------
+// What an edge's stage computes without the loop: it reduces by that loop's lanes alone, and is
+// stored.
 static loop_dealt_fault check_edge(const loop_node *n, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *m = body->data[i];
@@ -153,14 +159,17 @@ static bool reads_stored(const dealt_reads *r, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         for (uint32_t s = 0; s < n->nstages && n->kind == LOOP_STORE; s++)
-            any |= loop_load_of(r->a, r->op, r->reader->body[0], r->op->stages.data[n->stages[s]].targets[0].val) != 0;
+            any |= loop_load_of(r->a, r->op, r->reader->body[0],
+                                r->op->stages.data[n->stages[s]].targets[0].val) != 0;
         any |= reads_stored(r, &n->body);
     }
     return any;
 }
 
-// What a lane has found of its own step alone, all lanes would read while they reduce something else of that step.
-static bool reads_dealt(arena *a, const tensor_op *op, const loop_node *walk, const loop_body *edge) {
+// What a lane has found of its own step alone, all lanes would read while they reduce something
+// else of that step.
+static bool reads_dealt(arena *a, const tensor_op *op, const loop_node *walk,
+                        const loop_body *edge) {
     bool any = false;
     for (uint32_t i = 0; i < edge->len; i++) {
         const loop_node *n = edge->data[i];
@@ -172,7 +181,8 @@ static bool reads_dealt(arena *a, const tensor_op *op, const loop_node *walk, co
     return any;
 }
 
-loop_dealt_fault loop_check_dealt_walk(arena *a, const tensor_op *op, const loop_node *n, const loop_node *apart) {
+loop_dealt_fault loop_check_dealt_walk(arena *a, const tensor_op *op, const loop_node *n,
+                                       const loop_node *apart) {
     uint32_t steps = loop_steps_written_out(n);
     if (steps < 2 || steps & (steps - 1)) return LOOP_DEALT_STEPS;
     if (n->rest == LOOP_SERIAL_PLACE && n->rounds.unroll > 1 && !n->rounds.masked)

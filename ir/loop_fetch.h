@@ -5,19 +5,26 @@
 #include "loop_plan.h"
 
 uint32_t loop_digits_product(const loop_node *n);
-bool loop_fetch_parts(const tensor_op *op, const loop_fetch *f);   // f32 in panels: two planes of f16 in its room, and a factor of each row, f32, behind
-uint32_t loop_fetch_room(const tensor_op *op, const loop_node *n, const loop_fetch *f, const loop_node *beside);   // bytes of all its buffers
+// f32 in panels: two planes of f16 in its room, and a factor of each row, f32, behind
+bool loop_fetch_parts(const tensor_op *op, const loop_fetch *f);
+// bytes of all its buffers
+uint32_t loop_fetch_room(const tensor_op *op, const loop_node *n, const loop_fetch *f,
+                         const loop_node *beside);
 static inline uint32_t loop_fetch_buffers(const loop_node *n, const loop_fetch *f) {
     return f->own ? 1 : n->fetch.buffers;
 }   // of what it fetches
-uint32_t loop_fetch_rows(const loop_node *n);   // points a round of it covers, of which each row fetched is one
-typedef struct {   // in shared memory
+// points a round of it covers, of which each row fetched is one
+uint32_t loop_fetch_rows(const loop_node *n);
+typedef struct {              // in shared memory
     uint32_t row_axis;        // whose index tells the row
     bool along;               // a tile's last axis is that of the round
     uint32_t rows, columns;   // of one buffer
-    uint32_t bytes;           // that are copied at once, 2, 4, 8 or 16; 0: rows are not made of such
-    uint32_t elements;        // of one buffer, with what lies between rows
+    // that are copied at once, 2, 4, 8 or 16; 0: rows are not made of such
+    uint32_t bytes;
+    uint32_t elements;   // of one buffer, with what lies between rows
 } loop_tile;
-loop_tile loop_fetch_tile(const tensor_op *op, const loop_node *n, const loop_fetch *f, const loop_node *beside);   // beside: its loop, NULL: rows
+// beside: its loop, NULL: rows
+loop_tile loop_fetch_tile(const tensor_op *op, const loop_node *n, const loop_fetch *f,
+                          const loop_node *beside);
 
 #endif

@@ -1,93 +1,90 @@
-// Nodes of loop IR, and how a loop is dealt out.
+// Nodes of loop IR.
 #ifndef GNNC_LOOP_NODE_H
 #define GNNC_LOOP_NODE_H
 
+#include "loop_digit.h"
 #include "tensor.h"
 
-// ---- Layouts ---------------------------------------------------------------------------------------------
-// A loop visits lo … hi. Its position is written in mixed radix, innermost digit first; a digit names who takes its
-// values. What the digits do not cover is the rest: the outermost digit, of unknown extent, taken by steps of their
-// product (`serial`) or by blocks (`block`); `whole` says the digits cover hi - lo. A position at or past hi is masked:
-// nothing is contributed or stored there.
-#define LOOP_PLACES(X)                                                                                      \
-    X(VECTOR, "vector")     /* elements of one vector access; innermost digit alone */                      \
-    X(REGISTER, "register") /* copies a thread holds, written out */                                        \
-    X(LANE, "lane")         /* lanes of a group: threads that may shuffle */                                \
-    X(GROUP, "group")       /* groups of a block */                                                         \
-    X(SERIAL, "serial")     /* one after the other */                                                       \
-    X(UNROLL, "unroll")     /* serial, written out */                                                       \
-    X(BLOCK, "block")       /* blocks of the grid; a rest alone */                                          \
-    X(WHOLE, "whole")       /* a rest alone: there is none */
+// ---- Nodes --------------------------------------------------------------------------------------
 typedef enum {
-#define X(name, text) LOOP_##name##_PLACE,
-    LOOP_PLACES(X)
-#undef X
-    LOOP_PLACE_COUNT
-} loop_place;
-const char *loop_place_text(loop_place p);
-
-typedef struct {
-    loop_place place;
-    uint32_t extent;
-    uint32_t unit;   // LANE, GROUP: the digit is (number / unit) % extent of the thread's lane or group number
-} loop_digit;
-enum { LOOP_MAX_DIGITS = 8 };
-
-// ---- Nodes -----------------------------------------------------------------------------------------------
-typedef enum {
-    LOOP_FOR,          // var lo hi digits rest; body
-    LOOP_LET,          // var := value, for the nodes after it in the same body
-    LOOP_GIVEN,        // key is value, in the nodes after it in the same body: what its loops have made sure of
-    LOOP_IF,           // value: bool; body
-    LOOP_PHASE,        // body; phases of one body meet at barriers where one reads what another writes in shared memory
-    LOOP_REDUCE,       // stages; body walks their bound variables; after it their states are known at the left variables
-    LOOP_CONTRIBUTE,   // stages[0], inside its REDUCE: lift its body and combine; with states: combine those instead
-    LOOP_STORE,        // stages[0]: its targets. A reduction's state, finished, or its else; otherwise its body
-    LOOP_CLEAR,        // stages[0]: its targets get what it has where nothing is contributed, for COMBINE
-    LOOP_COMBINE,      // stages[0]: its state is combined with its cleared targets in memory, whoever else does so at a time
-    LOOP_STORE_STATE,  // stages[0]: its raw state into the vals of `states` at index: what another kernel combines
-    LOOP_CARRY,        // stages; walks sorted keys: see below
-    LOOP_WITHOUT,      // var; body: the loop around that binds var does not count there, so its threads are free
-    LOOP_WITHIN,       // sizes lo hi; body: where no lane of the warp has more than so many positions lo … hi, its loops of such
-                       // ranges are taken whole; the least size that does counts
-    LOOP_LEVEL,        // stages, inside their REDUCE: what body contributes, times the first factor of their bodies
-    LOOP_AGAIN,        // body, at the end of a REDUCE by matrix operations: reduces anew what is not finite
+    LOOP_FOR,   // var lo hi digits rest; body
+    LOOP_LET,   // var := value, for the nodes after it in the same body
+    // key is value, in the nodes after it in the same body: what its loops have made sure of
+    LOOP_GIVEN,
+    LOOP_IF,   // value: bool; body
+    // body; phases of one body meet at barriers where one reads what another writes in shared
+    // memory
+    LOOP_PHASE,
+    // stages; body walks their bound variables; after it their states are known at the left
+    // variables
+    LOOP_REDUCE,
+    // stages[0], inside its REDUCE: lift its body and combine; with states: combine those instead
+    LOOP_CONTRIBUTE,
+    // stages[0]: its targets. A reduction's state, finished, or its else; otherwise its body
+    LOOP_STORE,
+    // stages[0]: its targets get what it has where nothing is contributed, for COMBINE
+    LOOP_CLEAR,
+    // stages[0]: its state is combined with its cleared targets in memory, whoever else does so at
+    // a time
+    LOOP_COMBINE,
+    // stages[0]: its raw state into the vals of `states` at index: what another kernel combines
+    LOOP_STORE_STATE,
+    LOOP_CARRY,   // stages; walks sorted keys: see below
+    // var; body: the loop around that binds var does not count there, so its threads are free
+    LOOP_WITHOUT,
+    // sizes lo hi; body: where no lane of the warp has more than so many positions lo … hi, its
+    // loops of such ranges are taken whole; the least size that does counts
+    LOOP_WITHIN,
+    // stages, inside their REDUCE: what body contributes, times the first factor of their bodies
+    LOOP_LEVEL,
+    // body, at the end of a REDUCE by matrix operations: reduces anew what is not finite
+    LOOP_AGAIN,
     LOOP_NODE_COUNT
 } loop_node_kind;
 
-// A reduction by matrix operations of a warp, whose pieces its loops deal out as simt_mma_at has them: see LOOP.md.
+// A reduction by matrix operations of a warp, whose pieces its loops deal out as simt_mma_at has
+// them: see LOOP.md.
 #define LOOP_NO_ROWS ((tensor_var)UINT32_MAX)   // what stands on the left is the same for all rows
 typedef struct {
     simt_mma kind;
-    tensor_var rows, columns, depth;   // of the loops over what stands on the left, on the right, and is reduced
-    uint32_t accumulators;             // that products which follow one another along the depth take in turn
+    // of the loops over what stands on the left, on the right, and is reduced
+    tensor_var rows, columns, depth;
+    // that products which follow one another along the depth take in turn
+    uint32_t accumulators;
 } loop_matrix;
 #define LOOP_MOST_ACCUMULATORS 4
 
-// What a block has of an input in shared memory in a round of a loop: rows, one for each point of the round, or of another loop; or a tile, of the
-// points of the round and of those that the block has at once of another loop, on two axes, of which one is the last.
+// What a block has of an input in shared memory in a round of a loop: rows, one for each point of
+// the round, or of another loop; or a tile, of the points of the round and of those that the block
+// has at once of another loop, on two axes, of which one is the last.
 #define LOOP_NO_BESIDE ((tensor_var)UINT32_MAX)
 typedef struct {
     tensor_val val;
     const tensor_expr *index;   // of each axis; of rows, of two axes, the first one's alone
     uint32_t nindex;
-    tensor_var beside;          // of the other loop; LOOP_NO_BESIDE: rows
-    bool own;                   // rows of the points that the block has of that loop around, there in all rounds; they come last
-    uint32_t pitch;             // elements from one row to the next; of panels 0
-    uint32_t skew, every;       // and so many more from each so many of them to the next; 0: none
-    bool panels;                // rows lie in panels, as operations of four warps have them (simt_mma_row_at), and nothing else reads them there
+    tensor_var beside;   // of the other loop; LOOP_NO_BESIDE: rows
+    // rows of the points that the block has of that loop around, there in all rounds; they come
+    // last
+    bool own;
+    uint32_t pitch;         // elements from one row to the next; of panels 0
+    uint32_t skew, every;   // and so many more from each so many of them to the next; 0: none
+    // rows lie in panels, as operations of four warps have them (simt_mma_row_at), and nothing else
+    // reads them there
+    bool panels;
 } loop_fetch;
 
-// A maximum that is found while sums of the same walk take exponentials of differences from it (loop_online.c).
+// A maximum that is found while sums of the same walk take exponentials of differences from it
+// (loop_online.c).
 typedef struct {
     uint32_t stage;     // into op->stages
     tensor_expr slot;   // CONTRIBUTE: a LOAD of what was the maximum for the states
-    bool behind;        // sums follow it once it is larger by more than 8 than what they are relative to, where the kernel is approximate
+    // sums follow it once it is larger by more than 8 than what they are relative to, where the
+    // kernel is approximate
+    bool behind;
 } loop_maximum;
 
-// ---- What belongs to some kinds
-// -------------------------------------------------------------------------- FOR: rounds of its
-// rest.
+// ---- What belongs to some kinds -----------------------------------------------------------------
+// FOR: rounds of its rest.
 typedef struct {
     uint32_t unroll;   // rest SERIAL: rounds written out at a time; 0, 1: none
     bool within;       // rest SERIAL, masked: its range is that of the WITHIN around
@@ -155,14 +152,14 @@ typedef struct loop_node loop_node;
 typedef VEC(loop_node *) loop_body;
 struct loop_node {
     loop_node_kind kind;
-    span at;              // of the statement or stage it comes from
+    span at;   // of the statement or stage it comes from
     loop_body body;
     // FOR, LET, WITHOUT
     tensor_var var;
     tensor_expr lo, hi;   // i64 or index
     loop_digit digits[LOOP_MAX_DIGITS];
     uint32_t ndigits;
-    loop_place rest;      // SERIAL, UNROLL (extent is constant), BLOCK or WHOLE
+    loop_place rest;   // SERIAL, UNROLL (extent is constant), BLOCK or WHOLE
     loop_rounds rounds;
     loop_deal deal;
     loop_holding holding;

@@ -1,6 +1,7 @@
-// Maxima that are found on the run, as in the softmax of one walk (Milakov and Gimelshein 2018): a sum of
-// exponentials of differences from the largest one so far is a sum of those from a larger one once it is taken
-// times exp(m - m'). That goes for terms that are such an exponential times what does not depend on it.
+// Maxima that are found on the run, as in the softmax of one walk (Milakov and Gimelshein 2018): a
+// sum of exponentials of differences from the largest one so far is a sum of those from a larger
+// one once it is taken times exp(m - m'). That goes for terms that are such an exponential times
+// what does not depend on it.
 #include "loop.h"
 
 #include <math.h>
@@ -20,8 +21,9 @@ const loop_maximum *loop_running(const loop_node *reduce, const tensor_op *op, t
     return NULL;
 }
 
-// ---- Terms -----------------------------------------------------------------------------------------------
-// How often the exponential is a factor of an expression: not at all, once, of 0 as often as is asked.
+// ---- Terms --------------------------------------------------------------------------------------
+// How often the exponential is a factor of an expression: not at all, once, of 0 as often as is
+// asked.
 typedef enum { NOT_MET, NEVER, ONCE, EVERY, OTHERWISE } degree;
 
 typedef struct {
@@ -53,7 +55,8 @@ static bool is_constant(const terms *t, tensor_expr e, double x) {
     return n->op == TENSOR_CONST_OP && ir_dtype_is_float(n->type.type) && n->imm.f == x;
 }
 
-// m == -inf ? 0 : exp(s - m): where nothing but -inf has come so far nothing has been added, whatever comes.
+// m == -inf ? 0 : exp(s - m): where nothing but -inf has come so far nothing has been added,
+// whatever comes.
 static bool is_weight(terms *t, tensor_expr e) {
     const tensor_node *n = at(t, e);
     if (n->op != TENSOR_SELECT_OP || !is_constant(t, n->args[1], 0)) return false;
@@ -88,7 +91,8 @@ static degree find(terms *t, tensor_expr e) {
     case TENSOR_ADD_OP:
     case TENSOR_SUB_OP: return either(degree_of(t, n->args[0]), degree_of(t, n->args[1]));
     case TENSOR_NEG_OP: return degree_of(t, n->args[0]);
-    case TENSOR_CVT_OP: return ir_dtype_is_float(n->type.type) ? degree_of(t, n->args[0]) : OTHERWISE;
+    case TENSOR_CVT_OP:
+        return ir_dtype_is_float(n->type.type) ? degree_of(t, n->args[0]) : OTHERWISE;
     case TENSOR_ROUND_OP:
     case TENSOR_TF32_OP:
     case TENSOR_PARTS_OP: return degree_of(t, n->args[0]);

@@ -4,11 +4,16 @@
 
 #include "loop_plan.h"
 
-bool loop_is_maximum(const tensor_op *op, const tensor_stage *st);   // of floats, by itself, and known as it is held
-// Whether a term is held times exp(m - m') where it is to be one of the maximum m' and was one of m, which val is.
+// of floats, by itself, and known as it is held
+bool loop_is_maximum(const tensor_op *op, const tensor_stage *st);
+// Whether a term is held times exp(m - m') where it is to be one of the maximum m' and was one of
+// m, which val is.
 bool loop_rescales(arena *a, const tensor_op *op, tensor_expr term, tensor_val val);
-bool loop_always_rescales(arena *a, const tensor_op *op, tensor_expr term, tensor_val val);   // and no choice leaves the exponential out
-tensor_expr loop_load_of(arena *a, const tensor_op *op, tensor_expr e, tensor_val val);   // the first in it; 0: it does not read it
-const loop_maximum *loop_running(const loop_node *reduce, const tensor_op *op, tensor_val val);   // NULL: it is none of its maxima
+// and no choice leaves the exponential out
+bool loop_always_rescales(arena *a, const tensor_op *op, tensor_expr term, tensor_val val);
+// the first in it; 0: it does not read it
+tensor_expr loop_load_of(arena *a, const tensor_op *op, tensor_expr e, tensor_val val);
+// NULL: it is none of its maxima
+const loop_maximum *loop_running(const loop_node *reduce, const tensor_op *op, tensor_val val);
 
 #endif

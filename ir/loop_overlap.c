@@ -1,7 +1,7 @@
-// Kernels that are launched early, by programmatic dependent launch: which of them wait first, and which need
-// not wait for what is still running until their end. Those that may run at the same time are a chain:
-// kernels one after the other, of which all but the first are launched early. As each waits for the one
-// before, all of them have ended when the last has.
+// Kernels that are launched early, by programmatic dependent launch: which of them wait first, and
+// which need not wait for what is still running until their end. Those that may run at the same
+// time are a chain: kernels one after the other, of which all but the first are launched early. As
+// each waits for the one before, all of them have ended when the last has.
 #include "loop_internal.h"
 
 typedef struct {
@@ -11,8 +11,10 @@ typedef struct {
     bool *seen;   // per expression
 } use_walk;
 
-// ---- What a kernel touches -------------------------------------------------------------------------------
-static bool in_memory(const loop_plan *p, tensor_val v) { return p->values.data[v].home == LOOP_MEMORY; }
+// ---- What a kernel touches ----------------------------------------------------------------------
+static bool in_memory(const loop_plan *p, tensor_val v) {
+    return p->values.data[v].home == LOOP_MEMORY;
+}
 
 static bool shares(const tensor_op *op, tensor_val a, tensor_val b) {
     return a == b || op->vals.data[a].inplace == b || op->vals.data[b].inplace == a;
@@ -84,7 +86,8 @@ static void use_node(use_walk *w, const loop_node *n) {
 
 loop_uses loop_uses_of(arena *a, const loop_plan *p, const loop_kernel *k) {
     uint32_t n = p->op->vals.len + 1;
-    loop_uses u = {ARENA_ARRAY(a, bool, n), ARENA_ARRAY(a, bool, n), ARENA_ARRAY(a, const struct loop_points *, n)};
+    loop_uses u = {ARENA_ARRAY(a, bool, n), ARENA_ARRAY(a, bool, n),
+                   ARENA_ARRAY(a, const struct loop_points *, n)};
     use_walk w = {a, p, &u, ARENA_ARRAY(a, bool, p->op->exprs.len + 1)};
     for (uint32_t i = 0; i < k->body.len; i++) use_node(&w, k->body.data[i]);
     return u;
@@ -104,41 +107,49 @@ static bool of_same_stages(const struct loop_points *a, const struct loop_points
     return !a && !b;
 }
 
-// Points of a stage that several kernels store are apart, and in its own kernel each is read where it was
-// stored.
+// Points of a stage that several kernels store are apart, and in its own kernel each is read where
+// it was stored.
 tensor_val loop_uses_meet(const loop_plan *p, const loop_uses *a, const loop_uses *b) {
     for (tensor_val v = 0; v < p->op->vals.len; v++) {
-        bool meet = (a->writes[v] && (b->reads[v] || b->writes[v])) || (b->writes[v] && a->reads[v]);
-        bool apart = a->writes[v] && b->writes[v] && of_same_stages(a->points_of[v], b->points_of[v]);
+        bool meet = (a->writes[v] && (b->reads[v] || b->writes[v])) ||
+                    (b->writes[v] && a->reads[v]);
+        bool apart = a->writes[v] && b->writes[v] &&
+                     of_same_stages(a->points_of[v], b->points_of[v]);
         if (meet && !apart) return v;
     }
     return TENSOR_NO_VAL;
 }
 
-// ---- Chains ----------------------------------------------------------------------------------------------
+// ---- Chains -------------------------------------------------------------------------------------
 static const loop_kernel *kernel_at(const loop_plan *p, uint32_t step) {
     return p->steps.data[step].kind == LOOP_LAUNCH ? p->steps.data[step].kernel : NULL;
 }
 
 bool loop_blocks_alike(const loop_kernel *a, const loop_kernel *b) {
-    return a->threads == b->threads && a->lanes == b->lanes && a->occupancy == b->occupancy && a->fits == b->fits && a->approximate == b->approximate;
+    return a->threads == b->threads && a->lanes == b->lanes && a->occupancy == b->occupancy &&
+           a->fits == b->fits && a->approximate == b->approximate;
 }
 
 // A launch is of one kind of block, and none of its blocks waits for another.
 static const char *together_fault(arena *a, const loop_kernel *k, const loop_kernel *before) {
     if (!loop_blocks_alike(k, before))
-        return arena_printf(a, "it shares the launch of kernel '%s', whose blocks are dealt out to other threads", before->name);
-    if (k->persistent || before->persistent) return "blocks of a kernel that shares a launch take one share each";
+        return arena_printf(
+            a, "it shares the launch of kernel '%s', whose blocks are dealt out to other threads",
+            before->name);
+    if (k->persistent || before->persistent)
+        return "blocks of a kernel that shares a launch take one share each";
     bool mixed = loop_shares_launch(before->start) && before->start != k->start;
     return mixed ? "blocks of all kernels of a launch alternate, or none do" : NULL;
 }
 
 const char *loop_start_fault(arena *a, const loop_plan *p, uint32_t step) {
     const loop_kernel *k = kernel_at(p, step);
-    bool together = loop_shares_launch(k->start), same = together;   // same: those of its launch come
+    // same: those of its launch come
+    bool together = loop_shares_launch(k->start), same = together;
     const char *shares = together ? "it shares a launch" : "it is launched early";
     if (k->start == LOOP_START_IN_TURN) return NULL;
-    if (!step || !kernel_at(p, step - 1)) return arena_printf(a, "%s, but no kernel stands just before it", shares);
+    if (!step || !kernel_at(p, step - 1))
+        return arena_printf(a, "%s, but no kernel stands just before it", shares);
     const char *fault = together ? together_fault(a, k, kernel_at(p, step - 1)) : NULL;
     if (fault || k->start == LOOP_START_WAIT_FIRST) return fault;
     loop_uses own = loop_uses_of(a, p, k);
@@ -147,9 +158,12 @@ const char *loop_start_fault(arena *a, const loop_plan *p, uint32_t step) {
         loop_uses theirs = loop_uses_of(a, p, before);
         tensor_val v = loop_uses_meet(p, &own, &theirs);
         if (v != TENSOR_NO_VAL)
-            return arena_printf(a, "it %s, but kernel '%s', which may still run, and it meet in '%s'",
-                                together ? "shares a launch" : "waits last", before->name, p->op->vals.data[v].name);
-        bool waits = same && before->start == LOOP_START_WAIT_FIRST;   // the launch does, before any of its blocks goes on
+            return arena_printf(a,
+                                "it %s, but kernel '%s', which may still run, and it meet in '%s'",
+                                together ? "shares a launch" : "waits last", before->name,
+                                p->op->vals.data[v].name);
+        // the launch does, before any of its blocks goes on
+        bool waits = same && before->start == LOOP_START_WAIT_FIRST;
         same &= loop_shares_launch(before->start);
         if (before->start == LOOP_START_IN_TURN || waits) return NULL;
     }

@@ -6,9 +6,11 @@
 tensor_expr loop_padded(tensor_op *op, tensor_space s, uint32_t pad) {
     const tensor_space_info *i = &op->spaces.data[s];
     if (i->kind == SPACE_CONST) return tensor_int(op, (i->size + pad - 1) / pad * pad);
-    tensor_expr n = tensor_int(op, pad), up = tensor_binary(op, TENSOR_ADD_OP, tensor_size(op, s, NO_SPAN),
-                                                            tensor_int(op, (int64_t)pad - 1), NO_SPAN);
-    return tensor_binary(op, TENSOR_MUL_OP, tensor_binary(op, TENSOR_QUOT_OP, up, n, NO_SPAN), n, NO_SPAN);
+    tensor_expr n = tensor_int(op, pad),
+                up = tensor_binary(op, TENSOR_ADD_OP, tensor_size(op, s, NO_SPAN),
+                                   tensor_int(op, (int64_t)pad - 1), NO_SPAN);
+    return tensor_binary(op, TENSOR_MUL_OP, tensor_binary(op, TENSOR_QUOT_OP, up, n, NO_SPAN), n,
+                         NO_SPAN);
 }
 
 bool loop_has_padding(const tensor_op *op, const loop_node *n) {
@@ -25,7 +27,7 @@ bool loop_may_pad(const loop_plan *p, tensor_val v, uint32_t axis, uint32_t pad)
            w->extent[axis] >= (s->size + pad - 1) / pad * pad;
 }
 
-// ---- What is stored --------------------------------------------------------------------------------------
+// ---- What is stored -----------------------------------------------------------------------------
 typedef struct {
     const tensor_op *op;
     uint32_t *var;   // per variable: the padding of the loop that it is bound by

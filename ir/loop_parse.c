@@ -14,7 +14,8 @@ void loop_parse_number(plan_parser *p, uint32_t *out) {
 void loop_parse_pad(plan_parser *p, uint32_t *out) {
     span at = p->text.tok.at;
     loop_parse_number(p, out);
-    if (*out > LOOP_MAX_PAD) tensor_parse_fail(&p->text, E0974, at, "padding is at most %d", LOOP_MAX_PAD);
+    if (*out > LOOP_MAX_PAD)
+        tensor_parse_fail(&p->text, E0974, at, "padding is at most %d", LOOP_MAX_PAD);
 }
 
 uint32_t loop_parse_stage(plan_parser *p) {
@@ -33,7 +34,7 @@ tensor_var loop_parse_var(plan_parser *p) {
     return 0;
 }
 
-// ---- Declarations ----------------------------------------------------------------------------------------
+// ---- Declarations -------------------------------------------------------------------------------
 
 static void add_name(plan_parser *p, tensor_var v, const char *name) {
     VEC_PUSH(p->text.arena, &p->text.scope, ((binding){intern(p->text.names, name), v}));
@@ -75,7 +76,8 @@ tensor_val loop_parse_val(plan_parser *p) {
 static prepared_builder read_builder(plan_parser *p) {
     token name = tensor_lex_name(&p->text, "a builder");
     for (int b = 0; b < PREPARED_BUILDER_COUNT; b++)
-        if (!strcmp(name.text, prepared_builder_text((prepared_builder)b))) return (prepared_builder)b;
+        if (!strcmp(name.text, prepared_builder_text((prepared_builder)b)))
+            return (prepared_builder)b;
     tensor_parse_fail(&p->text, E0972, name.at, "there is no builder '%s'", name.text);
     return PREPARED_OFFSETS;
 }
@@ -91,7 +93,8 @@ static void read_prepared(plan_parser *p) {
     while (tensor_lex_accept(&p->text, ",")) {
         if (prepared_tiles(r.builder) && p->text.tok.kind == TOK_INT) {
             loop_parse_number(p, &extent);
-            if (prepared_blocks(r.builder) && tensor_lex_accept(&p->text, ",")) loop_parse_number(p, &slots);
+            if (prepared_blocks(r.builder) && tensor_lex_accept(&p->text, ","))
+                loop_parse_number(p, &slots);
             break;
         }
         VEC_PUSH(p->text.arena, &args, loop_parse_val(p));
@@ -135,7 +138,8 @@ static void read_shared(plan_parser *p) {
     tensor_val v = read_homeless(p);
     loop_value w = {.home = LOOP_SHARED, .of = TENSOR_NO_VAL};
     tensor_lex_expect(t, ":");
-    if (!tensor_parse_dtype(t, &t->tok, &w.type)) tensor_parse_fail(t, E0971, t->tok.at, "expected a type");
+    if (!tensor_parse_dtype(t, &t->tok, &w.type))
+        tensor_parse_fail(t, E0971, t->tok.at, "expected a type");
     tensor_lex_next(t);
     if (t->failed) return;
     read_extents(p, &w, t->op->vals.data[v].rank);
@@ -173,7 +177,7 @@ static void read_inline(plan_parser *p) {
     if (!p->text.failed) p->plan->values.data[v] = w;
 }
 
-// ---- Steps -----------------------------------------------------------------------------------------------
+// ---- Steps --------------------------------------------------------------------------------------
 
 static void add_step(plan_parser *p, loop_step s) { VEC_PUSH(p->text.arena, &p->plan->steps, s); }
 
@@ -182,7 +186,8 @@ static void read_hint(plan_parser *p, loop_kernel *k) {
     token word = tensor_lex_name(&p->text, "a cache hint");
     for (uint8_t i = SIMT_CACHE_DEFAULT + 1; simt_cache_text((simt_cache)i); i++)
         if (!strcmp(word.text, simt_cache_text((simt_cache)i))) h.cache = (simt_cache)i;
-    if (!h.cache) tensor_parse_fail(&p->text, E0972, word.at, "there is no cache hint '%s'", word.text);
+    if (!h.cache)
+        tensor_parse_fail(&p->text, E0972, word.at, "there is no cache hint '%s'", word.text);
     VEC_PUSH(p->text.arena, &k->hints, h);
 }
 
@@ -212,7 +217,8 @@ static void read_kernel(plan_parser *p) {
     if (tensor_lex_accept(t, "early")) read_start(p, k);
     else if (tensor_lex_accept(t, "together")) k->start = LOOP_START_TOGETHER;
     else if (tensor_lex_accept(t, "alternate")) k->start = LOOP_START_ALTERNATE;
-    if (tensor_lex_accept(t, "cache")) do read_hint(p, k);
+    if (tensor_lex_accept(t, "cache")) do
+            read_hint(p, k);
         while (tensor_lex_accept(t, ","));
     loop_parse_body(p, &k->body);
     add_step(p, (loop_step){.kind = LOOP_LAUNCH, .kernel = k});
@@ -237,16 +243,18 @@ static void read_item(plan_parser *p) {
     static const struct {
         const char *word;
         void (*read)(plan_parser *p);
-    } items[] = {{"position", read_position}, {"prepare", read_prepared},    {"shared", read_shared},
-                 {"padded", read_padded},     {"registers", read_registers}, {"inline", read_inline},
-                 {"kernel", read_kernel},     {"rounds", read_rounds}};
+    } items[] = {{"position", read_position},   {"prepare", read_prepared},
+                 {"shared", read_shared},       {"padded", read_padded},
+                 {"registers", read_registers}, {"inline", read_inline},
+                 {"kernel", read_kernel},       {"rounds", read_rounds}};
     tensor_parse_lets(&p->text);   // of a shared value's origins
     for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
         if (!tensor_lex_accept(&p->text, items[i].word)) continue;
         items[i].read(p);
         return;
     }
-    tensor_parse_fail(&p->text, E0971, p->text.tok.at, "expected a declaration, a kernel or rounds");
+    tensor_parse_fail(&p->text, E0971, p->text.tok.at,
+                      "expected a declaration, a kernel or rounds");
 }
 
 static void read_plan(plan_parser *p) {
@@ -264,7 +272,7 @@ static void read_plan(plan_parser *p) {
     if (fault) tensor_parse_fail(t, E0976, at, "%s", fault);
 }
 
-// ---- The whole text --------------------------------------------------------------------------------------
+// ---- The whole text -----------------------------------------------------------------------------
 
 typedef struct {
     plan_parser p;
@@ -301,15 +309,17 @@ static bool same_values(const tensor_op *a, const tensor_op *b) {
     if (a->nparams != b->nparams) return false;
     for (tensor_val v = 0; v < a->nparams; v++) {
         const tensor_val_info *x = &a->vals.data[v], *y = &b->vals.data[v];
-        bool same = !strcmp(x->name, y->name) && x->role == y->role && x->type == y->type && x->rank == y->rank &&
-                    x->inplace == y->inplace && (x->type != DT_INDEX || x->into == y->into);
+        bool same = !strcmp(x->name, y->name) && x->role == y->role && x->type == y->type &&
+                    x->rank == y->rank && x->inplace == y->inplace &&
+                    (x->type != DT_INDEX || x->into == y->into);
         for (uint32_t i = 0; same && i < x->rank; i++) same = x->axes[i] == y->axes[i];
         if (!same) return false;
     }
     return true;
 }
 
-// A plan's op is the definition's, rewritten: it is called with the same spaces and parameters, and may have more spaces.
+// A plan's op is the definition's, rewritten: it is called with the same spaces and parameters, and
+// may have more spaces.
 static bool same_call(const tensor_op *definition, const tensor_op *op) {
     if (strcmp(definition->name, op->name) || op->spaces.len < definition->spaces.len) return false;
     for (tensor_space s = 0; s < definition->spaces.len; s++)
@@ -324,13 +334,18 @@ static void resolve_version(text_reading *r, uint32_t i) {
     loop_plan *plan = r->out->plans.data[i];
     const read_version *v = &r->versions.data[i];
     loop_version made = {0};
-    if (!v->name.text) tensor_parse_fail(t, E0971, plan->op->at, "this plan has no version, as plans beside a definition have");
+    if (!v->name.text)
+        tensor_parse_fail(t, E0971, plan->op->at,
+                          "this plan has no version, as plans beside a definition have");
     else if (!same_call(r->out->definition, plan->op))
-        tensor_parse_fail(t, E0972, plan->op->at, "the spaces and parameters of this op are not those of the definition");
+        tensor_parse_fail(t, E0972, plan->op->at,
+                          "the spaces and parameters of this op are not those of the definition");
     for (uint32_t k = 0; !t->failed && k < i; k++)
         if (!strcmp(r->versions.data[k].name.text, v->name.text))
-            tensor_parse_fail(t, E0972, v->name.at, "there already is a version '%s'", v->name.text);
-    if (!t->failed && !strcmp(v->name.text, "naive")) tensor_parse_fail(t, E0972, v->name.at, "the version 'naive' is the compiler's own");
+            tensor_parse_fail(t, E0972, v->name.at, "there already is a version '%s'",
+                              v->name.text);
+    if (!t->failed && !strcmp(v->name.text, "naive"))
+        tensor_parse_fail(t, E0972, v->name.at, "the version 'naive' is the compiler's own");
     if (!t->failed) loop_parse_resolve(&r->p, r->out->definition, plan, v, &made);
     VEC_PUSH(t->arena, &r->out->versions, made);
 }
@@ -341,14 +356,17 @@ static void resolve(text_reading *r) {
     loop_version alone = {0};
     if (r->out->definition) {
         for (uint32_t i = 0; i < r->out->plans.len && !t->failed; i++) resolve_version(r, i);
-        if (!r->out->plans.len) tensor_parse_fail(t, E0971, r->definition_at, "the definition has no plan");
+        if (!r->out->plans.len)
+            tensor_parse_fail(t, E0971, r->definition_at, "the definition has no plan");
         return;
     }
     loop_plan *plan = r->out->plans.data[0];
     if (r->out->plans.len > 1)
-        tensor_parse_fail(t, E0971, r->out->plans.data[1]->op->at,
-                          "a second plan: of several each has a version, and the definition of the op ends the text");
-    else if (r->versions.data[0].name.text) loop_parse_resolve(&r->p, plan->op, plan, &r->versions.data[0], &alone);
+        tensor_parse_fail(
+            t, E0971, r->out->plans.data[1]->op->at,
+            "a second plan: of several each has a version, and the definition of the op ends the text");
+    else if (r->versions.data[0].name.text)
+        loop_parse_resolve(&r->p, plan->op, plan, &r->versions.data[0], &alone);
     VEC_PUSH(t->arena, &r->out->versions, alone);
 }
 

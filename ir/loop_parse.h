@@ -1,5 +1,5 @@
-// The reader of loop IR text: what its files share. Tokens and expressions are those of tensor IR; its scope
-// holds every variable a plan may name, and the verifier says where one is bound.
+// The reader of loop IR text: what its files share. Tokens and expressions are those of tensor IR;
+// its scope holds every variable a plan may name, and the verifier says where one is bound.
 #ifndef GNNC_LOOP_PARSE_H
 #define GNNC_LOOP_PARSE_H
 
@@ -13,19 +13,21 @@ typedef struct {
     uint32_t depth;     // of bodies
 } plan_parser;
 
-// A version as it stands in the text; what names things of the definition is understood when that has been read.
+// A version as it stands in the text; what names things of the definition is understood when that
+// has been read.
 typedef struct {
     program_guard guard;
-    token param, sizes;      // HOLDS: its sizes
+    token param, sizes;   // HOLDS: its sizes
 } read_guard;
 typedef struct {
-    token name;              // END: a plan without a version
+    token name;   // END: a plan without a version
     VEC(read_guard) guards;
     VEC(token) apart, relative, every;
-    VEC(uint32_t) times;     // of each of every
+    VEC(uint32_t) times;   // of each of every
 } read_version;
 void loop_parse_version(plan_parser *p, read_version *out);   // behind `version`
-void loop_parse_resolve(plan_parser *p, const tensor_op *definition, loop_plan *plan, const read_version *v, loop_version *out);
+void loop_parse_resolve(plan_parser *p, const tensor_op *definition, loop_plan *plan,
+                        const read_version *v, loop_version *out);
 
 void loop_parse_number(plan_parser *p, uint32_t *out);   // positive
 void loop_parse_pad(plan_parser *p, uint32_t *out);

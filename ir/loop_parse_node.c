@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// ---- Layouts ---------------------------------------------------------------------------------------------
+// ---- Layouts ------------------------------------------------------------------------------------
 
 static loop_place read_place(plan_parser *p) {
     token name = tensor_lex_name(&p->text, "a place");
@@ -55,7 +55,7 @@ static void read_digits(plan_parser *p, loop_node *n) {
     n->deal.of = loop_parse_var(p);
 }
 
-// ---- Nodes -----------------------------------------------------------------------------------------------
+// ---- Nodes --------------------------------------------------------------------------------------
 
 static void read_stages(plan_parser *p, loop_node *n) {
     VEC(uint32_t) stages = {0};
@@ -107,7 +107,8 @@ static void read_pad(plan_parser *p, loop_node *n) {
     const tensor_node *hi = tensor_node_at(t->op, n->hi);
     tensor_space s = t->op->vars.data[n->var].space;
     if (hi->op != TENSOR_SIZE_OP || (tensor_space)hi->imm.i != s || n->rounds.pad == 1)
-        tensor_parse_fail(t, E0972, at, "padding, of 2 or more, is of a loop up to the size of its space");
+        tensor_parse_fail(t, E0972, at,
+                          "padding, of 2 or more, is of a loop up to the size of its space");
     else n->hi = loop_padded(t->op, s, n->rounds.pad);
 }
 
@@ -117,7 +118,8 @@ static void read_held(plan_parser *p, loop_node *n) {
     loop_parse_number(p, &n->holding.lanes);
 }
 
-// What is no tile of an input is refused when it is verified: as many indices as it has axes are there then.
+// What is no tile of an input is refused when it is verified: as many indices as it has axes are
+// there then.
 static loop_fetch read_fetch(plan_parser *p) {
     enum { MOST = 8 };
     loop_fetch f = {.val = loop_parse_val(p), .beside = LOOP_NO_BESIDE};
@@ -275,7 +277,8 @@ static void read_node(plan_parser *p, loop_body *out) {
     parser *t = &p->text;
     tensor_parse_lets(t);
     int kind = 0;
-    while (kind < LOOP_NODE_COUNT && !tensor_lex_is(&t->tok, loop_node_table((loop_node_kind)kind)->text))
+    while (kind < LOOP_NODE_COUNT &&
+           !tensor_lex_is(&t->tok, loop_node_table((loop_node_kind)kind)->text))
         kind++;
     if (kind == LOOP_NODE_COUNT)
         tensor_parse_fail(t, E0971, t->tok.at, "expected for, let, given, if, phase, reduce, …");

@@ -19,7 +19,7 @@ static const char *indent_of(plan_printer *p, uint32_t depth) {
     return arena_printf(p->text.scratch, "%*s", (int)depth * 2, "");
 }
 
-// ---- Nodes -----------------------------------------------------------------------------------------------
+// ---- Nodes --------------------------------------------------------------------------------------
 
 static void print_digits(plan_printer *p, const loop_node *n) {
     OUT(p, " [");
@@ -58,7 +58,8 @@ static void print_fetched(plan_printer *p, const loop_node *n) {
             print_expr(p, f->index[k]);
         }
         OUT(p, "]");
-        if (f->beside != LOOP_NO_BESIDE) OUT(p, " %s %s", f->own ? "own" : "beside", p->names.vars[f->beside]);
+        if (f->beside != LOOP_NO_BESIDE)
+            OUT(p, " %s %s", f->own ? "own" : "beside", p->names.vars[f->beside]);
         if (f->panels) OUT(p, " panels");
         else OUT(p, " pitch %u", (unsigned)f->pitch);
         if (f->every) OUT(p, " skew %u every %u", (unsigned)f->skew, (unsigned)f->every);
@@ -89,8 +90,8 @@ static void print_states(plan_printer *p, const loop_node *n) {
 static void print_matrix(plan_printer *p, const loop_matrix *m) {
     if (!m) return;
     const bool rows = m->rows != LOOP_NO_ROWS;
-    OUT(p, " by %s (%s%s%s, %s)", simt_mma_table(m->kind)->text, rows ? p->names.vars[m->rows] : "", rows ? ", " : "", p->names.vars[m->columns],
-        p->names.vars[m->depth]);
+    OUT(p, " by %s (%s%s%s, %s)", simt_mma_table(m->kind)->text, rows ? p->names.vars[m->rows] : "",
+        rows ? ", " : "", p->names.vars[m->columns], p->names.vars[m->depth]);
     if (m->accumulators > 1) OUT(p, " accumulators %u", (unsigned)m->accumulators);
 }
 
@@ -98,7 +99,8 @@ static void print_head(plan_printer *p, const loop_node *n) {
     const loop_node_form *form = loop_node_table(n->kind);
     OUT(p, "%s", form->text);
     if (form->var) OUT(p, " %s", p->names.vars[n->var]);
-    for (uint32_t i = 0; i < n->nstages; i++) OUT(p, "%s %s", i ? "," : "", p->names.stages[n->stages[i]]);
+    for (uint32_t i = 0; i < n->nstages; i++)
+        OUT(p, "%s %s", i ? "," : "", p->names.stages[n->stages[i]]);
     switch (n->kind) {
     case LOOP_FOR:
         OUT(p, " in ");
@@ -181,7 +183,8 @@ static void print_node(plan_printer *p, const loop_node *n, uint32_t depth) {
 }
 
 static void print_kernel(plan_printer *p, const loop_kernel *k, uint32_t depth) {
-    static const char *const starts[] = {"", "early wait first", "early wait last", "together", "alternate"};
+    static const char *const starts[] = {"", "early wait first", "early wait last", "together",
+                                         "alternate"};
     const char *indent = indent_of(p, depth);
     OUT(p, "%skernel %s threads %u lanes %u", indent, tensor_print_fit(p->text.scratch, k->name),
         (unsigned)k->threads, (unsigned)k->lanes);
@@ -212,7 +215,7 @@ static void print_steps(plan_printer *p) {
     }
 }
 
-// ---- Declarations ----------------------------------------------------------------------------------------
+// ---- Declarations -------------------------------------------------------------------------------
 
 static void mark_bound(plan_printer *p, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
@@ -237,7 +240,8 @@ static void name_all(plan_printer *p) {
     const tensor_op *op = p->plan->op;
     p->bound = ARENA_ARRAY(p->text.scratch, bool, op->vars.len);
     for (uint32_t i = 0; i < p->plan->steps.len; i++)
-        if (p->plan->steps.data[i].kind == LOOP_LAUNCH) mark_bound(p, &p->plan->steps.data[i].kernel->body);
+        if (p->plan->steps.data[i].kind == LOOP_LAUNCH)
+            mark_bound(p, &p->plan->steps.data[i].kernel->body);
     p->names = loop_names_of(p->text.scratch, op, p->text.vals, p->text.vars, p->bound);
     p->text.vars = p->names.vars;
 }
@@ -246,7 +250,8 @@ static void print_positions(plan_printer *p) {
     const tensor_op *op = p->plan->op;
     for (tensor_var v = 0; v < op->vars.len; v++)
         if (p->bound[v] && is_position(p->plan, v))
-            OUT(p, "  position %s : %s\n", p->names.vars[v], p->text.spaces[op->vars.data[v].space]);
+            OUT(p, "  position %s : %s\n", p->names.vars[v],
+                p->text.spaces[op->vars.data[v].space]);
 }
 
 static void print_prepared(plan_printer *p, const loop_prepared *r) {
@@ -282,7 +287,8 @@ static void print_pads(plan_printer *p, tensor_val v) {
     for (uint32_t i = 0; i < rank; i++) any |= w->pad[i] > 0;
     if (!any) return;
     OUT(p, "  padded %s[", p->text.vals[v]);
-    for (uint32_t i = 0; i < rank; i++) OUT(p, "%s%u", i ? ", " : "", w->pad[i] ? (unsigned)w->pad[i] : 1u);
+    for (uint32_t i = 0; i < rank; i++)
+        OUT(p, "%s%u", i ? ", " : "", w->pad[i] ? (unsigned)w->pad[i] : 1u);
     OUT(p, "]\n");
 }
 
@@ -292,7 +298,9 @@ static void print_home(plan_printer *p, tensor_val v) {
     case LOOP_MEMORY: break;
     case LOOP_SHARED: print_shared(p, v); break;
     case LOOP_REGISTERS: OUT(p, "  registers %s\n", p->text.vals[v]); break;
-    case LOOP_INLINE: OUT(p, "  inline %s by %s\n", p->text.vals[v], p->names.stages[w->stage]); break;
+    case LOOP_INLINE:
+        OUT(p, "  inline %s by %s\n", p->text.vals[v], p->names.stages[w->stage]);
+        break;
     }
     print_pads(p, v);
 }

@@ -1,4 +1,5 @@
-// Each stage of a plan has variables of its own, as a loop binds them for one stage and lets for others:
+// Each stage of a plan has variables of its own, as a loop binds them for one stage and lets for
+// others:
 //     a.max[v, h] = …    a.sum[v, h] = … a.max[v, h] …   →   a.sum[v', h'] = … a.max[v', h'] …
 #include "loop_internal.h"
 
@@ -17,7 +18,8 @@ static void need(renaming *r, const tensor_expr *e, uint32_t n) {
 
 static void need_stage(renaming *r, const tensor_stage *s) {
     for (uint32_t i = 0; i < s->ntargets; i++) need(r, s->targets[i].index, s->targets[i].rank);
-    for (uint32_t i = 0; i < s->nkeys; i++) need(r, (tensor_expr[]){s->keys[i].lhs, s->keys[i].rhs}, 2);
+    for (uint32_t i = 0; i < s->nkeys; i++)
+        need(r, (tensor_expr[]){s->keys[i].lhs, s->keys[i].rhs}, 2);
     need(r, s->body, s->nbody);
     need(r, s->filters, s->nfilters);
     need(r, s->orelse, s->nelse);
@@ -90,7 +92,8 @@ void loop_own_variables(tensor_op *op) {
     uint32_t nvars = op->vars.len;
     bool *taken = ARENA_ARRAY(scratch, bool, nvars);
     for (uint32_t i = 0; i < op->stages.len; i++) {
-        renaming r = {.op = op, .nexprs = op->exprs.len, .to = ARENA_ARRAY(scratch, tensor_var, nvars)};
+        renaming r = {
+            .op = op, .nexprs = op->exprs.len, .to = ARENA_ARRAY(scratch, tensor_var, nvars)};
         for (tensor_var v = 0; v < nvars; v++) r.to[v] = v;
         if (!take_own(op, &op->stages.data[i], taken, r.to)) continue;
         r.needed = ARENA_ARRAY(scratch, bool, r.nexprs);

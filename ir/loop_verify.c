@@ -1,11 +1,12 @@
-// The rules of loop IR (LOOP.md): scopes, layouts, states and stores, followed in the order of the text.
+// The rules of loop IR (LOOP.md): scopes, layouts, states and stores, followed in the order of the
+// text.
 #include "loop_verify.h"
 
 static const tensor_stage *stage_of(const loop_verifier *v, const loop_node *n) {
     return &v->op->stages.data[n->stages[0]];
 }
 
-// ---- Scopes ----------------------------------------------------------------------------------------------
+// ---- Scopes -------------------------------------------------------------------------------------
 
 static void enter(loop_verifier *v, int what, uint32_t index) {
     scope_entry e = {.index = index};
@@ -26,8 +27,8 @@ static void take_back(loop_verifier *v, const scope_entry *e) {
     }
 }
 
-// What a phase makes known, or what stands without a loop, stays known around it; what it binds does not stay
-// bound.
+// What a phase makes known, or what stands without a loop, stays known around it; what it binds
+// does not stay bound.
 static void leave(loop_verifier *v, uint32_t mark, bool phase) {
     uint32_t kept = mark;
     for (uint32_t i = mark; i < v->scope.len; i++) {
@@ -54,14 +55,16 @@ static const char *bind(loop_verifier *v, const loop_node *n) {
     return NULL;
 }
 
-static const char *check_bound(loop_verifier *v, const tensor_var *vars, uint32_t n, const char *stage) {
+static const char *check_bound(loop_verifier *v, const tensor_var *vars, uint32_t n,
+                               const char *stage) {
     for (uint32_t i = 0; i < n; i++)
         if (!v->vars.bound[vars[i]])
-            return WRONG(v, "'%s' of stage '%s' is not bound here", v->op->vars.data[vars[i]].name, stage);
+            return WRONG(v, "'%s' of stage '%s' is not bound here", v->op->vars.data[vars[i]].name,
+                         stage);
     return NULL;
 }
 
-// ---- Stages ----------------------------------------------------------------------------------------------
+// ---- Stages -------------------------------------------------------------------------------------
 
 static const char *check_stages(loop_verifier *v, const loop_node *n, bool reductions) {
     if (n->nstages == 0) return WRONG(v, "'%s' names no stage", loop_node_table(n->kind)->text);
@@ -115,19 +118,19 @@ static const char *check_one_block(loop_verifier *v, const tensor_expr *index, u
         bool told = m->kind != LOOP_FOR || m->rest != LOOP_BLOCK_PLACE;
         for (uint32_t i = 0; i < rank && !told; i++) told = loop_depends(v, index[i], m->var);
         if (!told)
-            return WRONG(v, "every block of '%s' stores '%s' at one index", v->op->vars.data[m->var].name,
-                         v->op->vals.data[val].name);
+            return WRONG(v, "every block of '%s' stores '%s' at one index",
+                         v->op->vars.data[m->var].name, v->op->vals.data[val].name);
     }
     return NULL;
 }
 
-// ---- States ----------------------------------------------------------------------------------------------
+// ---- States -------------------------------------------------------------------------------------
 
 static const char *check_slots(loop_verifier *v, const loop_node *n, const tensor_stage *s) {
     const tensor_reducer *r = &v->op->reducers.data[s->reducer];
     if (n->state.n != r->nstate)
-        return WRONG(v, "the state of stage '%s' has %u part%s, not %u", s->name, (unsigned)r->nstate,
-                     r->nstate == 1 ? "" : "s", (unsigned)n->state.n);
+        return WRONG(v, "the state of stage '%s' has %u part%s, not %u", s->name,
+                     (unsigned)r->nstate, r->nstate == 1 ? "" : "s", (unsigned)n->state.n);
     for (uint32_t i = 0; i < n->state.n; i++)
         TRY(loop_check_slot(v, n->state.loads[i], r->state_types[i]));
     for (uint32_t i = 0; n->state.last && i < n->state.n; i++)
@@ -143,7 +146,7 @@ static const char *write_slot(loop_verifier *v, tensor_expr slot) {
     return NULL;
 }
 
-// ---- Nodes -----------------------------------------------------------------------------------------------
+// ---- Nodes --------------------------------------------------------------------------------------
 
 static const char *check_body(loop_verifier *v, const loop_node *n);
 
@@ -158,7 +161,8 @@ static const char *check_for(loop_verifier *v, const loop_node *n) {
 
 static const char *check_let(loop_verifier *v, const loop_node *n) {
     TRY(loop_check_expr(v, n->value, UINT32_MAX));
-    tensor_type want = {DT_INDEX, v->op->vars.data[n->var].space}, t = tensor_typeof(v->op, n->value);
+    tensor_type want = {DT_INDEX, v->op->vars.data[n->var].space},
+                t = tensor_typeof(v->op, n->value);
     if (!tensor_type_equal(t, want))
         return WRONG(v, "'%s' is %s, not %s", v->op->vars.data[n->var].name,
                      tensor_type_text(v->arena, v->op, want), tensor_type_text(v->arena, v->op, t));
@@ -186,7 +190,8 @@ static tensor_expr at_least(const loop_verifier *v, tensor_expr condition) {
     const tensor_node *x = c->op == TENSOR_GE_OP ? tensor_node_at(v->op, c->args[0]) : c;
     if (x->op == TENSOR_CVT_OP) x = tensor_node_at(v->op, x->args[0]);
     bool outermost = c->op == TENSOR_GE_OP && x->op == TENSOR_VAR_OP && v->path.len &&
-                     v->path.data[0]->kind == LOOP_FOR && v->path.data[0]->var == (tensor_var)x->imm.i;
+                     v->path.data[0]->kind == LOOP_FOR &&
+                     v->path.data[0]->var == (tensor_var)x->imm.i;
     return outermost ? c->args[1] : 0;
 }
 
@@ -210,8 +215,9 @@ static const char *check_uniform(loop_verifier *v, uint32_t at) {
             threads = threads || m->digits[i].place == LOOP_LANE_PLACE ||
                       m->digits[i].place == LOOP_GROUP_PLACE;
         if (threads && (loop_depends(v, n->lo, m->var) || loop_depends(v, n->hi, m->var)))
-            return WRONG(v, "a phase stands inside '%s', whose bounds differ between the threads of '%s'",
-                         v->op->vars.data[n->var].name, v->op->vars.data[m->var].name);
+            return WRONG(
+                v, "a phase stands inside '%s', whose bounds differ between the threads of '%s'",
+                v->op->vars.data[n->var].name, v->op->vars.data[m->var].name);
     }
     return NULL;
 }
@@ -219,14 +225,15 @@ static const char *check_uniform(loop_verifier *v, uint32_t at) {
 static const char *check_phase(loop_verifier *v, const loop_node *n) {
     for (uint32_t k = 0; k < v->path.len; k++)
         if (v->path.data[k]->kind != LOOP_FOR)
-            return WRONG(v, "a phase stands inside a '%s', where not every thread meets its barriers",
+            return WRONG(v,
+                         "a phase stands inside a '%s', where not every thread meets its barriers",
                          loop_node_table(v->path.data[k]->kind)->text);
     for (uint32_t k = 0; k < v->path.len; k++) TRY(check_uniform(v, k));
     return check_body(v, n);
 }
 
-// Its variable, and those that lets make of it, are not bound inside; on the path the node stands for the
-// loop.
+// Its variable, and those that lets make of it, are not bound inside; on the path the node stands
+// for the loop.
 static const char *check_without(loop_verifier *v, const loop_node *n) {
     uint32_t at;
     TRY(loop_check_left_out(v, n, &at));
@@ -234,7 +241,8 @@ static const char *check_without(loop_verifier *v, const loop_node *n) {
     bool *hidden = ARENA_ARRAY(v->scratch, bool, v->op->vars.len);
     for (tensor_var x = 0; x < v->op->vars.len; x++)
         hidden[x] = v->vars.bound[x] &&
-                    (x == n->var || (v->vars.value[x] && loop_depends(v, v->vars.value[x], n->var)));
+                    (x == n->var ||
+                     (v->vars.value[x] && loop_depends(v, v->vars.value[x], n->var)));
     for (tensor_var x = 0; x < v->op->vars.len; x++) v->vars.bound[x] &= !hidden[x];
     v->path.data[at] = n;
     TRY(check_body(v, n));
@@ -254,7 +262,8 @@ static const char *walk_reduction(loop_verifier *v, const loop_node *n) {
     TRY(check_body(v, n));
     for (uint32_t i = 0; i < n->nstages; i++)
         if (v->stages.contributions[n->stages[i]] == before[i])
-            return WRONG(v, "nothing is contributed to stage '%s'", v->op->stages.data[n->stages[i]].name);
+            return WRONG(v, "nothing is contributed to stage '%s'",
+                         v->op->stages.data[n->stages[i]].name);
     return NULL;
 }
 
@@ -281,11 +290,13 @@ static const char *check_lifted(loop_verifier *v, const loop_node *n, const loop
     for (uint32_t i = 0; i < s->nbound; i++)
         if (v->vars.depth[s->bound[i]] <= depth)
             return WRONG(v, "'%s' of stage '%s' is bound outside the '%s'",
-                         v->op->vars.data[s->bound[i]].name, s->name, loop_node_table(around->kind)->text);
+                         v->op->vars.data[s->bound[i]].name, s->name,
+                         loop_node_table(around->kind)->text);
     for (uint32_t i = 0; i < s->nbody; i++) TRY(loop_check_expr(v, s->body[i], n->stages[0]));
     bool again = depth + 1 < v->path.len && v->path.data[depth + 1]->kind == LOOP_AGAIN;
     if (!again) TRY(loop_check_follows(v, n, around));
-    return !again && loop_multiplies(v->op, around, n->stages[0]) ? loop_check_product(v, around, s) : NULL;
+    return !again && loop_multiplies(v->op, around, n->stages[0]) ? loop_check_product(v, around, s)
+                                                                  : NULL;
 }
 
 static const char *check_combined(loop_verifier *v, const loop_node *n) {
@@ -375,7 +386,7 @@ static const char *check_store_state(loop_verifier *v, const loop_node *n) {
     return NULL;
 }
 
-// ---- Targets that several combine with -------------------------------------------------------------------
+// ---- Targets that several combine with ----------------------------------------------------------
 static const char *check_clear(loop_verifier *v, const loop_node *n) {
     TRY(check_stages(v, n, true));
     if (n->nstages != 1) return WRONG(v, "one stage at a time is cleared");
@@ -391,7 +402,9 @@ static const char *check_clear(loop_verifier *v, const loop_node *n) {
 static const char *check_atomic(loop_verifier *v, uint32_t stage) {
     const tensor_stage *s = &v->op->stages.data[stage];
     const char *fault = loop_atomic_fault(v->op, s);
-    if (fault) return WRONG(v, "the states of stage '%s' cannot be combined in memory: %s", s->name, fault);
+    if (fault)
+        return WRONG(v, "the states of stage '%s' cannot be combined in memory: %s", s->name,
+                     fault);
     if (v->plan->values.data[s->targets[0].val].home != LOOP_MEMORY)
         return WRONG(v, "stage '%s' is combined in memory, where it does not live", s->name);
     if (!v->stages.cleared[stage] || v->stages.cleared[stage] == v->kernel)
@@ -413,7 +426,7 @@ static const char *check_combine(loop_verifier *v, const loop_node *n) {
     return check_atomic(v, n->stages[0]);
 }
 
-// ---- Carries ---------------------------------------------------------------------------------------------
+// ---- Carries ------------------------------------------------------------------------------------
 // One of a stage's left variables is not bound around its carry: it is what the key says.
 static const char *check_carried(loop_verifier *v, const loop_node *n) {
     const tensor_stage *s = stage_of(v, n);
@@ -425,11 +438,12 @@ static const char *check_carried(loop_verifier *v, const loop_node *n) {
         open++;
     }
     if (open != 1)
-        return WRONG(v, "a carry leaves one left variable of stage '%s' to its key, not %u", s->name,
-                     (unsigned)open);
+        return WRONG(v, "a carry leaves one left variable of stage '%s' to its key, not %u",
+                     s->name, (unsigned)open);
     bool fits = n->key && n->key < v->op->exprs.len &&
                 tensor_type_equal(tensor_typeof(v->op, n->key), (tensor_type){DT_INDEX, space});
-    return fits ? NULL : WRONG(v, "the key of a carry is an index of %s", v->op->spaces.data[space].name);
+    return fits ? NULL
+                : WRONG(v, "the key of a carry is an index of %s", v->op->spaces.data[space].name);
 }
 
 static const char *check_carry(loop_verifier *v, const loop_node *n) {
@@ -446,10 +460,11 @@ static const char *check_carry(loop_verifier *v, const loop_node *n) {
     return NULL;
 }
 
-// ---- All kinds -------------------------------------------------------------------------------------------
+// ---- All kinds ----------------------------------------------------------------------------------
 static const loop_node *level_around(const loop_verifier *v, uint32_t stage) {
     for (uint32_t k = v->path.len; k-- > 0;)
-        for (uint32_t i = 0; v->path.data[k]->kind == LOOP_LEVEL && i < v->path.data[k]->nstages; i++)
+        for (uint32_t i = 0; v->path.data[k]->kind == LOOP_LEVEL && i < v->path.data[k]->nstages;
+             i++)
             if (v->path.data[k]->stages[i] == stage) return v->path.data[k];
     return NULL;
 }
@@ -473,7 +488,9 @@ static const char *check_again(loop_verifier *v, const loop_node *n) {
     const loop_node *around = v->path.len ? v->path.data[v->path.len - 1] : NULL;
     return around && loop_again(around) == n
                ? check_body(v, n)
-               : WRONG(v, "'again' stands elsewhere than at the end of a reduction by matrix operations");
+               : WRONG(
+                     v,
+                     "'again' stands elsewhere than at the end of a reduction by matrix operations");
 }
 
 static const char *check_node(loop_verifier *v, const loop_node *n) {
@@ -511,7 +528,8 @@ static const char *check_list(loop_verifier *v, const loop_body *body) {
 static const char *check_reread(loop_verifier *v, const loop_node *n) {
     for (uint32_t i = 0; i < n->fetch.nreread; i++) {
         const tensor_val_info *val = &v->op->vals.data[n->fetch.reread[i]];
-        if (val->role != VAL_TENSOR) return WRONG(v, "'%s' is read again by each round, and is no input", val->name);
+        if (val->role != VAL_TENSOR)
+            return WRONG(v, "'%s' is read again by each round, and is no input", val->name);
         for (uint32_t k = 0; k < i; k++)
             if (n->fetch.reread[k] == n->fetch.reread[i])
                 return WRONG(v, "'%s' is read again by each round twice", val->name);
@@ -520,7 +538,8 @@ static const char *check_reread(loop_verifier *v, const loop_node *n) {
 }
 
 static const char *check_body(loop_verifier *v, const loop_node *n) {
-    if (v->path.len == LOOP_MAX_DEPTH) return WRONG(v, "nodes stand more than %d deep", LOOP_MAX_DEPTH);
+    if (v->path.len == LOOP_MAX_DEPTH)
+        return WRONG(v, "nodes stand more than %d deep", LOOP_MAX_DEPTH);
     VEC_PUSH(v->scratch, &v->path, n);
     uint32_t mark = v->scope.len;
     if (n->kind == LOOP_FOR) TRY(bind(v, n));

@@ -7,7 +7,8 @@
 
 // What holds until a body ends, to be taken back then.
 typedef struct {
-    enum { SCOPE_VAR, SCOPE_VAL, SCOPE_STATE, SCOPE_GIVEN } what;   // bound; known at a point; known after its REDUCE; said to be so
+    // bound; known at a point; known after its REDUCE; said to be so
+    enum { SCOPE_VAR, SCOPE_VAL, SCOPE_STATE, SCOPE_GIVEN } what;
     uint32_t index;
 } scope_entry;
 
@@ -15,7 +16,7 @@ typedef struct {
 typedef struct {
     VEC(const loop_node *) loops;
     VEC(tensor_expr) from;   // where not at their beginning
-    uint32_t kernel;   // the last
+    uint32_t kernel;         // the last
 } store_places;
 
 typedef struct {
@@ -40,9 +41,11 @@ typedef struct {
 
 // Per value.
 typedef struct {
-    uint32_t *stored_in;         // number of the last kernel that stores it, from 1; 0: none
-    const tensor_expr **point;   // where it is known in this body: variables behind lets and givens; NULL: nowhere
-    const loop_node **phase, **around;   // the phase it was stored in, and the node that stands in; NULL: none
+    uint32_t *stored_in;   // number of the last kernel that stores it, from 1; 0: none
+    // where it is known in this body: variables behind lets and givens; NULL: nowhere
+    const tensor_expr **point;
+    // the phase it was stored in, and the node that stands in; NULL: none
+    const loop_node **phase, **around;
     shared_store *shared;
     bool *kept_relative;   // a state is kept in it that is relative
 } verified_vals;
@@ -53,7 +56,8 @@ typedef struct {
     store_places *places;
     bool *state_known;
     uint32_t *cleared, *combines;   // number of the kernel that clears its targets; 0: none
-    bool *relative;   // its state holds differences from maxima found on the run, where it was last reduced
+    // its state holds differences from maxima found on the run, where it was last reduced
+    bool *relative;
 } verified_stages;
 
 // Of a walk over expressions.
@@ -79,35 +83,39 @@ typedef struct {
     uint32_t kernel, rounds;   // rounds: of which recurrence, or TENSOR_NO_LOOP
     uint32_t reader;           // stage whose expressions are read; UINT32_MAX: the plan's own
     const loop_kernel *launch;
-    tensor_expr from;          // a test around: the outermost variable is at least that; 0: there is none
+    // a test around: the outermost variable is at least that; 0: there is none
+    tensor_expr from;
 } loop_verifier;
 
 static inline const char *loop_wrong(loop_verifier *v, const char *words) {
     return arena_printf(v->arena, "%s: %s", v->what, words);
 }
 #define WRONG(v, ...) loop_wrong((v), arena_printf((v)->arena, __VA_ARGS__))
-#define TRY(x)                                                                                               \
-    do {                                                                                                     \
-        const char *words_ = (x);                                                                            \
-        if (words_) return words_;                                                                           \
+#define TRY(x)                                                                                     \
+    do {                                                                                           \
+        const char *words_ = (x);                                                                  \
+        if (words_) return words_;                                                                 \
     } while (0)
 
 // Declarations: variables, prepared values, homes (loop_verify_home.c).
 const char *loop_check_declarations(loop_verifier *v);
 bool loop_stage_inline(const loop_plan *p, uint32_t stage);
 
-// Expressions (loop_verify_expr.c): variables are bound, what is loaded is known where the node stands.
+// Expressions (loop_verify_expr.c): variables are bound, what is loaded is known where the node
+// stands.
 const char *loop_check_expr(loop_verifier *v, tensor_expr e, uint32_t reader);
 const char *loop_check_index(loop_verifier *v, tensor_expr e);
 // Of a sum: its body is a product whose first factor is the same for all its terms.
 const char *loop_check_factor(loop_verifier *v, const tensor_stage *s);   // and an i64 or index
 tensor_expr loop_behind_lets(const loop_verifier *v,
-                             tensor_expr e);                // a variable that stands for another: the other
-const char *loop_share(loop_verifier *v, tensor_val val);   // shared memory is stored here
+                             // a variable that stands for another: the other
+                             tensor_expr e);
+const char *loop_share(loop_verifier *v, tensor_val val);           // shared memory is stored here
 bool loop_depends(loop_verifier *v, tensor_expr e, tensor_var x);   // through lets and bounds
-bool loop_constant(const tensor_op *op, tensor_expr e,
-                   int64_t *out);                      // where sizes of constant spaces tell it
-const char *loop_check_slot(loop_verifier *v, tensor_expr slot, tensor_type want);   // where a state is kept
+// where sizes of constant spaces tell it
+bool loop_constant(const tensor_op *op, tensor_expr e, int64_t *out);
+// where a state is kept
+const char *loop_check_slot(loop_verifier *v, tensor_expr slot, tensor_type want);
 bool loop_of_sizes(loop_verifier *v, tensor_expr e);   // nothing else is in it
 
 // The layout of a loop (loop_verify_digits.c), which stands at the end of v->path.
@@ -117,12 +125,15 @@ const char *loop_check_steps(loop_verifier *v, const loop_node *n);
 // That a node may stand without the loop that binds its variable, at *at on the path.
 const char *loop_check_left_out(loop_verifier *v, const loop_node *n, uint32_t *at);
 
-// A reduction by matrix operations (loop_verify_matrix.c): its loops, before its body is followed; what is contributed.
+// A reduction by matrix operations (loop_verify_matrix.c): its loops, before its body is followed;
+// what is contributed.
 const char *loop_check_matrix(loop_verifier *v, const loop_node *n);
 const char *loop_check_product(loop_verifier *v, const loop_node *reduce, const tensor_stage *s);
-bool loop_shares_lanes(const loop_verifier *v, const loop_node *n, const loop_node *m);   // n inside m: those of one product
+// n inside m: those of one product
+bool loop_shares_lanes(const loop_verifier *v, const loop_node *n, const loop_node *m);
 
-// Rows taken whole (loop_verify_within.c): the node, before its body is followed; a loop that says it is of one.
+// Rows taken whole (loop_verify_within.c): the node, before its body is followed; a loop that says
+// it is of one.
 const char *loop_check_within(loop_verifier *v, const loop_node *n);
 const char *loop_check_within_loop(loop_verifier *v, const loop_node *n);
 
@@ -131,8 +142,8 @@ const char *loop_check_held(loop_verifier *v, const loop_node *n);
 // Rows that are copied into shared memory round by round (loop_verify_fetch.c), likewise.
 const char *loop_check_fetched(loop_verifier *v, const loop_node *n);
 
-// Maxima found on the run (loop_verify_online.c): of a reduction, before its body is followed; where one is read;
-// what is contributed to a sum, and states that were stored.
+// Maxima found on the run (loop_verify_online.c): of a reduction, before its body is followed;
+// where one is read; what is contributed to a sum, and states that were stored.
 const char *loop_check_maxima(loop_verifier *v, const loop_node *n);
 bool loop_reads_running(loop_verifier *v, const tensor_node *load, const char **wrong);
 const char *loop_check_follows(loop_verifier *v, const loop_node *n, const loop_node *reduce);

@@ -1,9 +1,11 @@
-// Who stores: a block goes once through the loops around what it owns. Where one loop is dealt out to blocks, what stands
-// beside it is computed by each of its blocks, and none of it may be stored in memory.
+// Who stores: a block goes once through the loops around what it owns. Where one loop is dealt out
+// to blocks, what stands beside it is computed by each of its blocks, and none of it may be stored
+// in memory.
 //     for v [block] { store m;  for f [serial 16, block] { store y } }   →  each block of f would store m
 #include "loop_verify.h"
 
-static bool any(const loop_verifier *v, const loop_node *n, bool (*is)(const loop_verifier *v, const loop_node *n)) {
+static bool any(const loop_verifier *v, const loop_node *n,
+                bool (*is)(const loop_verifier *v, const loop_node *n)) {
     if (is(v, n)) return true;
     for (uint32_t i = 0; i < n->body.len; i++)
         if (any(v, n->body.data[i], is)) return true;
@@ -35,5 +37,7 @@ const char *loop_check_blocks(loop_verifier *v, const loop_body *body) {
         blocks |= dealt;
         store |= !dealt && any(v, body->data[i], stores);
     }
-    return blocks && store ? loop_wrong(v, "each block of a loop would store what stands beside the loop") : NULL;
+    return blocks && store
+               ? loop_wrong(v, "each block of a loop would store what stands beside the loop")
+               : NULL;
 }

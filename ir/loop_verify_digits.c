@@ -11,37 +11,42 @@ static bool has_digit(const loop_node *n, loop_place place) {
     return false;
 }
 
-static bool is_multiple(const loop_verifier *v, tensor_expr e, uint32_t extent, tensor_space guarded) {
+static bool is_multiple(const loop_verifier *v, tensor_expr e, uint32_t extent,
+                        tensor_space guarded) {
     const tensor_node *n = tensor_node_at(v->op, e);
     int64_t x = 0;
     if (loop_constant(v->op, e, &x)) return x % extent == 0;
     switch ((int)n->op) {
     case TENSOR_SIZE_OP: return n->imm.i == guarded;
     case TENSOR_MUL_OP:
-        return is_multiple(v, n->args[0], extent, guarded) || is_multiple(v, n->args[1], extent, guarded);
+        return is_multiple(v, n->args[0], extent, guarded) ||
+               is_multiple(v, n->args[1], extent, guarded);
     case TENSOR_ADD_OP:
     case TENSOR_SUB_OP:
     case TENSOR_MIN_OP:
     case TENSOR_MAX_OP:
-        return is_multiple(v, n->args[0], extent, guarded) && is_multiple(v, n->args[1], extent, guarded);
+        return is_multiple(v, n->args[0], extent, guarded) &&
+               is_multiple(v, n->args[1], extent, guarded);
     }
     return false;
 }
 
-// Vectors are not cut: positions begin at a multiple of the extent and go on to the size of their space,
-// which the version guards, or to a multiple.
+// Vectors are not cut: positions begin at a multiple of the extent and go on to the size of their
+// space, which the version guards, or to a multiple.
 static const char *check_whole_vectors(loop_verifier *v, const loop_node *n, uint32_t extent) {
     tensor_space space = v->op->vars.data[n->var].space;
     return is_multiple(v, n->lo, extent, TENSOR_NO_SPACE) && is_multiple(v, n->hi, extent, space)
                ? NULL
-               : WRONG(v, "'%s' may begin or end inside a vector of %u", name_of(v, n), (unsigned)extent);
+               : WRONG(v, "'%s' may begin or end inside a vector of %u", name_of(v, n),
+                       (unsigned)extent);
 }
 
 static const char *check_vector(loop_verifier *v, const loop_node *n, uint32_t i) {
     uint32_t e = n->digits[i].extent;
     if (i) return WRONG(v, "the vector digit of '%s' is not its innermost one", name_of(v, n));
     if (e > 16 || (e & (e - 1)))
-        return WRONG(v, "a vector of '%s' has 1, 2, 4, 8 or 16 elements, not %u", name_of(v, n), (unsigned)e);
+        return WRONG(v, "a vector of '%s' has 1, 2, 4, 8 or 16 elements, not %u", name_of(v, n),
+                     (unsigned)e);
     TRY(check_whole_vectors(v, n, e));
     for (uint32_t k = 0; k + 1 < v->path.len; k++)
         if (v->path.data[k]->kind == LOOP_FOR && has_digit(v->path.data[k], LOOP_VECTOR_PLACE))
@@ -50,8 +55,8 @@ static const char *check_vector(loop_verifier *v, const loop_node *n, uint32_t i
     return NULL;
 }
 
-// Two digits of one number are read apart where one lies above the other: its unit is a multiple of all the
-// other counts.
+// Two digits of one number are read apart where one lies above the other: its unit is a multiple of
+// all the other counts.
 static bool apart(const loop_digit *x, const loop_digit *y) {
     if (x->extent == 1 || y->extent == 1) return true;
     if (x->unit > y->unit) return apart(y, x);
@@ -65,8 +70,8 @@ static const char *check_apart(loop_verifier *v, const loop_node *n, uint32_t i)
         if (m->kind == LOOP_FOR && m != n && loop_shares_lanes(v, n, m)) continue;
         for (uint32_t j = 0; m->kind == LOOP_FOR && j < (m == n ? i : m->ndigits); j++)
             if (m->digits[j].place == d->place && !apart(&m->digits[j], d))
-                return WRONG(v, "'%s' and '%s' are dealt out to the same %ss", name_of(v, m), name_of(v, n),
-                             loop_place_text(d->place));
+                return WRONG(v, "'%s' and '%s' are dealt out to the same %ss", name_of(v, m),
+                             name_of(v, n), loop_place_text(d->place));
     }
     return NULL;
 }
@@ -79,12 +84,13 @@ static const char *check_threads(loop_verifier *v, const loop_node *n, uint32_t 
     if (d->unit == 0) return WRONG(v, "the unit of a digit of '%s' is 0", name_of(v, n));
     if (lane ? have % need != 0 : need > have)
         return WRONG(v, "'%s' takes %u %ss by units of %u, and there are %u", name_of(v, n),
-                     (unsigned)d->extent, loop_place_text(d->place), (unsigned)d->unit, (unsigned)have);
+                     (unsigned)d->extent, loop_place_text(d->place), (unsigned)d->unit,
+                     (unsigned)have);
     for (uint32_t k = 0; k < v->path.len && lane; k++)
         if (v->path.data[k]->kind == LOOP_REDUCE &&
             ((d->extent & (d->extent - 1)) || (d->unit & (d->unit - 1))))
-            return WRONG(v, "'%s' is reduced over %u lanes, which is no power of two", name_of(v, n),
-                         (unsigned)d->extent);
+            return WRONG(v, "'%s' is reduced over %u lanes, which is no power of two",
+                         name_of(v, n), (unsigned)d->extent);
     return check_apart(v, n, i);
 }
 
@@ -104,10 +110,12 @@ static const char *check_digit(loop_verifier *v, const loop_node *n, uint32_t i)
         return WRONG(v, "only the rest of '%s' can be '%s'", name_of(v, n),
                      d->place < LOOP_PLACE_COUNT ? loop_place_text(d->place) : "?");
     }
-    return d->unit <= 1 ? NULL : WRONG(v, "a digit of '%s' that no threads take has no unit", name_of(v, n));
+    return d->unit <= 1
+               ? NULL
+               : WRONG(v, "a digit of '%s' that no threads take has no unit", name_of(v, n));
 }
 
-// ---- The rest --------------------------------------------------------------------------------------------
+// ---- The rest -----------------------------------------------------------------------------------
 
 static bool goes_round(const loop_node *n) {
     return n->rest == LOOP_SERIAL_PLACE || n->rest == LOOP_UNROLL_PLACE;
@@ -123,13 +131,16 @@ static const char *check_blocks(loop_verifier *v, const loop_node *n) {
     }
     for (uint32_t b = 0; b < v->blocks.len; b++) {
         bool around = false;
-        for (uint32_t k = 0; k < v->path.len; k++) around = around || v->path.data[k] == v->blocks.data[b];
+        for (uint32_t k = 0; k < v->path.len; k++)
+            around = around || v->path.data[k] == v->blocks.data[b];
         if (!around)
-            return WRONG(v, "'%s' and '%s' are both dealt out to blocks, and neither is around the other",
-                         name_of(v, v->blocks.data[b]), name_of(v, n));
+            return WRONG(
+                v, "'%s' and '%s' are both dealt out to blocks, and neither is around the other",
+                name_of(v, v->blocks.data[b]), name_of(v, n));
     }
     if (!loop_of_sizes(v, n->lo) || !loop_of_sizes(v, n->hi))
-        return WRONG(v, "'%s' is dealt out to blocks, but its bounds are not made of sizes", name_of(v, n));
+        return WRONG(v, "'%s' is dealt out to blocks, but its bounds are not made of sizes",
+                     name_of(v, n));
     VEC_PUSH(v->scratch, &v->blocks, n);
     return NULL;
 }
@@ -140,7 +151,8 @@ static const char *check_rest(loop_verifier *v, const loop_node *n) {
     if (n->rounds.unroll > 1 && n->rest != LOOP_SERIAL_PLACE)
         return WRONG(v, "'%s' unrolls a rest that is not serial", name_of(v, n));
     if (n->rounds.masked && n->rounds.unroll <= 1)
-        return WRONG(v, "'%s' masks the steps that are written out, and writes out none", name_of(v, n));
+        return WRONG(v, "'%s' masks the steps that are written out, and writes out none",
+                     name_of(v, n));
     if (n->rounds.step > 1 &&
         (n->rest != LOOP_BLOCK_PLACE || n->ndigits || n->rounds.step > LOOP_MAX_POINTS))
         return WRONG(v, "'%s' has a step, and is not dealt out to blocks alone", name_of(v, n));
@@ -148,7 +160,9 @@ static const char *check_rest(loop_verifier *v, const loop_node *n) {
     switch (n->rest) {
     case LOOP_SERIAL_PLACE: return NULL;
     case LOOP_UNROLL_PLACE:
-        return constant ? NULL : WRONG(v, "'%s' is unrolled, but its extent is not constant", name_of(v, n));
+        return constant
+                   ? NULL
+                   : WRONG(v, "'%s' is unrolled, but its extent is not constant", name_of(v, n));
     case LOOP_BLOCK_PLACE: return check_blocks(v, n);
     case LOOP_WHOLE_PLACE:
         if (!constant || hi - lo <= (int64_t)loop_digits_product(n)) return NULL;
@@ -160,7 +174,8 @@ static const char *check_rest(loop_verifier *v, const loop_node *n) {
     case LOOP_GROUP_PLACE:
     case LOOP_PLACE_COUNT: break;
     }
-    return WRONG(v, "the rest of '%s' is of unknown extent, so it is serial, unroll, block or whole",
+    return WRONG(v,
+                 "the rest of '%s' is of unknown extent, so it is serial, unroll, block or whole",
                  name_of(v, n));
 }
 
@@ -169,8 +184,9 @@ static const char *check_pad(loop_verifier *v, const loop_node *n) {
     bool good = n->rounds.pad > 1 && n->rounds.pad <= LOOP_MAX_PAD &&
                 loop_constant(v->op, n->lo, &lo) && !lo && n->rounds.step <= 1 &&
                 is_multiple(v, n->hi, n->rounds.pad, TENSOR_NO_SPACE);
-    return good || !n->rounds.pad ? NULL
-                           : WRONG(v, "'%s' is padded, and does not go from 0 to a multiple", name_of(v, n));
+    return good || !n->rounds.pad
+               ? NULL
+               : WRONG(v, "'%s' is padded, and does not go from 0 to a multiple", name_of(v, n));
 }
 
 const char *loop_check_digits(loop_verifier *v, const loop_node *n) {
@@ -182,50 +198,60 @@ const char *loop_check_digits(loop_verifier *v, const loop_node *n) {
         TRY(check_digit(v, n, i));
         product *= n->digits[i].extent;
         if (product > LOOP_MAX_POINTS)
-            return WRONG(v, "the digits of '%s' count more than %d", name_of(v, n), LOOP_MAX_POINTS);
+            return WRONG(v, "the digits of '%s' count more than %d", name_of(v, n),
+                         LOOP_MAX_POINTS);
     }
     return check_rest(v, n);
 }
 
-// ---- Steps that are dealt --------------------------------------------------------------------------------
+// ---- Steps that are dealt -----------------------------------------------------------------------
 
 const char *loop_check_steps(loop_verifier *v, const loop_node *n) {
     const char *name = name_of(v, n);
     uint32_t lanes = 0;
     if (v->launch->threads % 32)
-        return WRONG(v, "steps of '%s' are dealt to lanes of a block of %u threads, which are no whole warps",
-                     name, (unsigned)v->launch->threads);
+        return WRONG(
+            v,
+            "steps of '%s' are dealt to lanes of a block of %u threads, which are no whole warps",
+            name, (unsigned)v->launch->threads);
     const loop_node *apart = n->deal.to.extent && n->deal.of < v->op->vars.len
                                  ? v->vars.loop[n->deal.of]
                                  : NULL;
     if (n->deal.to.extent && !apart)
         return WRONG(v, "steps of '%s' are dealt to lanes of no loop around", name);
     lanes = n->deal.to.extent;
-    switch (apart ? loop_check_dealt_walk(v->scratch, v->op, n, apart) : loop_check_dealt(v->scratch, v->op, n, &lanes)) {
+    switch (apart ? loop_check_dealt_walk(v->scratch, v->op, n, apart)
+                  : loop_check_dealt(v->scratch, v->op, n, &lanes)) {
     case LOOP_DEALT_WELL: return NULL;
     case LOOP_DEALT_STEPS:
-        return WRONG(v, "%u steps of '%s' are dealt: it takes 2, 4, 8, 16 or 32 that are written out",
+        return WRONG(v,
+                     "%u steps of '%s' are dealt: it takes 2, 4, 8, 16 or 32 that are written out",
                      (unsigned)loop_steps_written_out(n), name);
     case LOOP_DEALT_BARE: return WRONG(v, "steps of '%s', a walk, are dealt and not masked", name);
     case LOOP_DEALT_LANES:
         return WRONG(
-            v, "steps of '%s' are dealt, and what is reduced for them is not by one digit of lanes in a warp",
+            v,
+            "steps of '%s' are dealt, and what is reduced for them is not by one digit of lanes in a warp",
             name);
     case LOOP_DEALT_FEW:
-        return WRONG(v, "%u steps of '%s' are dealt to %u lanes", (unsigned)loop_steps_written_out(n), name,
-                     (unsigned)lanes);
-    case LOOP_DEALT_READ: return WRONG(v, "steps of '%s' are dealt, and what is reduced for one reads what was found of it", name);
+        return WRONG(v, "%u steps of '%s' are dealt to %u lanes",
+                     (unsigned)loop_steps_written_out(n), name, (unsigned)lanes);
+    case LOOP_DEALT_READ:
+        return WRONG(
+            v, "steps of '%s' are dealt, and what is reduced for one reads what was found of it",
+            name);
     case LOOP_DEALT_OTHERS: break;
     }
     return WRONG(
-        v, "steps of '%s' are dealt, and hold something else than reductions and stores that follow them",
+        v,
+        "steps of '%s' are dealt, and hold something else than reductions and stores that follow them",
         name);
 }
 
-// ---- Left out --------------------------------------------------------------------------------------------
+// ---- Left out -----------------------------------------------------------------------------------
 
-// All that a loop visits at once may leave its threads to others for a while; what it visits one after the
-// other would come there again and again.
+// All that a loop visits at once may leave its threads to others for a while; what it visits one
+// after the other would come there again and again.
 const char *loop_check_left_out(loop_verifier *v, const loop_node *n, uint32_t *at) {
     const char *name = v->op->vars.data[n->var].name;
     const loop_node *loop = v->vars.loop[n->var];
@@ -233,13 +259,17 @@ const char *loop_check_left_out(loop_verifier *v, const loop_node *n, uint32_t *
     if (!v->vars.bound[n->var] || *at == v->path.len)
         return WRONG(v, "no loop around binds '%s', so nothing stands without it", name);
     bool at_once = loop->rest == LOOP_WHOLE_PLACE;
-    for (uint32_t i = 0; i < loop->ndigits; i++) at_once &= loop->digits[i].place != LOOP_SERIAL_PLACE;
+    for (uint32_t i = 0; i < loop->ndigits; i++)
+        at_once &= loop->digits[i].place != LOOP_SERIAL_PLACE;
     if (!at_once)
-        return WRONG(v, "'%s' is visited in rounds, so what stands without it would be done in each", name);
+        return WRONG(
+            v, "'%s' is visited in rounds, so what stands without it would be done in each", name);
     for (uint32_t k = 0; k < v->path.len; k++) {
         const loop_node *m = v->path.data[k];
-        if (m->kind == LOOP_FOR && (loop_depends(v, m->lo, n->var) || loop_depends(v, m->hi, n->var)))
-            return WRONG(v, "the bounds of '%s' need '%s', which it stands without", name_of(v, m), name);
+        if (m->kind == LOOP_FOR &&
+            (loop_depends(v, m->lo, n->var) || loop_depends(v, m->hi, n->var)))
+            return WRONG(v, "the bounds of '%s' need '%s', which it stands without", name_of(v, m),
+                         name);
     }
     return NULL;
 }

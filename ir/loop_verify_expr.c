@@ -66,7 +66,7 @@ bool loop_constant(const tensor_op *op, tensor_expr e, int64_t *out) {
     return s ? s->kind == SPACE_CONST : n->op == TENSOR_CONST_OP && n->type.type == DT_I64;
 }
 
-// ---- Loads -----------------------------------------------------------------------------------------------
+// ---- Loads --------------------------------------------------------------------------------------
 
 static bool targets(const tensor_stage *s, tensor_val val) {
     for (uint32_t i = 0; i < s->ntargets; i++)
@@ -74,8 +74,8 @@ static bool targets(const tensor_stage *s, tensor_val val) {
     return false;
 }
 
-// Every stage that writes it before the reader must have stored it; where none does, a later one of the same
-// recurrence did in the round before.
+// Every stage that writes it before the reader must have stored it; where none does, a later one of
+// the same recurrence did in the round before.
 static const char *check_written(loop_verifier *v, tensor_val val) {
     bool written = v->vals.stored_in[val] != 0;
     for (uint32_t i = 0; i < v->op->stages.len; i++) {
@@ -83,13 +83,17 @@ static const char *check_written(loop_verifier *v, tensor_val val) {
         if (!targets(s, val)) continue;
         bool former_round = i >= v->reader && s->loop != TENSOR_NO_LOOP && s->loop == v->rounds;
         if (v->stages.cleared[i] && v->stages.stores[i] != v->stages.all_stores[i] && !former_round)
-            return WRONG(v, "'%s' is read before all have combined with it", v->op->vals.data[val].name);
-        bool stored = v->stages.stores[i] == v->stages.all_stores[i] || v->vals.stored_in[val] == v->kernel;
+            return WRONG(v, "'%s' is read before all have combined with it",
+                         v->op->vals.data[val].name);
+        bool stored = v->stages.stores[i] == v->stages.all_stores[i] ||
+                      v->vals.stored_in[val] == v->kernel;
         if (i < v->reader && v->reader != UINT32_MAX && !(stored && v->stages.stores[i]))
-            return WRONG(v, "'%s' is read before stage '%s' is stored", v->op->vals.data[val].name, s->name);
+            return WRONG(v, "'%s' is read before stage '%s' is stored", v->op->vals.data[val].name,
+                         s->name);
         written = written || (s->loop != TENSOR_NO_LOOP && s->loop == v->rounds);
     }
-    return written ? NULL : WRONG(v, "'%s' is read before it is stored", v->op->vals.data[val].name);
+    return written ? NULL
+                   : WRONG(v, "'%s' is read before it is stored", v->op->vals.data[val].name);
 }
 
 static bool same_point(const loop_verifier *v, const tensor_expr *point, const tensor_node *load) {
@@ -98,9 +102,11 @@ static bool same_point(const loop_verifier *v, const tensor_expr *point, const t
     return true;
 }
 
-static const char *check_point(loop_verifier *v, tensor_val val, const tensor_node *load, bool inlined) {
+static const char *check_point(loop_verifier *v, tensor_val val, const tensor_node *load,
+                               bool inlined) {
     const char *name = v->op->vals.data[val].name;
-    if (inlined) return WRONG(v, "'%s' is read by an inline stage, but only known to who computed it", name);
+    if (inlined)
+        return WRONG(v, "'%s' is read by an inline stage, but only known to who computed it", name);
     if (!v->vals.point[val])
         return WRONG(v, "'%s' is read where the thread that computed it does not know it", name);
     return same_point(v, v->vals.point[val], load)
@@ -125,8 +131,8 @@ static const char *check_shared(loop_verifier *v, tensor_val val) {
         return WRONG(v, "shared '%s' is not stored in this kernel", name);
     for (uint32_t i = 0; i < s->vars.len; i++)
         if (!v->vars.bound[s->vars.data[i]] || v->vars.since[s->vars.data[i]] > s->clock)
-            return WRONG(v, "shared '%s' is read where '%s' is no longer what it was stored at", name,
-                         v->op->vars.data[s->vars.data[i]].name);
+            return WRONG(v, "shared '%s' is read where '%s' is no longer what it was stored at",
+                         name, v->op->vars.data[s->vars.data[i]].name);
     return NULL;
 }
 
@@ -136,7 +142,8 @@ static const char *check_load(loop_verifier *v, const tensor_node *load, bool in
     if (role != VAL_RESULT && role != VAL_STAGE) return NULL;
     const loop_value *w = &v->plan->values.data[val];
     if (w->home == LOOP_INLINE) {   // its variables are the load's indices
-        VEC_PUSH(v->scratch, &v->walk.stack, ((expr_visit){v->op->stages.data[w->stage].body[0], true}));
+        VEC_PUSH(v->scratch, &v->walk.stack,
+                 ((expr_visit){v->op->stages.data[w->stage].body[0], true}));
         return NULL;
     }
     const char *wrong = NULL;
@@ -153,7 +160,7 @@ static const char *check_load(loop_verifier *v, const tensor_node *load, bool in
     return NULL;
 }
 
-// ---- Checks ----------------------------------------------------------------------------------------------
+// ---- Checks -------------------------------------------------------------------------------------
 
 static const char *check_node(loop_verifier *v, expr_visit at) {
     if (at.e == 0 || at.e >= v->op->exprs.len) return WRONG(v, "an expression is missing");
@@ -182,7 +189,8 @@ const char *loop_share(loop_verifier *v, tensor_val val) {
         expr_visit at;
         for (start(v, w->origin[i]); next(v, &at); push_arguments(v, at)) {
             const tensor_node *n = tensor_node_at(v->op, at.e);
-            if (n->op == TENSOR_VAR_OP) VEC_PUSH(v->scratch, &v->vals.shared[val].vars, (tensor_var)n->imm.i);
+            if (n->op == TENSOR_VAR_OP)
+                VEC_PUSH(v->scratch, &v->vals.shared[val].vars, (tensor_var)n->imm.i);
         }
     }
     return NULL;
@@ -196,7 +204,7 @@ const char *loop_check_index(loop_verifier *v, tensor_expr e) {
                : WRONG(v, "a bound of a loop is an i64 or an index, not %s", ir_dtype_text(t));
 }
 
-// ---- Factors ---------------------------------------------------------------------------------------------
+// ---- Factors ------------------------------------------------------------------------------------
 
 // A sum, or one that tells by a second part whether it has terms.
 static bool adds_first(const tensor_op *op, const tensor_reducer *r) {
@@ -213,7 +221,8 @@ const char *loop_check_factor(loop_verifier *v, const tensor_stage *s) {
     const tensor_reducer *r = &v->op->reducers.data[s->reducer];
     bool sum = r->nargs == 1 && tensor_type_is_float(r->state_types[0]) && adds_first(v->op, r);
     const tensor_node *n = sum ? tensor_node_at(v->op, s->body[0]) : NULL;
-    if (!sum || n->op != TENSOR_MUL_OP) return WRONG(v, "stage '%s' is no sum of products", s->name);
+    if (!sum || n->op != TENSOR_MUL_OP)
+        return WRONG(v, "stage '%s' is no sum of products", s->name);
     for (uint32_t i = 0; i < s->nbound; i++)
         if (loop_depends(v, n->args[0], s->bound[i]))
             return WRONG(v, "the first factor of stage '%s' depends on '%s'", s->name,
@@ -221,7 +230,7 @@ const char *loop_check_factor(loop_verifier *v, const tensor_stage *s) {
     return NULL;
 }
 
-// ---- States ----------------------------------------------------------------------------------------------
+// ---- States -------------------------------------------------------------------------------------
 
 const char *loop_check_slot(loop_verifier *v, tensor_expr slot, tensor_type want) {
     const tensor_node *n = slot && slot < v->op->exprs.len ? tensor_node_at(v->op, slot) : NULL;

@@ -1,5 +1,5 @@
-// What lanes hold for the rounds of a loop: entries that neighbours in a warp share out, each the same
-// whichever of them loads it.
+// What lanes hold for the rounds of a loop: entries that neighbours in a warp share out, each the
+// same whichever of them loads it.
 #include "loop_verify.h"
 
 static const char *name_of(const loop_verifier *v, const loop_node *n) {
@@ -21,7 +21,7 @@ static bool apart(const loop_verifier *v, const loop_node *n, const loop_digit *
     return takes_threads(d) && d->extent > 1 && stride % n->holding.lanes;
 }
 
-// ---- Digits ----------------------------------------------------------------------------------------------
+// ---- Digits -------------------------------------------------------------------------------------
 // Steps stay in the entries of one register, or go from register to register.
 static const char *check_steps(loop_verifier *v, const loop_node *n) {
     uint64_t weight = 1;
@@ -43,7 +43,8 @@ static const char *check_steps(loop_verifier *v, const loop_node *n) {
         weight *= d->extent;
     }
     return weight > 1 ? NULL
-                      : WRONG(v, "a round of '%s' is one position, which no lanes share out", name_of(v, n));
+                      : WRONG(v, "a round of '%s' is one position, which no lanes share out",
+                              name_of(v, n));
 }
 
 static const char *check_layout(loop_verifier *v, const loop_node *n) {
@@ -54,11 +55,12 @@ static const char *check_layout(loop_verifier *v, const loop_node *n) {
         return WRONG(v, "lanes of a block of %u threads hold entries, and are no whole warps",
                      (unsigned)v->launch->threads);
     if (n->rest != LOOP_SERIAL_PLACE || n->rounds.unroll > 1 || n->rounds.pad)
-        return WRONG(v, "lanes hold entries of '%s', whose rest is not serial alone", name_of(v, n));
+        return WRONG(v, "lanes hold entries of '%s', whose rest is not serial alone",
+                     name_of(v, n));
     return check_steps(v, n);
 }
 
-// ---- Entries ---------------------------------------------------------------------------------------------
+// ---- Entries ------------------------------------------------------------------------------------
 static const char *check_alike(loop_verifier *v, const loop_node *n, tensor_expr e, bool copies) {
     for (uint32_t k = 0; k + 1 < v->path.len; k++) {
         const loop_node *m = v->path.data[k];
@@ -70,7 +72,8 @@ static const char *check_alike(loop_verifier *v, const loop_node *n, tensor_expr
                              (unsigned)n->holding.lanes, name_of(v, n), name_of(v, m));
         }
         if (copies && m->kind == LOOP_FOR && m->rounds.unroll > 1 && loop_depends(v, e, m->var))
-            return WRONG(v, "entries of '%s' differ in the copies of '%s'", name_of(v, n), name_of(v, m));
+            return WRONG(v, "entries of '%s' differ in the copies of '%s'", name_of(v, n),
+                         name_of(v, m));
     }
     return NULL;
 }
@@ -86,17 +89,19 @@ static bool may_be_none(const loop_verifier *v, tensor_expr e) {
     return n->op == TENSOR_LOAD_OP && v->op->vals.data[n->imm.i].facts & FACT_PARTIAL;
 }
 
-// Entries are loaded whatever the body tests, so an index is a variable, or an entry held before: it is never
-// none.
-static const char *check_index_of(loop_verifier *v, const loop_node *n, uint32_t entry, tensor_expr e,
-                                  bool *at) {
+// Entries are loaded whatever the body tests, so an index is a variable, or an entry held before:
+// it is never none.
+static const char *check_index_of(loop_verifier *v, const loop_node *n, uint32_t entry,
+                                  tensor_expr e, bool *at) {
     const tensor_node *x = tensor_node_at(v->op, e);
     bool var = x->op == TENSOR_VAR_OP, own = var && (tensor_var)x->imm.i == n->var;
     for (uint32_t i = 0; i < entry; i++) own |= n->holding.loads[i] == e;
     *at |= own;
-    if (own && may_be_none(v, e)) return WRONG(v, "an entry that lanes hold is read at what may be none");
+    if (own && may_be_none(v, e))
+        return WRONG(v, "an entry that lanes hold is read at what may be none");
     if (!own && !var)
-        return WRONG(v, "an entry that lanes hold is read at something else than a variable or another one");
+        return WRONG(
+            v, "an entry that lanes hold is read at something else than a variable or another one");
     return own ? NULL : check_alike(v, n, e, true);
 }
 
@@ -110,7 +115,8 @@ static const char *check_entry(loop_verifier *v, const loop_node *n, uint32_t en
     bool input = val->role == VAL_MAP || val->role == VAL_TENSOR || val->role == VAL_PREPARED ||
                  val->role == VAL_CLASSES;
     if (!input || overwritten(v, (tensor_val)x->imm.i))
-        return WRONG(v, "lanes hold entries of '%s', which is no input that stays as it is", val->name);
+        return WRONG(v, "lanes hold entries of '%s', which is no input that stays as it is",
+                     val->name);
     for (uint32_t i = 0; i < x->nargs; i++) TRY(check_index_of(v, n, entry, x->args[i], &at));
     return at ? NULL : WRONG(v, "'%s' is the same in all rounds of '%s'", val->name, name_of(v, n));
 }

@@ -8,7 +8,7 @@ bool loop_stage_inline(const loop_plan *p, uint32_t stage) {
     return w->home == LOOP_INLINE && w->stage == stage;
 }
 
-// ---- Variables -------------------------------------------------------------------------------------------
+// ---- Variables ----------------------------------------------------------------------------------
 
 static const char *check_owners(loop_verifier *v) {
     uint32_t *owner = ARENA_ARRAY(v->scratch, uint32_t, v->op->vars.len);
@@ -18,25 +18,27 @@ static const char *check_owners(loop_verifier *v) {
         for (uint32_t k = 0; k < s->nleft + s->nbound; k++) {
             tensor_var x = k < s->nleft ? s->left[k] : s->bound[k - s->nleft];
             if (x != step && owner[x])
-                return WRONG(v, "variable '%s' is of stage '%s' and of stage '%s'", v->op->vars.data[x].name,
-                             v->op->stages.data[owner[x] - 1].name, s->name);
+                return WRONG(v, "variable '%s' is of stage '%s' and of stage '%s'",
+                             v->op->vars.data[x].name, v->op->stages.data[owner[x] - 1].name,
+                             s->name);
             owner[x] = i + 1;
         }
     }
     return NULL;
 }
 
-// ---- Prepared values -------------------------------------------------------------------------------------
+// ---- Prepared values ----------------------------------------------------------------------------
 
 static const char *check_arguments(loop_verifier *v, const loop_prepared *r, const bool *made) {
     bool two = r->builder == PREPARED_COMPOSE || r->builder == PREPARED_WINDOW_PLACES ||
-               r->builder == PREPARED_WINDOW_SLOTS || prepared_slotted(r->builder) || prepared_row_ends(r->builder);
+               r->builder == PREPARED_WINDOW_SLOTS || prepared_slotted(r->builder) ||
+               prepared_row_ends(r->builder);
     uint32_t least = two ? 2 : 1, most = r->builder == PREPARED_CLASSES ? UINT32_MAX
                                          : prepared_parts(r->builder)   ? 2
                                                                         : least;
     if (r->nargs < least || r->nargs > most)
-        return WRONG(v, "'%s' takes %s%u", prepared_builder_text(r->builder), least < most ? "at least " : "",
-                     (unsigned)least);
+        return WRONG(v, "'%s' takes %s%u", prepared_builder_text(r->builder),
+                     least < most ? "at least " : "", (unsigned)least);
     for (uint32_t i = 0; i < r->nargs; i++) {
         if (r->args[i] >= v->op->vals.len) return WRONG(v, "an argument does not exist");
         const tensor_val_info *m = &v->op->vals.data[r->args[i]];
@@ -57,7 +59,8 @@ static bool counts_one_more(const tensor_op *op, tensor_space ends, tensor_space
     return x->op == TENSOR_SIZE_OP && x->imm.i == of && y->op == TENSOR_CONST_OP && y->imm.i == 1;
 }
 
-static bool holds_tiles(const loop_verifier *v, tensor_space space, const tensor_val_info *m, int64_t extent) {
+static bool holds_tiles(const loop_verifier *v, tensor_space space, const tensor_val_info *m,
+                        int64_t extent) {
     const tensor_space_info *s = &v->op->spaces.data[space];
     tensor_op *copy = tensor_op_copy(v->scratch, v->op);
     tensor_expr most = extent > 0 ? loop_most_tiles(copy, m->axes[0], m->into, extent) : 0;
@@ -69,14 +72,16 @@ static bool holds_tiles(const loop_verifier *v, tensor_space space, const tensor
 static bool holds_parts(const loop_verifier *v, tensor_space space, const loop_prepared *r) {
     const tensor_space_info *s = &v->op->spaces.data[space];
     tensor_op *copy = tensor_op_copy(v->scratch, v->op);
-    return s->kind == SPACE_EXPR && r->extent > 0 && s->expr == loop_parts(copy, r->args[0], r->extent);
+    return s->kind == SPACE_EXPR && r->extent > 0 &&
+           s->expr == loop_parts(copy, r->args[0], r->extent);
 }
 
 static bool counts_cut_rows(const loop_verifier *v, tensor_space space, const loop_prepared *r) {
     const tensor_space_info *s = &v->op->spaces.data[space];
     tensor_op *copy = tensor_op_copy(v->scratch, v->op);
-    tensor_expr more = tensor_binary(copy, TENSOR_ADD_OP, loop_cut_rows(copy, r->args[0], r->extent), tensor_int(copy, 1),
-                                     NO_SPAN);
+    tensor_expr more = tensor_binary(copy, TENSOR_ADD_OP,
+                                     loop_cut_rows(copy, r->args[0], r->extent),
+                                     tensor_int(copy, 1), NO_SPAN);
     return s->kind == SPACE_EXPR && s->expr == more;
 }
 
@@ -91,7 +96,8 @@ static bool has_rows_order(const loop_verifier *v, const loop_prepared *r) {
     return false;
 }
 
-static bool is_space(const loop_verifier *v, tensor_space space, tensor_expr in_copy, const tensor_op *copy) {
+static bool is_space(const loop_verifier *v, tensor_space space, tensor_expr in_copy,
+                     const tensor_op *copy) {
     const tensor_space_info *s = &v->op->spaces.data[space];
     const tensor_node *n = tensor_node_at(copy, in_copy);
     if (s->kind == SPACE_CONST) return n->op == TENSOR_CONST_OP && n->imm.i == s->size;
@@ -109,10 +115,12 @@ static bool counts_windows(const loop_verifier *v, tensor_space ends, const loop
 
 typedef enum { SLOTS, BLOCKS, CELLS, ROWS } slotted;   // rows: of blocks
 
-static bool holds_slots(const loop_verifier *v, tensor_space space, const loop_prepared *r, slotted what) {
+static bool holds_slots(const loop_verifier *v, tensor_space space, const loop_prepared *r,
+                        slotted what) {
     tensor_op *copy = tensor_op_copy(v->scratch, v->op);
     int64_t slots = prepared_slots(r->extent, r->slots);
-    tensor_expr e = loop_most_slots(copy, r->args[0], r->extent, slots), n = tensor_int(copy, r->extent), block = tensor_int(copy, slots);
+    tensor_expr e = loop_most_slots(copy, r->args[0], r->extent, slots),
+                n = tensor_int(copy, r->extent), block = tensor_int(copy, slots);
     if (what == BLOCKS || what == ROWS) e = tensor_binary(copy, TENSOR_QUOT_OP, e, block, NO_SPAN);
     if (what == CELLS || what == ROWS) e = tensor_binary(copy, TENSOR_MUL_OP, e, n, NO_SPAN);
     return is_space(v, space, e, copy);
@@ -130,7 +138,8 @@ static bool of_slots(const loop_verifier *v, const loop_prepared *r) {
     return false;
 }
 
-static bool holds_places(const loop_verifier *v, tensor_space space, tensor_space rows, int64_t extent) {
+static bool holds_places(const loop_verifier *v, tensor_space space, tensor_space rows,
+                         int64_t extent) {
     tensor_op *copy = tensor_op_copy(v->scratch, v->op);
     return is_space(v, space, loop_places(copy, rows, extent), copy);
 }
@@ -139,18 +148,24 @@ static bool windowed_shape(const loop_verifier *v, const loop_prepared *r) {
     const tensor_val_info *val = &v->op->vals.data[r->val], *m = &v->op->vals.data[r->args[0]];
     tensor_space domain = m->axes[0], axis = val->axes[0];
     if (prepared_tiles(r->builder) && r->extent < 1) return false;
-    if (r->slots < 0 || r->slots > PREPARED_MOST_SLOTS || (r->slots && !prepared_blocks(r->builder))) return false;
+    if (r->slots < 0 || r->slots > PREPARED_MOST_SLOTS ||
+        (r->slots && !prepared_blocks(r->builder)))
+        return false;
     if (prepared_slotted(r->builder) && !of_slots(v, r)) return false;
     switch ((int)r->builder) {
     case PREPARED_WINDOW_PLACES:
-        return axis == m->into && holds_places(v, val->into, m->into, r->extent) && v->op->vals.data[r->args[1]].axes[0] == domain;
+        return axis == m->into && holds_places(v, val->into, m->into, r->extent) &&
+               v->op->vals.data[r->args[1]].axes[0] == domain;
     case PREPARED_WINDOW_STARTS:
-        return val->into == domain && holds_places(v, m->into, domain, r->extent) && counts_windows(v, axis, r);
+        return val->into == domain && holds_places(v, m->into, domain, r->extent) &&
+               counts_windows(v, axis, r);
     case PREPARED_WINDOW_SLOTS:
         return axis == domain && holds_slots(v, val->into, r, SLOTS) &&
                v->op->vals.data[r->args[1]].axes[0] == domain;
-    case PREPARED_WINDOW_BEGINS: return holds_slots(v, val->into, r, BLOCKS) && counts_windows(v, axis, r);
-    case PREPARED_WINDOW_COLUMNS: return axis == v->op->vals.data[r->args[1]].into && val->into == m->into;
+    case PREPARED_WINDOW_BEGINS:
+        return holds_slots(v, val->into, r, BLOCKS) && counts_windows(v, axis, r);
+    case PREPARED_WINDOW_COLUMNS:
+        return axis == v->op->vals.data[r->args[1]].into && val->into == m->into;
     case PREPARED_WINDOW_ENTRIES: return val->into == domain && holds_slots(v, axis, r, CELLS);
     case PREPARED_WINDOW_MASKS: {
         const tensor_space_info *masks = &v->op->spaces.data[val->into];
@@ -166,7 +181,9 @@ static const char *check_shape(loop_verifier *v, const loop_prepared *r) {
     tensor_space domain = m->axes[0], axis = val->axes[0];
     bool good = false;
     switch (r->builder) {
-    case PREPARED_OFFSETS: good = val->into == domain && counts_one_more(v->op, axis, m->into); break;
+    case PREPARED_OFFSETS:
+        good = val->into == domain && counts_one_more(v->op, axis, m->into);
+        break;
     case PREPARED_ORDER:
     case PREPARED_ORDER_DESC: good = axis == domain && val->into == domain; break;
     case PREPARED_COMPOSE:
@@ -177,15 +194,23 @@ static const char *check_shape(loop_verifier *v, const loop_prepared *r) {
     case PREPARED_DEGREES_FROM: good = axis == m->into && r->extent > 0; break;
     case PREPARED_CLASSES: good = val->role == VAL_CLASSES && axis == domain; break;
     case PREPARED_ROW_BEGINS:
-    case PREPARED_ROW_ENDS: good = axis == m->into && val->into == domain && has_rows_order(v, r); break;
+    case PREPARED_ROW_ENDS:
+        good = axis == m->into && val->into == domain && has_rows_order(v, r);
+        break;
     case PREPARED_TILES: return WRONG(v, "a plan has no space that tiles count");
     case PREPARED_TILE_BEGINS:
         good = counts_one_more(v->op, axis, m->into) && holds_tiles(v, val->into, m, r->extent);
         break;
-    case PREPARED_TILE_VALUES: good = val->into == m->into && holds_tiles(v, axis, m, r->extent); break;
-    case PREPARED_PART_ROWS: good = val->into == m->into && holds_parts(v, axis, r) && has_rows_order(v, r); break;
+    case PREPARED_TILE_VALUES:
+        good = val->into == m->into && holds_tiles(v, axis, m, r->extent);
+        break;
+    case PREPARED_PART_ROWS:
+        good = val->into == m->into && holds_parts(v, axis, r) && has_rows_order(v, r);
+        break;
     case PREPARED_PART_BEGINS:
-    case PREPARED_PART_ENDS: good = val->into == domain && holds_parts(v, axis, r) && has_rows_order(v, r); break;
+    case PREPARED_PART_ENDS:
+        good = val->into == domain && holds_parts(v, axis, r) && has_rows_order(v, r);
+        break;
     case PREPARED_PART_HEADS:
         good = holds_parts(v, val->into, r) && counts_cut_rows(v, axis, r) && has_rows_order(v, r);
         break;
@@ -198,10 +223,9 @@ static const char *check_shape(loop_verifier *v, const loop_prepared *r) {
     case PREPARED_WINDOW_ENTRIES: good = windowed_shape(v, r); break;
     case PREPARED_BUILDER_COUNT: break;
     }
-    return good
-               ? NULL
-               : WRONG(v, "it does not have the shape of %s of '%s'", prepared_builder_text(r->builder),
-                       m->name);
+    return good ? NULL
+                : WRONG(v, "it does not have the shape of %s of '%s'",
+                        prepared_builder_text(r->builder), m->name);
 }
 
 static const char *check_prepared(loop_verifier *v) {
@@ -227,16 +251,18 @@ static const char *check_prepared(loop_verifier *v) {
     return NULL;
 }
 
-// ---- Homes -----------------------------------------------------------------------------------------------
+// ---- Homes --------------------------------------------------------------------------------------
 
 static const char *check_shared(loop_verifier *v, const tensor_val_info *val, const loop_value *w) {
     uint64_t elements = 1;
     tensor_type t = tensor_type_of_storage(val->type, val->into);
     bool fits = w->type < DT_COUNT &&
-                (t.type == DT_INDEX ? w->type == DT_INDEX
-                                    : w->type != DT_INDEX &&
-                                          tensor_type_of_storage(w->type, TENSOR_NO_SPACE).type == t.type);
-    if (!fits) return WRONG(v, "shared memory of another type cannot hold %s", ir_dtype_text(t.type));
+                (t.type == DT_INDEX
+                     ? w->type == DT_INDEX
+                     : w->type != DT_INDEX &&
+                           tensor_type_of_storage(w->type, TENSOR_NO_SPACE).type == t.type);
+    if (!fits)
+        return WRONG(v, "shared memory of another type cannot hold %s", ir_dtype_text(t.type));
     for (uint32_t i = 0; i < val->rank; i++) {
         const tensor_space_info *axis = &v->op->spaces.data[val->axes[i]];
         if (w->extent[i] == 0)
@@ -244,15 +270,17 @@ static const char *check_shared(loop_verifier *v, const tensor_val_info *val, co
         if (axis->kind == SPACE_CONST && !w->origin[i] && w->extent[i] < axis->size)
             return WRONG(v, "axis %u has %lld points, and %u in shared memory", (unsigned)i,
                          (long long)axis->size, (unsigned)w->extent[i]);
-        if (w->origin[i] &&
-            !tensor_type_equal(tensor_typeof(v->op, w->origin[i]), (tensor_type){DT_INDEX, val->axes[i]}))
-            return WRONG(v, "axis %u begins at something that is no index of %s", (unsigned)i, axis->name);
+        if (w->origin[i] && !tensor_type_equal(tensor_typeof(v->op, w->origin[i]),
+                                               (tensor_type){DT_INDEX, val->axes[i]}))
+            return WRONG(v, "axis %u begins at something that is no index of %s", (unsigned)i,
+                         axis->name);
         elements *= w->extent[i];
         if (elements > LOOP_MAX_POINTS) return WRONG(v, "it is too large for shared memory");
     }
     if (w->of == TENSOR_NO_VAL) return NULL;
     const tensor_val_info *of = w->of < v->op->vals.len ? &v->op->vals.data[w->of] : NULL;
-    if (of && of->rank == val->rank && tensor_type_equal(tensor_type_of_storage(of->type, of->into), t) &&
+    if (of && of->rank == val->rank &&
+        tensor_type_equal(tensor_type_of_storage(of->type, of->into), t) &&
         !memcmp(of->axes, val->axes, sizeof *val->axes * val->rank))
         return NULL;
     return WRONG(v, "it is a tile of something of another shape or type");
@@ -271,8 +299,10 @@ static bool is_read(const loop_verifier *v, tensor_val val) {
 
 static const char *check_inline(loop_verifier *v, tensor_val val, const loop_value *w) {
     const tensor_stage *s = w->stage < v->op->stages.len ? &v->op->stages.data[w->stage] : NULL;
-    if (!s || s->ntargets != 1 || s->targets[0].val != val || (s->reducer != TENSOR_NO_REDUCER && is_read(v, val)))
-        return WRONG(v, "it is computed where it is read, so one stage without a reduction writes it alone");
+    if (!s || s->ntargets != 1 || s->targets[0].val != val ||
+        (s->reducer != TENSOR_NO_REDUCER && is_read(v, val)))
+        return WRONG(
+            v, "it is computed where it is read, so one stage without a reduction writes it alone");
     for (uint32_t i = 0; i < v->op->stages.len; i++)
         for (uint32_t k = 0; i != w->stage && k < v->op->stages.data[i].ntargets; k++)
             if (v->op->stages.data[i].targets[k].val == val)

@@ -1,5 +1,5 @@
-// A plan as a whole: its declarations, its kernels and the rounds of recurrences in their order, and that all
-// is stored.
+// A plan as a whole: its declarations, its kernels and the rounds of recurrences in their order,
+// and that all is stored.
 #include "loop_verify.h"
 
 #include <string.h>
@@ -7,13 +7,16 @@
 static const char *check_hints(loop_verifier *v, const loop_kernel *k) {
     for (uint32_t i = 0; i < k->hints.len; i++) {
         const loop_hint *h = &k->hints.data[i];
-        if (h->val >= v->op->vals.len || h->cache == SIMT_CACHE_DEFAULT || h->cache > SIMT_CACHE_BYPASS)
+        if (h->val >= v->op->vals.len || h->cache == SIMT_CACHE_DEFAULT ||
+            h->cache > SIMT_CACHE_BYPASS)
             return WRONG(v, "a cache hint names no value or no policy");
         const char *name = v->op->vals.data[h->val].name;
-        if (v->plan->values.data[h->val].home != LOOP_MEMORY || v->op->vals.data[h->val].role == VAL_SCALAR)
+        if (v->plan->values.data[h->val].home != LOOP_MEMORY ||
+            v->op->vals.data[h->val].role == VAL_SCALAR)
             return WRONG(v, "'%s' is cached, but not in memory", name);
         for (uint32_t j = 0; j < i; j++)
-            if (k->hints.data[j].val == h->val) return WRONG(v, "how '%s' is cached is said twice", name);
+            if (k->hints.data[j].val == h->val)
+                return WRONG(v, "how '%s' is cached is said twice", name);
     }
     return NULL;
 }
@@ -27,10 +30,12 @@ static const char *check_kernel(loop_verifier *v, uint32_t step) {
             !strcmp(v->plan->steps.data[i].kernel->name, k->name))
             return WRONG(v, "there already is a kernel of this name");
     if (k->lanes == 0 || k->threads == 0 || k->threads % k->lanes)
-        return WRONG(v, "%u threads are no groups of %u lanes", (unsigned)k->threads, (unsigned)k->lanes);
+        return WRONG(v, "%u threads are no groups of %u lanes", (unsigned)k->threads,
+                     (unsigned)k->lanes);
     if (k->occupancy && (k->occupancy < k->threads || k->occupancy > SIMT_MOST_THREADS))
-        return WRONG(v, "room for %u threads is not for a block of %u, or more than a multiprocessor has",
-                     (unsigned)k->occupancy, (unsigned)k->threads);
+        return WRONG(
+            v, "room for %u threads is not for a block of %u, or more than a multiprocessor has",
+            (unsigned)k->occupancy, (unsigned)k->threads);
     TRY(check_hints(v, k));
     v->kernel = step + 1;
     v->blocks.len = 0;
@@ -44,7 +49,8 @@ static const char *check_kernel(loop_verifier *v, uint32_t step) {
 static const char *check_rounds(loop_verifier *v, const loop_step *s) {
     bool begin = s->kind == LOOP_ROUNDS;
     v->what = arena_printf(v->arena, "plan '%s'", v->op->name);
-    if (s->loop >= v->op->loops.len) return WRONG(v, "there is no recurrence %u", (unsigned)s->loop);
+    if (s->loop >= v->op->loops.len)
+        return WRONG(v, "there is no recurrence %u", (unsigned)s->loop);
     if (begin ? v->rounds != TENSOR_NO_LOOP : v->rounds != s->loop)
         return WRONG(v, "rounds begin and end one within another");
     v->rounds = begin ? s->loop : TENSOR_NO_LOOP;
@@ -101,8 +107,12 @@ const char *loop_fault(arena *a, const loop_plan *p, span *at) {
     const tensor_op *op = p->op;
     const char *words = tensor_fault(a, op, true);
     if (words) return words;
-    loop_verifier v = {
-        .arena = a, .scratch = arena_new(), .plan = p, .op = op, .at = *at, .rounds = TENSOR_NO_LOOP};
+    loop_verifier v = {.arena = a,
+                       .scratch = arena_new(),
+                       .plan = p,
+                       .op = op,
+                       .at = *at,
+                       .rounds = TENSOR_NO_LOOP};
     v.what = arena_printf(a, "plan '%s'", op->name);
     v.vars = vars_new(v.scratch, op);
     v.vals = vals_new(v.scratch, op->vals.len);

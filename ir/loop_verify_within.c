@@ -22,8 +22,10 @@ static bool apart(loop_verifier *v, const loop_node *n) {
         const loop_node *m = v->path.data[k];
         bool threads = false;
         for (uint32_t d = 0; m->kind == LOOP_FOR && d < m->ndigits; d++)
-            threads |= m->digits[d].place == LOOP_LANE_PLACE || m->digits[d].place == LOOP_GROUP_PLACE;
-        if (threads && (loop_depends(v, n->lo, m->var) || loop_depends(v, n->hi, m->var))) return true;
+            threads |= m->digits[d].place == LOOP_LANE_PLACE ||
+                       m->digits[d].place == LOOP_GROUP_PLACE;
+        if (threads && (loop_depends(v, n->lo, m->var) || loop_depends(v, n->hi, m->var)))
+            return true;
     }
     return false;
 }
@@ -36,8 +38,10 @@ static const char *check_inside(loop_verifier *v, const loop_body *body, bool al
             return WRONG(v, "a '%s' stands in a 'within'", loop_node_table(n->kind)->text);
         for (uint32_t d = 0; alone && n->kind == LOOP_FOR && d < n->ndigits; d++)
             if (n->digits[d].place == LOOP_GROUP_PLACE)
-                return WRONG(v, "'%s' is dealt out to groups in a 'within', of which warps take different ways",
-                             v->op->vars.data[n->var].name);
+                return WRONG(
+                    v,
+                    "'%s' is dealt out to groups in a 'within', of which warps take different ways",
+                    v->op->vars.data[n->var].name);
         *some |= n->kind == LOOP_FOR && n->rounds.within;
         TRY(check_inside(v, &n->body, alone, some));
     }
@@ -56,7 +60,8 @@ const char *loop_check_within(loop_verifier *v, const loop_node *n) {
             return WRONG(v, "the sizes of a 'within' grow from 1 on");
     for (uint32_t k = 0; k < v->path.len; k++)
         if (v->path.data[k]->kind != LOOP_FOR && v->path.data[k]->kind != LOOP_PHASE)
-            return WRONG(v, "a 'within' stands inside a '%s'", loop_node_table(v->path.data[k]->kind)->text);
+            return WRONG(v, "a 'within' stands inside a '%s'",
+                         loop_node_table(v->path.data[k]->kind)->text);
     TRY(check_inside(v, &n->body, apart(v, n), &some));
     return some ? NULL : WRONG(v, "no loop of a 'within' has its range");
 }
@@ -72,10 +77,12 @@ const char *loop_check_within_loop(loop_verifier *v, const loop_node *n) {
     if (n->rest != LOOP_SERIAL_PLACE || !n->rounds.masked || n->holding.n || n->fetch.n ||
         n->deal.steps || serial)
         return WRONG(
-            v, "'%s' is taken whole, so its rounds are serial, unrolled and masked, and it has no others",
+            v,
+            "'%s' is taken whole, so its rounds are serial, unrolled and masked, and it has no others",
             name);
     if (!same(v, n->lo, around->lo) || !same(v, n->hi, around->hi))
-        return WRONG(v, "'%s' is taken whole, and has another range than the 'within' around", name);
+        return WRONG(v, "'%s' is taken whole, and has another range than the 'within' around",
+                     name);
     if (around->ranges.most[around->ranges.n - 1] > MOST_STEPS * loop_digits_product(n))
         return WRONG(v, "'%s' is taken whole in more than %d steps", name, MOST_STEPS);
     return NULL;

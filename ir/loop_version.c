@@ -9,14 +9,18 @@
 const char **loop_stage_names(arena *a, const tensor_op *op) {
     const char **names = ARENA_ARRAY(a, const char *, op->stages.len + 1);
     name_set set = {.arena = a};
-    for (uint32_t i = 0; i < op->stages.len; i++) names[i] = tensor_print_unique(&set, op->stages.data[i].name);
+    for (uint32_t i = 0; i < op->stages.len; i++)
+        names[i] = tensor_print_unique(&set, op->stages.data[i].name);
     return names;
 }
 
-program loop_names_in_sizes(arena *a, const tensor_op *op, const char *const *spaces, const char *const *vals) {
+program loop_names_in_sizes(arena *a, const tensor_op *op, const char *const *spaces,
+                            const char *const *vals) {
     program p = {0};
-    for (tensor_space s = 0; s < op->spaces.len; s++) VEC_PUSH(a, &p.spaces, (program_space){.name = spaces[s]});
-    for (tensor_val v = 0; v < op->nparams; v++) VEC_PUSH(a, &p.params, (program_param){.name = vals[v]});
+    for (tensor_space s = 0; s < op->spaces.len; s++)
+        VEC_PUSH(a, &p.spaces, (program_space){.name = spaces[s]});
+    for (tensor_val v = 0; v < op->nparams; v++)
+        VEC_PUSH(a, &p.params, (program_param){.name = vals[v]});
     return p;
 }
 
@@ -24,7 +28,8 @@ static void put_string(textbuf *out, const char *text) {
     textbuf_puts(out, "\"");
     for (; *text; text++)
         if (*text == '"' || *text == '\\') textbuf_printf(out, "\\%c", *text);
-        else if ((unsigned char)*text < ' ') textbuf_printf(out, "\\x%02x", (unsigned)(unsigned char)*text);
+        else if ((unsigned char)*text < ' ')
+            textbuf_printf(out, "\\x%02x", (unsigned)(unsigned char)*text);
         else textbuf_putn(out, text, 1);
     textbuf_puts(out, "\"");
 }
@@ -40,15 +45,20 @@ static void print_guard(printer *p, const program *names, const program_guard *g
         OUT(p, "\"");
         break;
     case GUARD_ALIGNED: OUT(p, "aligned %s %lld", param, (long long)g->value); break;
-    case GUARD_STRIDE: OUT(p, "stride %s %u multiple %lld", param, (unsigned)g->axis, (long long)g->value); break;
-    case GUARD_PITCH: OUT(p, "stride %s %u is %lld", param, (unsigned)g->axis, (long long)g->value); break;
+    case GUARD_STRIDE:
+        OUT(p, "stride %s %u multiple %lld", param, (unsigned)g->axis, (long long)g->value);
+        break;
+    case GUARD_PITCH:
+        OUT(p, "stride %s %u is %lld", param, (unsigned)g->axis, (long long)g->value);
+        break;
     case GUARD_REACH: OUT(p, "reach %s below %lld", param, (long long)g->value); break;
     }
     OUT(p, "\n");
 }
 
 // Of a list of names of stages.
-static void print_stages(printer *p, const char *word, const tensor_op *op, const char *const *names, uint32_t n) {
+static void print_stages(printer *p, const char *word, const tensor_op *op,
+                         const char *const *names, uint32_t n) {
     const char **unique = loop_stage_names(p->scratch, op);
     bool any = false;
     for (uint32_t i = 0; i < op->stages.len; i++) {
@@ -67,8 +77,8 @@ static void print_every(printer *p, const loop_plan *plan) {
         if (plan->every[i]) OUT(p, "  every %s %u\n", names[i], (unsigned)plan->every[i]);
 }
 
-static void print_version(printer *p, const program *names, const loop_version *v, const loop_plan *plan,
-                          const tensor_op *definition) {
+static void print_version(printer *p, const program *names, const loop_version *v,
+                          const loop_plan *plan, const tensor_op *definition) {
     const tensor_op *evaluated = plan->typed ? plan->typed : definition;
     OUT(p, "version ");
     put_string(p->out, v->name);
@@ -96,7 +106,8 @@ void loop_print_text(textbuf *out, const loop_text *t) {
     for (uint32_t i = 0; i < t->plans.len; i++) {
         if (t->plans.len > 1) OUT(&p, "// version %s\n", t->versions.data[i].name);
         loop_print(out, t->plans.data[i]);
-        if (t->versions.data[i].name) print_version(&p, &names, &t->versions.data[i], t->plans.data[i], op);
+        if (t->versions.data[i].name)
+            print_version(&p, &names, &t->versions.data[i], t->plans.data[i], op);
         if (t->definition) OUT(&p, "\n");
     }
     if (t->definition) {

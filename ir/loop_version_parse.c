@@ -1,14 +1,15 @@
-// Reads the version of a plan in loop IR text (LOOP.md): what it takes for granted, and what its results are
-// compared with.
+// Reads the version of a plan in loop IR text (LOOP.md): what it takes for granted, and what its
+// results are compared with.
 #include "loop_parse.h"
 
 #include <string.h>
 
-// ---- As it stands there ----------------------------------------------------------------------------------
+// ---- As it stands there -------------------------------------------------------------------------
 
 static token read_string(plan_parser *p, const char *what) {
     token t = p->text.tok;
-    if (t.kind != TOK_STRING) tensor_parse_fail(&p->text, E0971, t.at, "expected %s in quotes", what);
+    if (t.kind != TOK_STRING)
+        tensor_parse_fail(&p->text, E0971, t.at, "expected %s in quotes", what);
     tensor_lex_next(&p->text);
     return t;
 }
@@ -37,9 +38,13 @@ static void read_where(plan_parser *p, read_version *v) {
     } else {
         token kind = tensor_lex_name(t, "a condition in quotes, aligned, stride or reach");
         r.param = tensor_lex_name(t, "a parameter");
-        g->kind = !strcmp(kind.text, "aligned") ? GUARD_ALIGNED : !strcmp(kind.text, "reach") ? GUARD_REACH : GUARD_STRIDE;
+        g->kind = !strcmp(kind.text, "aligned") ? GUARD_ALIGNED
+                  : !strcmp(kind.text, "reach") ? GUARD_REACH
+                                                : GUARD_STRIDE;
         if (g->kind == GUARD_STRIDE) {
-            if (strcmp(kind.text, "stride")) tensor_parse_fail(t, E0971, kind.at, "expected a condition in quotes, aligned, stride or reach");
+            if (strcmp(kind.text, "stride"))
+                tensor_parse_fail(t, E0971, kind.at,
+                                  "expected a condition in quotes, aligned, stride or reach");
             read_axis(p, g);
             if (tensor_lex_accept(t, "is")) g->kind = GUARD_PITCH;
             else tensor_lex_expect(t, "multiple");
@@ -74,12 +79,18 @@ static void read_line(plan_parser *p, read_version *v) {
     else if (tensor_lex_accept(t, "narrow")) p->plan->narrow = true;
     else if (tensor_lex_accept(t, "typed")) read_typed(p);
     else if (tensor_lex_accept(t, "every")) read_every(p, v);
-    else if (tensor_lex_accept(t, "strides")) tensor_lex_expect(t, "any"), p->plan->any_strides = true;
-    else if (tensor_lex_accept(t, "apart")) do VEC_PUSH(t->arena, &v->apart, tensor_lex_name(t, "a stage"));
+    else if (tensor_lex_accept(t, "strides"))
+        tensor_lex_expect(t, "any"), p->plan->any_strides = true;
+    else if (tensor_lex_accept(t, "apart")) do
+            VEC_PUSH(t->arena, &v->apart, tensor_lex_name(t, "a stage"));
         while (tensor_lex_accept(t, ","));
-    else if (tensor_lex_accept(t, "relative")) do VEC_PUSH(t->arena, &v->relative, tensor_lex_name(t, "a stage"));
+    else if (tensor_lex_accept(t, "relative")) do
+            VEC_PUSH(t->arena, &v->relative, tensor_lex_name(t, "a stage"));
         while (tensor_lex_accept(t, ","));
-    else tensor_parse_fail(t, E0971, t->tok.at, "expected where, together, strides, near, narrow, typed, every, apart or relative");
+    else
+        tensor_parse_fail(
+            t, E0971, t->tok.at,
+            "expected where, together, strides, near, narrow, typed, every, apart or relative");
 }
 
 void loop_parse_version(plan_parser *p, read_version *out) {
@@ -89,7 +100,7 @@ void loop_parse_version(plan_parser *p, read_version *out) {
     tensor_lex_expect(&p->text, "}");
 }
 
-// ---- Of the definition -----------------------------------------------------------------------------------
+// ---- Of the definition --------------------------------------------------------------------------
 
 static tensor_val param_of(plan_parser *p, const tensor_op *op, token name) {
     for (tensor_val v = 0; v < op->nparams; v++)
@@ -98,18 +109,23 @@ static tensor_val param_of(plan_parser *p, const tensor_op *op, token name) {
     return 0;
 }
 
-static void resolve_guard(plan_parser *p, const tensor_op *op, const program *names, const read_guard *r, loop_version *out) {
+static void resolve_guard(plan_parser *p, const tensor_op *op, const program *names,
+                          const read_guard *r, loop_version *out) {
     parser *t = &p->text;
     program_guard g = r->guard;
     if (g.kind != GUARD_HOLDS) {
         g.param = param_of(p, op, r->param);
         const tensor_val_info *v = &op->vals.data[g.param];
-        if (v->role == VAL_SCALAR) tensor_parse_fail(t, E0972, r->param.at, "'%s' is no array", r->param.text);
+        if (v->role == VAL_SCALAR)
+            tensor_parse_fail(t, E0972, r->param.at, "'%s' is no array", r->param.text);
         else if (g.axis >= v->rank && g.kind != GUARD_ALIGNED && g.kind != GUARD_REACH)
-            tensor_parse_fail(t, E0972, r->param.at, "'%s' has no axis %u", r->param.text, (unsigned)g.axis);
-        else if (g.value < 1) tensor_parse_fail(t, E0971, r->param.at, "expected a positive number");
+            tensor_parse_fail(t, E0972, r->param.at, "'%s' has no axis %u", r->param.text,
+                              (unsigned)g.axis);
+        else if (g.value < 1)
+            tensor_parse_fail(t, E0971, r->param.at, "expected a positive number");
     } else if (!size_read(t->arena, names, r->sizes.text, &g.holds))
-        tensor_parse_fail(t, E0972, r->sizes.at, "expected sizes of the definition in postfix, such as \"F 4 %% 0 ==\"");
+        tensor_parse_fail(t, E0972, r->sizes.at,
+                          "expected sizes of the definition in postfix, such as \"F 4 %% 0 ==\"");
     VEC_PUSH(t->arena, &out->guards, g);
 }
 
@@ -117,27 +133,35 @@ static uint32_t stage_of(plan_parser *p, const tensor_op *op, token name) {
     const char **names = loop_stage_names(p->text.arena, op);
     for (uint32_t i = 0; i < op->stages.len; i++)
         if (!strcmp(names[i], name.text)) return i;
-    tensor_parse_fail(&p->text, E0972, name.at, "the op it is compared with has no stage '%s'", name.text);
+    tensor_parse_fail(&p->text, E0972, name.at, "the op it is compared with has no stage '%s'",
+                      name.text);
     return UINT32_MAX;
 }
 
-void loop_parse_resolve(plan_parser *p, const tensor_op *definition, loop_plan *plan, const read_version *v, loop_version *out) {
+void loop_parse_resolve(plan_parser *p, const tensor_op *definition, loop_plan *plan,
+                        const read_version *v, loop_version *out) {
     arena *a = p->text.arena;
     const tensor_op *op = plan->typed ? plan->typed : definition;
     const char **spaces = ARENA_ARRAY(a, const char *, definition->spaces.len + 1),
                **vals = ARENA_ARRAY(a, const char *, definition->vals.len + 1);
-    for (tensor_space s = 0; s < definition->spaces.len; s++) spaces[s] = definition->spaces.data[s].name;
+    for (tensor_space s = 0; s < definition->spaces.len; s++)
+        spaces[s] = definition->spaces.data[s].name;
     for (tensor_val i = 0; i < definition->vals.len; i++) vals[i] = definition->vals.data[i].name;
     const program names = loop_names_in_sizes(a, definition, spaces, vals);
     out->name = v->name.text;
-    for (uint32_t i = 0; i < v->guards.len; i++) resolve_guard(p, definition, &names, &v->guards.data[i], out);
+    for (uint32_t i = 0; i < v->guards.len; i++)
+        resolve_guard(p, definition, &names, &v->guards.data[i], out);
     uint32_t *every = ARENA_ARRAY(a, uint32_t, op->stages.len + 1), stage;
     for (uint32_t i = 0; i < v->every.len; i++)
-        if ((stage = stage_of(p, op, v->every.data[i])) != UINT32_MAX) every[stage] = v->times.data[i];
+        if ((stage = stage_of(p, op, v->every.data[i])) != UINT32_MAX)
+            every[stage] = v->times.data[i];
     if (plan->typed) plan->every = every;
-    else if (v->every.len) tensor_parse_fail(&p->text, E0972, v->every.data[0].at, "'every' is of a version that is typed");
+    else if (v->every.len)
+        tensor_parse_fail(&p->text, E0972, v->every.data[0].at,
+                          "'every' is of a version that is typed");
     for (uint32_t i = 0; i < v->apart.len; i++)
-        if ((stage = stage_of(p, op, v->apart.data[i])) != UINT32_MAX) VEC_PUSH(a, &plan->apart, op->stages.data[stage].name);
+        if ((stage = stage_of(p, op, v->apart.data[i])) != UINT32_MAX)
+            VEC_PUSH(a, &plan->apart, op->stages.data[stage].name);
     for (uint32_t i = 0; i < v->relative.len; i++)
         if ((stage = stage_of(p, op, v->relative.data[i])) != UINT32_MAX)
             VEC_PUSH(a, &plan->relative, op->stages.data[stage].name);

@@ -5,6 +5,7 @@
 #include "support/support.h"
 
 // Arrays of the index width. `none` entries are kept out of offsets and come last in orders.
+// clang-format off
 #define PREPARED_BUILDERS(X)                                                                                \
     X(OFFSETS, "offsets") /* of map m: E -> V: V + 1 entries; where class v begins in the order of m */     \
     X(ORDER, "order")     /* of map m: E entries; positions of m sorted by value, stable */                 \
@@ -47,34 +48,43 @@
                                        window: bit i is set where its i-th slot has an entry there */       \
     X(CLASSES, "classes") /* of m1 … mk over E: E entries; the number of (m1[e] … mk[e]) among the distinct  \
                              tuples in lexicographic order; none where one is none; also counts them */
+// clang-format on
 typedef enum {
 #define X(name, text) PREPARED_##name,
     PREPARED_BUILDERS(X)
 #undef X
-    PREPARED_BUILDER_COUNT
+        PREPARED_BUILDER_COUNT
 } prepared_builder;
 const char *prepared_builder_text(prepared_builder b);
-static inline bool prepared_row_ends(prepared_builder b) { return b == PREPARED_ROW_BEGINS || b == PREPARED_ROW_ENDS; }
+static inline bool prepared_row_ends(prepared_builder b) {
+    return b == PREPARED_ROW_BEGINS || b == PREPARED_ROW_ENDS;
+}
 static inline bool prepared_parts(prepared_builder b) {
-    return b == PREPARED_PART_ROWS || b == PREPARED_PART_BEGINS || b == PREPARED_PART_ENDS || b == PREPARED_PART_HEADS;
+    return b == PREPARED_PART_ROWS || b == PREPARED_PART_BEGINS || b == PREPARED_PART_ENDS ||
+           b == PREPARED_PART_HEADS;
 }
-static inline bool prepared_slotted(prepared_builder b) {   // of the slots of windows, its second argument
-    return b == PREPARED_WINDOW_BEGINS || b == PREPARED_WINDOW_COLUMNS || b == PREPARED_WINDOW_ENTRIES ||
-           b == PREPARED_WINDOW_MASKS;
+// of the slots of windows, its second argument
+static inline bool prepared_slotted(prepared_builder b) {
+    return b == PREPARED_WINDOW_BEGINS || b == PREPARED_WINDOW_COLUMNS ||
+           b == PREPARED_WINDOW_ENTRIES || b == PREPARED_WINDOW_MASKS;
 }
-enum { PREPARED_MOST_SLOTS = 32 };   // of a block: bits of a mask, of which the 32nd is the sign of an index of 32
-static inline int64_t prepared_slots(int64_t extent, int64_t slots) {   // of a block of windows of so many rows; 0: nothing is said
+// of a block: bits of a mask, of which the 32nd is the sign of an index of 32
+enum { PREPARED_MOST_SLOTS = 32 };
+// of a block of windows of so many rows; 0: nothing is said
+static inline int64_t prepared_slots(int64_t extent, int64_t slots) {
     return slots ? slots : extent < 16 ? extent : 16;
 }
 static inline bool prepared_blocks(prepared_builder b) {   // of slots: it may say how many
     return b == PREPARED_WINDOW_SLOTS || (prepared_slotted(b) && b != PREPARED_WINDOW_COLUMNS);
 }
-static inline bool prepared_value(prepared_builder b) {   // it says the same in whatever order points are visited
+// it says the same in whatever order points are visited
+static inline bool prepared_value(prepared_builder b) {
     return b == PREPARED_OFFSETS || b == PREPARED_DEGREES || b == PREPARED_COMPOSE;
 }
 static inline bool prepared_tiles(prepared_builder b) {   // it has an extent
-    return b == PREPARED_TILES || b == PREPARED_TILE_BEGINS || b == PREPARED_TILE_VALUES || prepared_parts(b) ||
-           b == PREPARED_WINDOW_PLACES || b == PREPARED_WINDOW_STARTS || prepared_blocks(b) || b == PREPARED_DEGREES_FROM;
+    return b == PREPARED_TILES || b == PREPARED_TILE_BEGINS || b == PREPARED_TILE_VALUES ||
+           prepared_parts(b) || b == PREPARED_WINDOW_PLACES || b == PREPARED_WINDOW_STARTS ||
+           prepared_blocks(b) || b == PREPARED_DEGREES_FROM;
 }
 
 #endif

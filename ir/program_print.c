@@ -4,10 +4,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-// ---- Sizes -----------------------------------------------------------------------------------------------
+// ---- Sizes --------------------------------------------------------------------------------------
 static const char *token_text(size_token_kind k) {
     switch (k) {
-#define X(name, text) case SZ_##name: return text;
+#define X(name, text)                                                                              \
+    case SZ_##name: return text;
         SIZE_TOKENS(X)
 #undef X
     case SZ_COUNT: break;
@@ -17,7 +18,8 @@ static const char *token_text(size_token_kind k) {
 
 static const char *device_text(device_fact n) {
     switch (n) {
-#define X(name, text) case DEVICE_##name: return text;
+#define X(name, text)                                                                              \
+    case DEVICE_##name: return text;
         DEVICE_NUMBERS(X)
 #undef X
     case DEVICE_NUMBER_COUNT: break;
@@ -45,12 +47,28 @@ static void put_token(textbuf *out, const program *p, const size_token *t) {
     switch (t->kind) {
     case SZ_CONST: textbuf_printf(out, "%lld", (long long)t->value); return;
     case SZ_SPACE: put_space(out, p, t->value); return;
-    case SZ_ADD: case SZ_SUB: case SZ_MUL: case SZ_DIV: case SZ_MOD: case SZ_CEILDIV: case SZ_MIN: case SZ_MAX:
-    case SZ_EQ: case SZ_NE: case SZ_LT: case SZ_LE: case SZ_GT: case SZ_GE: case SZ_AND: case SZ_OR:
-    case SZ_NOT:
-        textbuf_puts(out, token_text(t->kind));
-        return;
-    case SZ_MAX_PREIMAGE: case SZ_MIN_PREIMAGE: case SZ_AVG_PREIMAGE: case SZ_SORTED: case SZ_SYMMETRIC:
+    case SZ_ADD:
+    case SZ_SUB:
+    case SZ_MUL:
+    case SZ_DIV:
+    case SZ_MOD:
+    case SZ_CEILDIV:
+    case SZ_MIN:
+    case SZ_MAX:
+    case SZ_EQ:
+    case SZ_NE:
+    case SZ_LT:
+    case SZ_LE:
+    case SZ_GT:
+    case SZ_GE:
+    case SZ_AND:
+    case SZ_OR:
+    case SZ_NOT: textbuf_puts(out, token_text(t->kind)); return;
+    case SZ_MAX_PREIMAGE:
+    case SZ_MIN_PREIMAGE:
+    case SZ_AVG_PREIMAGE:
+    case SZ_SORTED:
+    case SZ_SYMMETRIC:
         textbuf_printf(out, "%s(", token_text(t->kind));
         put_param(out, p, t->value);
         if (t->kind == SZ_SYMMETRIC) {
@@ -59,7 +77,11 @@ static void put_token(textbuf *out, const program *p, const size_token *t) {
         }
         textbuf_puts(out, ")");
         return;
-    case SZ_STD_PREIMAGE: case SZ_QUANTILE_PREIMAGE: case SZ_AT_LEAST: case SZ_CUT_PARTS: case SZ_FILL:
+    case SZ_STD_PREIMAGE:
+    case SZ_QUANTILE_PREIMAGE:
+    case SZ_AT_LEAST:
+    case SZ_CUT_PARTS:
+    case SZ_FILL:
         textbuf_printf(out, "%s(", token_text(t->kind));
         put_param(out, p, t->value);
         if (t->kind != SZ_STD_PREIMAGE) textbuf_printf(out, ",%" PRId64, t->value2);
@@ -85,7 +107,7 @@ void size_print(textbuf *out, const program *p, const size_expr *e) {
     }
 }
 
-// ---- Plans -----------------------------------------------------------------------------------------------
+// ---- Plans --------------------------------------------------------------------------------------
 static void put_axes(textbuf *out, const program *p, const program_param *x) {
     textbuf_puts(out, "[");
     for (uint32_t k = 0; k < x->rank; k++) {
@@ -100,11 +122,14 @@ static void print_space(textbuf *out, const program *p, const program_space *s) 
     put_name(out, s->name);
     switch (s->kind) {
     case SPACE_FREE: break;
-    case SPACE_CONST: case SPACE_EXPR:
+    case SPACE_CONST:
+    case SPACE_EXPR:
         textbuf_puts(out, " = ");
         size_print(out, p, &s->size);
         break;
-    case SPACE_COUNT_OF: textbuf_printf(out, " = count of %s", p->prepared.data[s->prepared].name); break;
+    case SPACE_COUNT_OF:
+        textbuf_printf(out, " = count of %s", p->prepared.data[s->prepared].name);
+        break;
     }
     textbuf_puts(out, "\n");
 }
@@ -128,8 +153,10 @@ static void print_facts(textbuf *out, const program *p, const program_param *x) 
 }
 
 static void print_param(textbuf *out, const program *p, const program_param *x) {
-    static const char *const roles[] = {[PARAM_MAP] = "map", [PARAM_TENSOR] = "tensor",
-                                        [PARAM_SCALAR] = "scalar", [PARAM_RESULT] = "result"};
+    static const char *const roles[] = {[PARAM_MAP] = "map",
+                                        [PARAM_TENSOR] = "tensor",
+                                        [PARAM_SCALAR] = "scalar",
+                                        [PARAM_RESULT] = "result"};
     textbuf_printf(out, "%s %s", roles[x->role], x->name);
     if (x->role != PARAM_SCALAR) put_axes(out, p, x);
     textbuf_printf(out, " : %s", ir_dtype_text(x->type));
@@ -138,8 +165,8 @@ static void print_param(textbuf *out, const program *p, const program_param *x) 
         put_space(out, p, x->into);
     }
     print_facts(out, p, x);
-    if (x->role == PARAM_RESULT && x->inplace >= 0) textbuf_printf(out, " inplace %s",
-                                                                   p->params.data[x->inplace].name);
+    if (x->role == PARAM_RESULT && x->inplace >= 0)
+        textbuf_printf(out, " inplace %s", p->params.data[x->inplace].name);
     textbuf_puts(out, "\n");
 }
 
@@ -153,14 +180,19 @@ static void print_prepared(textbuf *out, const program *p, const program_prepare
 
 static void print_arg(textbuf *out, const program *p, const program_arg *a) {
     switch (a->kind) {
-    case ARG_DATA: case ARG_VALUE: textbuf_puts(out, p->params.data[a->index].name); return;
-    case ARG_STRIDE: textbuf_printf(out, "stride(%s, %u)", p->params.data[a->index].name, a->axis); return;
+    case ARG_DATA:
+    case ARG_VALUE: textbuf_puts(out, p->params.data[a->index].name); return;
+    case ARG_STRIDE:
+        textbuf_printf(out, "stride(%s, %u)", p->params.data[a->index].name, a->axis);
+        return;
     case ARG_SIZE:
         textbuf_puts(out, "#");
         put_space(out, p, a->index);
         return;
-    case ARG_MAGIC: case ARG_SHIFT:
-        textbuf_printf(out, "%s(%s)", a->kind == ARG_MAGIC ? "magic" : "shift", p->spaces.data[a->index].name);
+    case ARG_MAGIC:
+    case ARG_SHIFT:
+        textbuf_printf(out, "%s(%s)", a->kind == ARG_MAGIC ? "magic" : "shift",
+                       p->spaces.data[a->index].name);
         return;
     case ARG_PREPARED: textbuf_puts(out, p->prepared.data[a->index].name); return;
     case ARG_TEMP: textbuf_puts(out, p->temps.data[a->index].name); return;
@@ -185,7 +217,10 @@ static void print_launch(textbuf *out, const program *p, const program_step *s) 
     size_print(out, p, &s->count);
     const simt_func *f = p->module ? simt_func_find(p->module, s->kernel) : NULL;
     if (f) textbuf_printf(out, " threads %u", f->block);
-    if (s->early) textbuf_puts(out, s->waits_first ? " early wait first" : s->waits_to_write ? " early wait to write" : " early wait last");
+    if (s->early)
+        textbuf_puts(out, s->waits_first      ? " early wait first"
+                          : s->waits_to_write ? " early wait to write"
+                                              : " early wait last");
     textbuf_puts(out, "\n");
 }
 
@@ -215,7 +250,9 @@ static void print_guard(textbuf *out, const program *p, const program_guard *g) 
         textbuf_printf(out, "  where %s%s : ", g->text, g->pays ? " pays" : "");
         size_print(out, p, &g->holds);
         break;
-    case GUARD_ALIGNED: textbuf_printf(out, "  where aligned(%s, %" PRId64 ")", param, g->value); break;
+    case GUARD_ALIGNED:
+        textbuf_printf(out, "  where aligned(%s, %" PRId64 ")", param, g->value);
+        break;
     case GUARD_STRIDE:
         textbuf_printf(out, "  where stride(%s, %u) %% %" PRId64 " == 0", param, g->axis, g->value);
         break;
@@ -234,13 +271,13 @@ static void print_version(textbuf *out, const program *p, const program_version 
 }
 
 void program_print(textbuf *out, const program *p) {
-    textbuf_printf(out, "plan %s index i%u%s\n", p->name, p->index_bits, p->deterministic ? " deterministic"
-                   : "");
+    textbuf_printf(out, "plan %s index i%u%s\n", p->name, p->index_bits,
+                   p->deterministic ? " deterministic" : "");
     for (uint32_t k = 0; k < p->spaces.len; k++) print_space(out, p, &p->spaces.data[k]);
     for (uint32_t k = 0; k < p->params.len; k++) print_param(out, p, &p->params.data[k]);
-    for (uint32_t k = 0; k < p->requires.len; k++) {
-        textbuf_printf(out, "require %s : ", p->requires.data[k].text);
-        size_print(out, p, &p->requires.data[k].holds);
+    for (uint32_t k = 0; k < p->required.len; k++) {
+        textbuf_printf(out, "require %s : ", p->required.data[k].text);
+        size_print(out, p, &p->required.data[k].holds);
         textbuf_puts(out, "\n");
     }
     for (uint32_t k = 0; k < p->prepared.len; k++) print_prepared(out, p, &p->prepared.data[k]);

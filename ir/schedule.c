@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-// ---- The table -------------------------------------------------------------------------------------------
+// ---- The table ----------------------------------------------------------------------------------
 static const schedule_statement statements[] = {
-#define STATEMENT(id, verb, form, excludes, needs, by, summary)                                            \
+#define STATEMENT(id, verb, form, excludes, needs, by, summary)                                    \
     [SCHEDULE_##id] = {verb, form, excludes, needs, by, summary},
 #include "schedule.def"
 };
@@ -39,7 +39,7 @@ static bool form_has(schedule_verb v, const char *word) {
     return false;
 }
 
-// ---- Cells -----------------------------------------------------------------------------------------------
+// ---- Cells --------------------------------------------------------------------------------------
 static bool same_text(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
 
 bool schedule_means(schedule_ids ids, tensor_id id) {
@@ -121,16 +121,19 @@ void schedule_fill(arena *a, schedule *s, schedule_cell cell) {
     VEC_PUSH(a, &s->cells, cell);
 }
 
-// ---- Keys ------------------------------------------------------------------------------------------------
+// ---- Keys ---------------------------------------------------------------------------------------
 // y[v] = sum {e : m(e) == v} 1
 bool schedule_stage_counts(const tensor_op *op, const tensor_stage *st, tensor_val *map) {
-    bool plain = st->ntargets == 1 && st->nleft == 1 && st->reducer != TENSOR_NO_REDUCER && st->nbound == 1 &&
-                 st->nkeys == 1 && !st->nfilters && !st->nelse && st->loop == TENSOR_NO_LOOP;
+    bool plain = st->ntargets == 1 && st->nleft == 1 && st->reducer != TENSOR_NO_REDUCER &&
+                 st->nbound == 1 && st->nkeys == 1 && !st->nfilters && !st->nelse &&
+                 st->loop == TENSOR_NO_LOOP;
     if (!plain || op->reducers.data[st->reducer].kind != REDUCE_SUM) return false;
-    const tensor_node *one = tensor_node_at(op, st->body[0]), *lhs = tensor_node_at(op, st->keys[0].lhs),
+    const tensor_node *one = tensor_node_at(op, st->body[0]),
+                      *lhs = tensor_node_at(op, st->keys[0].lhs),
                       *rhs = tensor_node_at(op, st->keys[0].rhs);
     if (one->op != TENSOR_CONST_OP || one->type.type != DT_I64 || one->imm.i != 1) return false;
-    if (rhs->op != TENSOR_VAR_OP || rhs->imm.i != st->left[0] || lhs->op != TENSOR_LOAD_OP || lhs->nargs != 1)
+    if (rhs->op != TENSOR_VAR_OP || rhs->imm.i != st->left[0] || lhs->op != TENSOR_LOAD_OP ||
+        lhs->nargs != 1)
         return false;
     const tensor_node *at = tensor_node_at(op, lhs->args[0]);
     *map = (tensor_val)lhs->imm.i;
@@ -139,31 +142,35 @@ bool schedule_stage_counts(const tensor_op *op, const tensor_stage *st, tensor_v
 
 bool schedule_counts(const schedule *s, tensor_val v, tensor_val *map) {
     for (uint32_t i = 0; i < s->stages.len; i++)
-        if (s->stages.data[i].targets[0].val == v) return schedule_stage_counts(s->op, &s->stages.data[i], map);
+        if (s->stages.data[i].targets[0].val == v)
+            return schedule_stage_counts(s->op, &s->stages.data[i], map);
     for (uint32_t i = 0; s->op && i < s->op->stages.len; i++)
-        if (s->op->stages.data[i].targets[0].val == v) return schedule_stage_counts(s->op, &s->op->stages.data[i], map);
+        if (s->op->stages.data[i].targets[0].val == v)
+            return schedule_stage_counts(s->op, &s->op->stages.data[i], map);
     return false;
 }
 
-// ---- What nobody consumed --------------------------------------------------------------------------------
+// ---- What nobody consumed -----------------------------------------------------------------------
 const char *schedule_cell_text(arena *a, const schedule_cell *c) {
     return arena_printf(a, "%s%s%s%s%s", c->stage ? c->stage : "", c->stage ? ": " : "",
-                        schedule_verb_text(c->verb), c->subject ? " " : "", c->subject ? c->subject : "");
+                        schedule_verb_text(c->verb), c->subject ? " " : "",
+                        c->subject ? c->subject : "");
 }
 
-void schedule_unconsumed(diag_set *ds, arena *a, const schedule *s, schedule_reason *why, void *user) {
+void schedule_unconsumed(diag_set *ds, arena *a, const schedule *s, schedule_reason *why,
+                         void *user) {
     for (uint32_t i = 0; i < s->cells.len && !s->automatic; i++) {
         const schedule_cell *c = &s->cells.data[i];
         if (c->empty || c->consumed) continue;
         const char *reason = why ? why(user, c) : NULL;
-        diagnostic *d = diag(ds, E0540, c->at, "'%s' has nothing to do here%s%s", schedule_cell_text(a, c),
-                             reason ? ": " : "", reason ? reason : "");
+        diagnostic *d = diag(ds, E0540, c->at, "'%s' has nothing to do here%s%s",
+                             schedule_cell_text(a, c), reason ? ": " : "", reason ? reason : "");
         diag_note(d, s->at, "schedule '%s' is executed whole or not at all", s->name);
         diag_help(d, "leave it out, or compile with --no-schedule");
     }
 }
 
-// ---- Text ------------------------------------------------------------------------------------------------
+// ---- Text ---------------------------------------------------------------------------------------
 static void put_names(textbuf *out, const char *const *names, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) textbuf_printf(out, "%s%s", i ? ", " : " ", names[i]);
 }
@@ -185,8 +192,9 @@ static void put_value(textbuf *out, schedule_verb verb, const schedule_value *v)
 }
 
 static bool same_value(const schedule_value *a, const schedule_value *b) {
-    if (!same_text(a->keyword, b->keyword) || a->number != b->number || !same_text(a->text, b->text) ||
-        !same_text(a->open, b->open) || a->nnames != b->nnames || a->nnumbers != b->nnumbers)
+    if (!same_text(a->keyword, b->keyword) || a->number != b->number ||
+        !same_text(a->text, b->text) || !same_text(a->open, b->open) || a->nnames != b->nnames ||
+        a->nnumbers != b->nnumbers)
         return false;
     for (uint32_t i = 0; i < a->nnames; i++)
         if (strcmp(a->names[i], b->names[i])) return false;

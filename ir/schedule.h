@@ -1,8 +1,10 @@
-// A schedule as passes read it: a table of cells (stage, subject, verb), names resolved against the op's tensor IR, lets
-// replaced, inherited cells merged. What a statement may say stands in schedule.def.
+// A schedule as passes read it: a table of cells (stage, subject, verb), names resolved against the
+// op's tensor IR, lets replaced, inherited cells merged. What a statement may say stands in
+// schedule.def.
 //
-// Enters: built by frontend/ from a .gnn file, or by passes/ as the default. Leaves: read by the rooms of passes/, each of which
-// marks the cells it consumes; a cell nobody consumed is an error. Memory: the arena it was made in.
+// Enters: built by frontend/ from a .gnn file, or by passes/ as the default. Leaves: read by the
+// rooms of passes/, each of which marks the cells it consumes; a cell nobody consumed is an error.
+// Memory: the arena it was made in.
 //
 //     const schedule_cell *c = schedule_find(s, stage->id, SCHEDULE_LANES, op->vars.data[f].id);
 //     int64_t lanes = c ? schedule_number(c, NULL) : 1;
@@ -17,23 +19,24 @@ typedef enum {
     SCHEDULE_VERB_COUNT
 } schedule_verb;
 const char *schedule_verb_text(schedule_verb v);
-typedef enum {                   // of a kind that has a fixed set
+typedef enum {   // of a kind that has a fixed set
     SCHEDULE_NO_WORD,
 #define WORD(kind, id, text, needs) SCHEDULE_##kind##_##id,
 #include "schedule.def"
     SCHEDULE_WORD_COUNT
 } schedule_word;
 const char *schedule_word_text(schedule_word w);
-typedef struct {                 // a row of schedule.def
+typedef struct {   // a row of schedule.def
     const char *verb, *form, *excludes, *needs, *by, *summary;
 } schedule_statement;
 const schedule_statement *schedule_statement_at(uint32_t i);   // by verb; NULL past the last
 
-// What a statement says besides its subject, part by part of its form: `[by MAP [group COUNT] [largest]]` gives
-// {"by", text "type"}, {"group", number 4}, {"largest"}; the part without a keyword of its own has keyword NULL
-// (`lanes f 32`: {NULL, 32}; `lanes f fit`: {NULL, text "fit"}), a second one the name of its kind (`keep x shared f16`:
-// {NULL, "shared"}, {"type", "f16"}; `window v 8 by src 16`: {NULL, 8}, {"by", "src"}, {"count", 16}). Where subjects are
-// a list of stages each has a cell, and they stand together in {"stages", names}.
+// What a statement says besides its subject, part by part of its form: `[by MAP [group COUNT]
+// [largest]]` gives {"by", text "type"}, {"group", number 4}, {"largest"}; the part without a
+// keyword of its own has keyword NULL (`lanes f 32`: {NULL, 32}; `lanes f fit`: {NULL, text
+// "fit"}), a second one the name of its kind (`keep x shared f16`: {NULL, "shared"}, {"type",
+// "f16"}; `window v 8 by src 16`: {NULL, 8}, {"by", "src"}, {"count", 16}). Where subjects are a
+// list of stages each has a cell, and they stand together in {"stages", names}.
 typedef struct {   // whom a name of a statement means: an index has one identity in each stage that
                    // has it
     uint32_t n;
@@ -42,65 +45,71 @@ typedef struct {   // whom a name of a statement means: an index has one identit
 
 typedef struct schedule_value {
     const char *keyword;
-    int64_t number;              // COUNT
-    const char *text;            // a word or name: type, place, way, hint, shape, map, "fit"; KEY, FACTOR as written; or NULL
-    schedule_word word;          // of those, a type, a place, a way or a hint
+    int64_t number;   // COUNT
+    // a word or name: type, place, way, hint, shape, map, "fit"; KEY, FACTOR as written; or NULL
+    const char *text;
+    schedule_word word;   // of those, a type, a place, a way or a hint
     uint32_t nnames;
-    const char *const *names;    // lists: stages, values, indices, schedules
-    const schedule_ids *ids;   // of each of those, or of `text`, where it names an index, a map or
-                               // a stage; else NULL
+    const char *const *names;   // lists: stages, values, indices, schedules
+    const schedule_ids *ids;    // of each of those, or of `text`, where it names an index, a map or
+                                // a stage; else NULL
     uint32_t nnumbers;
-    const int64_t *numbers;      // limits
-    const struct schedule *const *schedules;   // those of `names`, for what is in a class: their `when` is not asked
-    const char *open;            // as written, where the tuner has a choice: "8 | 16", "2 * N"; the rest is its first; or NULL
-    tensor_expr key;             // KEY, FACTOR: over `var`, or scalars and sizes alone
-    tensor_var var;              // of that expression: an index; else UINT32_MAX
+    const int64_t *numbers;   // limits
+    // those of `names`, for what is in a class: their `when` is not asked
+    const struct schedule *const *schedules;
+    // as written, where the tuner has a choice: "8 | 16", "2 * N"; the rest is its first; or NULL
+    const char *open;
+    tensor_expr key;   // KEY, FACTOR: over `var`, or scalars and sizes alone
+    tensor_var var;    // of that expression: an index; else UINT32_MAX
 } schedule_value;
 
 typedef struct {
     schedule_verb verb;
-    const char *stage;           // path, as it is written; NULL: every stage
+    const char *stage;     // path, as it is written; NULL: every stage
     const char *subject;   // index, value or stage, as it is written; NULL: the statement has none
-    tensor_id of;                // the stage: it and what lies inside is covered
-    schedule_ids about;          // the subject; none: the statement has none
+    tensor_id of;          // the stage: it and what lies inside is covered
+    schedule_ids about;    // the subject; none: the statement has none
     uint32_t nvalues;
     const schedule_value *values;
-    span at;                     // the verb
-    bool empty;                  // `none`
-    bool optional;               // `tune`: the tuner may leave it out
-    bool consumed;               // by a pass
-    bool made;               // by the default, for what the schedule leaves open
+    span at;         // the verb
+    bool empty;      // `none`
+    bool optional;   // `tune`: the tuner may leave it out
+    bool consumed;   // by a pass
+    bool made;       // by the default, for what the schedule leaves open
 } schedule_cell;
 
-typedef struct {                 // let NAME = TEXT; of what is open
+typedef struct {   // let NAME = TEXT; of what is open
     const char *name, *text;
 } schedule_let_text;
 
 typedef enum { SCHEDULE_HOLDS, SCHEDULE_ALIGNED } schedule_condition_kind;
-typedef struct {                 // of `when`: what compiling leaves open
+typedef struct {   // of `when`: what compiling leaves open
     schedule_condition_kind kind;
-    const char *text;            // as a person writes it
-    size_expr holds;             // HOLDS; spaces and params are those of the tensor op
-    tensor_val val;              // ALIGNED
+    const char *text;   // as a person writes it
+    size_expr holds;    // HOLDS; spaces and params are those of the tensor op
+    tensor_val val;     // ALIGNED
     int64_t bytes;
     span at;
 } schedule_condition;
 
 typedef struct schedule {
-    const char *name;            // "rows"; "default"
-    const char *path;            // of the op, as a .gnn file names it: "spmm"; NULL: as tensor IR does
-    const char *target;          // what it was resolved for: "host", "sm_90"; NULL: GPUs
+    const char *name;   // "rows"; "default"
+    // of the op, as a .gnn file names it: "spmm"; NULL: as tensor IR does
+    const char *path;
+    const char *target;   // what it was resolved for: "host", "sm_90"; NULL: GPUs
     span at;
-    // The op, with what keys and factors need: variables, expressions, and the values of `stages`, which they read and
-    // the op does not compute (degree(dst, v) is a sum over dst's domain).
+    // The op, with what keys and factors need: variables, expressions, and the values of `stages`,
+    // which they read and the op does not compute (degree(dst, v) is a sum over dst's domain).
     const tensor_op *op;
-    tensor_ids *ids;             // of the op and all its copies
+    tensor_ids *ids;   // of the op and all its copies
     VEC(tensor_stage) stages;
     VEC(schedule_cell) cells;
-    VEC(schedule_let_text) lets;    // that `open` texts name
+    VEC(schedule_let_text) lets;   // that `open` texts name
     VEC(schedule_condition) when;
-    bool names_apart;            // no two indices of a stage have one name, which are renamed to that end
-    bool automatic;              // made by a pass: may be changed to fit, never reported as the user's
+    // no two indices of a stage have one name, which are renamed to that end
+    bool names_apart;
+    // made by a pass: may be changed to fit, never reported as the user's
+    bool automatic;
 } schedule;
 
 typedef VEC(schedule *) schedule_list;
@@ -115,19 +124,25 @@ bool schedule_covers(const schedule *s, const schedule_cell *c,
 bool schedule_lists(const schedule_cell *c, tensor_id id);   // a list of it does
 bool schedule_means(schedule_ids ids, tensor_id id);         // whether it is among them
 schedule_ids schedule_one(arena *a, tensor_id id);           // it alone; TENSOR_ALL: none
-const schedule_value *schedule_value_of(const schedule_cell *c, const char *keyword);   // NULL: not given
-int64_t schedule_number(const schedule_cell *c, const char *keyword);                   // 0: not given
-bool schedule_same_place(const schedule_cell *a,
-                         const schedule_cell *b);   // of one stage, about one subject
+// NULL: not given
+const schedule_value *schedule_value_of(const schedule_cell *c, const char *keyword);
+// 0: not given
+int64_t schedule_number(const schedule_cell *c, const char *keyword);
+// of one stage, about one subject
+bool schedule_same_place(const schedule_cell *a, const schedule_cell *b);
 // For passes that make one; takes the place of a cell of that stage, verb and subject.
 void schedule_fill(arena *a, schedule *s, schedule_cell cell);
 // Whether a value that a key reads is the number of points a map takes to each point: which map.
 bool schedule_counts(const schedule *s, tensor_val v, tensor_val *map);
-bool schedule_stage_counts(const tensor_op *op, const tensor_stage *st, tensor_val *map);   // a stage of an op does
-const char *schedule_cell_text(arena *a, const schedule_cell *c);   // "y: lanes f", as messages name it
-// Reports cells that no pass consumed; why says the reason where it knows one. Automatic schedules are not reported.
+// a stage of an op does
+bool schedule_stage_counts(const tensor_op *op, const tensor_stage *st, tensor_val *map);
+// "y: lanes f", as messages name it
+const char *schedule_cell_text(arena *a, const schedule_cell *c);
+// Reports cells that no pass consumed; why says the reason where it knows one. Automatic schedules
+// are not reported.
 typedef const char *schedule_reason(void *user, const schedule_cell *c);
-void schedule_unconsumed(diag_set *ds, arena *a, const schedule *s, schedule_reason *why, void *user);
+void schedule_unconsumed(diag_set *ds, arena *a, const schedule *s, schedule_reason *why,
+                         void *user);
 // As statements a .gnn file could hold: what --emit=schedule prints.
 void schedule_print(textbuf *out, const tensor_op *op, const schedule *s);
 

@@ -1,9 +1,9 @@
-// SIMT IR: one structured program per thread, the last form before LLVM. Nothing is implicit: widths, address
-// spaces, rounding and barriers all stand in the text. Host code, GPU code and the simulator come from it by one
-// walk each, so the three give the same bits.
+// SIMT IR: one structured program per thread, the last form before LLVM. Nothing is implicit:
+// widths, address spaces, rounding and barriers all stand in the text. Host code, GPU code and the
+// simulator come from it by one walk each, so the three give the same bits.
 //
-// Enters: functions built with simt_build_* (by passes/) or read from text. Leaves: the same, verified.
-// Memory: everything lives in the arena of its module.
+// Enters: functions built with simt_build_* (by passes/) or read from text. Leaves: the same,
+// verified. Memory: everything lives in the arena of its module.
 //
 //     simt_module *m = simt_module_new(a, "demo");
 //     simt_func *f = simt_kernel_new(m, "copy", 256);

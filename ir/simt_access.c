@@ -27,7 +27,8 @@ simt_access simt_access_of(const simt_func *f, const simt_instr_info *i) {
     simt_value pointer = does ? i->args[i->op == SIMT_COPY] : 0;
     if (!does || simt_typeof(f, pointer).element != SIMT_PTR_GLOBAL) return (simt_access){0};
     simt_access x = {.does = does, .param = root_of(f, pointer)};
-    if (i->op == SIMT_LD || i->op == SIMT_LD_SOME) x.element = simt_typeof(f, i->results[0]).element;
+    if (i->op == SIMT_LD || i->op == SIMT_LD_SOME)
+        x.element = simt_typeof(f, i->results[0]).element;
     else if (i->op != SIMT_COPY) x.element = simt_typeof(f, i->args[1]).element;
     return x;
 }

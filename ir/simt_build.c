@@ -1,4 +1,5 @@
-// Building SIMT IR: each call appends to a region, folds what is constant and checks the types it is given.
+// Building SIMT IR: each call appends to a region, folds what is constant and checks the types it
+// is given.
 #include "simt_internal.h"
 
 #include <string.h>
@@ -11,8 +12,8 @@ static void append(simt_builder *b, simt_instr i) {
     if (r->instrs.len) {
         const simt_instr_info *last = &f->instrs.data[r->instrs.data[r->instrs.len - 1]];
         if (simt_op_table(last->op)->flags & SIMT_TERMINATOR)
-            ICE("'%s' is built behind the end of a region of '%s'", simt_op_table(f->instrs.data[i].op)->text,
-                f->name);
+            ICE("'%s' is built behind the end of a region of '%s'",
+                simt_op_table(f->instrs.data[i].op)->text, f->name);
     }
     const char *fault = simt_types_fault(f, i);
     if (fault) ICE("'%s' in '%s': %s", simt_op_table(f->instrs.data[i].op)->text, f->name, fault);
@@ -29,7 +30,8 @@ static simt_instr new_instr(simt_builder *b, simt_op op, const simt_value *args,
                             const simt_type *results, uint32_t nresults) {
     check_args(b->func, op, args, nargs);
     simt_instr i = simt_instr_new(b->func, op, args, nargs, results, nresults, b->at);
-    bool shuffle = op == SIMT_SHFL_IDX || op == SIMT_SHFL_UP || op == SIMT_SHFL_DOWN || op == SIMT_SHFL_BFLY;
+    bool shuffle = op == SIMT_SHFL_IDX || op == SIMT_SHFL_UP || op == SIMT_SHFL_DOWN ||
+                   op == SIMT_SHFL_BFLY;
     if (shuffle) b->func->instrs.data[i].imm.i = 32;
     return i;
 }
@@ -48,19 +50,21 @@ static simt_value build_one(simt_builder *b, simt_op op, const simt_value *args,
     return simt_result(b->func, simt_build_op(b, op, args, nargs, &result, 1), 0);
 }
 
-static simt_value build_by_rule(simt_builder *b, simt_op op, const simt_value *args, uint32_t nargs) {
+static simt_value build_by_rule(simt_builder *b, simt_op op, const simt_value *args,
+                                uint32_t nargs) {
     if (simt_op_table(op)->args != (int)nargs || simt_op_table(op)->results != 1)
         ICE("'%s' does not take %u arguments for one result", simt_op_table(op)->text, nargs);
     check_args(b->func, op, args, nargs);
     return build_one(b, op, args, nargs, simt_rule_type(b->func, op, args));
 }
 
-// ---- Constants -------------------------------------------------------------------------------------------
-// They stand at the start of the body, where everything sees them, and are found by an open hash table.
+// ---- Constants ----------------------------------------------------------------------------------
+// They stand at the start of the body, where everything sees them, and are found by an open hash
+// table.
 struct simt_constants {
     simt_value *slots;   // 0: free
     uint32_t mask, used;
-    uint32_t leading;    // constants at the start of the body
+    uint32_t leading;   // constants at the start of the body
 };
 
 static uint64_t constant_bits(simt_constant c) {
@@ -68,13 +72,15 @@ static uint64_t constant_bits(simt_constant c) {
 }
 
 static simt_value *slot_of(const simt_func *f, const struct simt_constants *t, simt_constant c) {
-    uint64_t hash = (constant_bits(c) + c.type.element * 31u + c.type.lanes) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = (constant_bits(c) + c.type.element * 31u + c.type.lanes) *
+                    UINT64_C(0x9e3779b97f4a7c15);
     simt_constant other;
     for (uint32_t k = (uint32_t)(hash >> 32) & t->mask;; k = (k + 1) & t->mask) {
         simt_value v = t->slots[k];
         if (!v) return &t->slots[k];
         bool constant = simt_constant_of(f, v, &other);
-        if (constant && simt_type_equal(other.type, c.type) && constant_bits(other) == constant_bits(c))
+        if (constant && simt_type_equal(other.type, c.type) &&
+            constant_bits(other) == constant_bits(c))
             return &t->slots[k];
     }
 }
@@ -90,12 +96,14 @@ static void constants_insert(const simt_func *f, struct simt_constants *t, simt_
 
 static void constants_grow(const simt_func *f, struct simt_constants *t, uint32_t size) {
     struct simt_constants old = *t;
-    *t = (struct simt_constants){ARENA_ARRAY(f->module->arena, simt_value, size), size - 1, 0, old.leading};
+    *t = (struct simt_constants){ARENA_ARRAY(f->module->arena, simt_value, size), size - 1, 0,
+                                 old.leading};
     for (uint32_t k = 0; old.slots && k <= old.mask; k++)
         if (old.slots[k]) constants_insert(f, t, old.slots[k]);
 }
 
-// A function read from text may have constants at its start already: they are taken in at first use.
+// A function read from text may have constants at its start already: they are taken in at first
+// use.
 static struct simt_constants *constants_of(simt_func *f) {
     if (f->constants) return f->constants;
     struct simt_constants *t = f->constants = ARENA_NEW(f->module->arena, struct simt_constants);
@@ -146,7 +154,7 @@ simt_value simt_build_pred(simt_builder *b, bool x) {
     return build_constant(b, (simt_constant){.type = SIMT_T(PRED), .i = x});
 }
 
-// ---- Values ----------------------------------------------------------------------------------------------
+// ---- Values -------------------------------------------------------------------------------------
 simt_value simt_build_sreg(simt_builder *b, simt_sreg r) {
     simt_value v = build_by_rule(b, SIMT_SREG, NULL, 0);
     b->func->instrs.data[b->func->values.data[v].def].aux = r;
@@ -156,7 +164,8 @@ simt_value simt_build_sreg(simt_builder *b, simt_sreg r) {
 simt_value simt_build_unary(simt_builder *b, simt_op op, simt_value x) {
     simt_constant c, folded;
     check_args(b->func, op, &x, 1);
-    if (simt_constant_of(b->func, x, &c) && simt_fold_unary(op, c, &folded)) return build_constant(b, folded);
+    if (simt_constant_of(b->func, x, &c) && simt_fold_unary(op, c, &folded))
+        return build_constant(b, folded);
     return build_by_rule(b, op, &x, 1);
 }
 
@@ -183,7 +192,8 @@ simt_value simt_build_fma(simt_builder *b, simt_value x, simt_value y, simt_valu
     simt_constant cx, cy, cz, folded;
     simt_value args[3] = {x, y, z};
     check_args(f, SIMT_FMA, args, 3);
-    bool constant = simt_constant_of(f, x, &cx) && simt_constant_of(f, y, &cy) && simt_constant_of(f, z, &cz);
+    bool constant = simt_constant_of(f, x, &cx) && simt_constant_of(f, y, &cy) &&
+                    simt_constant_of(f, z, &cz);
     if (constant && simt_fold_fma(cx, cy, cz, &folded)) return build_constant(b, folded);
     return build_by_rule(b, SIMT_FMA, args, 3);
 }
@@ -199,8 +209,8 @@ simt_value simt_build_cmp(simt_builder *b, simt_predicate p, simt_value x, simt_
     simt_constant cx, cy, folded;
     simt_value args[2] = {x, y};
     check_args(f, SIMT_CMP, args, 2);
-    if (simt_type_equal(simt_typeof(f, x), simt_typeof(f, y)) && simt_constant_of(f, x, &cx)
-        && simt_constant_of(f, y, &cy) && simt_fold_cmp(p, cx, cy, &folded))
+    if (simt_type_equal(simt_typeof(f, x), simt_typeof(f, y)) && simt_constant_of(f, x, &cx) &&
+        simt_constant_of(f, y, &cy) && simt_fold_cmp(p, cx, cy, &folded))
         return build_constant(b, folded);
     simt_value v = build_by_rule(b, SIMT_CMP, args, 2);
     b->func->instrs.data[b->func->values.data[v].def].aux = p;
@@ -237,10 +247,11 @@ simt_value simt_build_bitcast(simt_builder *b, simt_type t, simt_value x) {
     return build_conversion(b, SIMT_BITCAST, t, x);
 }
 
-// ---- Memory ----------------------------------------------------------------------------------------------
+// ---- Memory -------------------------------------------------------------------------------------
 simt_value simt_build_addr(simt_builder *b, simt_value ptr, simt_value index, uint32_t scale,
                            int64_t offset) {
-    if (scale > UINT16_MAX) {   // more than the attribute holds: 64-bit arithmetic, as ADDR itself does
+    // more than the attribute holds: 64-bit arithmetic, as ADDR itself does
+    if (scale > UINT16_MAX) {
         simt_value wide = simt_build_cvt(b, SIMT_T(I64), index);
         index = simt_build_binary(b, SIMT_MUL, wide, simt_build_int(b, SIMT_T(I64), scale));
         scale = 1;
@@ -262,12 +273,14 @@ void simt_build_store(simt_builder *b, simt_value ptr, simt_value x) {
     simt_build_op(b, SIMT_ST, args, 2, NULL, 0);
 }
 
-// ---- Control ---------------------------------------------------------------------------------------------
-simt_value simt_build_call(simt_builder *b, const simt_func *callee, const simt_value *args, uint32_t n) {
+// ---- Control ------------------------------------------------------------------------------------
+simt_value simt_build_call(simt_builder *b, const simt_func *callee, const simt_value *args,
+                           uint32_t n) {
     const simt_module *m = b->func->module;
     uint32_t handle = 0;
     while (handle < m->funcs.len && m->funcs.data[handle] != callee) handle++;
-    if (handle == m->funcs.len) ICE("'%s' calls '%s' of another module", b->func->name, callee->name);
+    if (handle == m->funcs.len)
+        ICE("'%s' calls '%s' of another module", b->func->name, callee->name);
     if (callee->results.len != 1) ICE("'%s' does not give one result", callee->name);
     simt_instr i = new_instr(b, SIMT_CALL, args, n, callee->results.data, 1);
     b->func->instrs.data[i].imm.i = handle;
@@ -316,7 +329,9 @@ static simt_value region_param_of(const simt_func *f, simt_instr i, uint32_t reg
     return r->params.data[k];
 }
 
-simt_value simt_for_index(const simt_func *f, simt_instr loop) { return region_param_of(f, loop, 0, 0); }
+simt_value simt_for_index(const simt_func *f, simt_instr loop) {
+    return region_param_of(f, loop, 0, 0);
+}
 simt_value simt_for_carried(const simt_func *f, simt_instr loop, uint32_t k) {
     return region_param_of(f, loop, 0, k + 1);
 }
@@ -340,8 +355,8 @@ simt_value simt_while_carried(const simt_func *f, simt_instr loop, bool in_body,
     return region_param_of(f, loop, in_body, k);
 }
 
-simt_instr simt_build_if(simt_builder *b, simt_value condition, const simt_type *results, uint32_t n,
-                         simt_builder *then_arm, simt_builder *else_arm) {
+simt_instr simt_build_if(simt_builder *b, simt_value condition, const simt_type *results,
+                         uint32_t n, simt_builder *then_arm, simt_builder *else_arm) {
     if (n && !else_arm) ICE("an 'if' that gives values needs both arms");
     simt_instr i = new_instr(b, SIMT_IF, &condition, 1, results, n);
     append(b, i);

@@ -1,13 +1,15 @@
-// What a kernel loads that the launch before may have written, asked for as soon as it has waited for that: all at once, in front of what would
-// have it come one after the other, such as barriers. A kernel that adds up the parts of rows goes through them once for their maxima, then for
-// their denominators, then for their sums; each time it would wait for memory.
+// What a kernel loads that the launch before may have written, asked for as soon as it has waited
+// for that: all at once, in front of what would have it come one after the other, such as barriers.
+// A kernel that adds up the parts of rows goes through them once for their maxima, then for their
+// denominators, then for their sums; each time it would wait for memory.
 //     grid.wait  m = if c { ld maxima }  barrier  l = if c { ld sums … }  barrier  …
 //  →  grid.wait  x, y = if c { ld maxima  ld sums }  m = if c { … x … }  barrier  l = if c { … y … }
 // Loads of loops stay. Nothing is moved that the kernel itself may have written before.
 #include "simt_internal.h"
 
 enum { BODY = 1 };
-enum { MOST_WORDS = 48, REGISTERS = 65536, SHARE = 4 };   // that a thread holds meanwhile; of a multiprocessor; a part of a thread's registers
+// that a thread holds meanwhile; of a multiprocessor; a part of a thread's registers
+enum { MOST_WORDS = 48, REGISTERS = 65536, SHARE = 4 };
 
 typedef struct {
     simt_value from, by;
@@ -30,17 +32,20 @@ typedef struct {
 static simt_instr_info *at(const waiting *w, simt_instr i) { return &w->f->instrs.data[i]; }
 static simt_region_info *region(const waiting *w, simt_region r) { return &w->f->regions.data[r]; }
 
-// ---- What is asked for -----------------------------------------------------------------------------------
+// ---- What is asked for --------------------------------------------------------------------------
 static bool args_are_early(const waiting *w, const simt_instr_info *i) {
     for (uint32_t n = 0; n < i->nargs; n++)
         if (w->inside[i->args[n]] && !w->early[i->args[n]]) return false;
     return true;
 }
 
-static bool is_global(const waiting *w, simt_value pointer) { return simt_typeof(w->f, pointer).element == SIMT_PTR_GLOBAL; }
+static bool is_global(const waiting *w, simt_value pointer) {
+    return simt_typeof(w->f, pointer).element == SIMT_PTR_GLOBAL;
+}
 
 static bool writes_memory(const waiting *w, const simt_instr_info *i) {
-    bool writes = !i->nregions && simt_op_table(i->op)->flags & SIMT_WRITES && i->nargs && simt_is_pointer(simt_typeof(w->f, i->args[0]).element) &&
+    bool writes = !i->nregions && simt_op_table(i->op)->flags & SIMT_WRITES && i->nargs &&
+                  simt_is_pointer(simt_typeof(w->f, i->args[0]).element) &&
                   is_global(w, i->args[0]);
     for (uint32_t n = 0; n < i->nregions && !writes; n++)
         for (uint32_t k = 0; k < region(w, i->regions[n])->instrs.len && !writes; k++)
@@ -57,7 +62,9 @@ static bool is_read_only(const waiting *w, simt_value pointer) {
 }
 
 static bool is_item(waiting *w, const simt_instr_info *i) {
-    if (i->op != SIMT_LD || i->mem.invariant || !is_global(w, i->args[0]) || !is_read_only(w, i->args[0])) return false;
+    if (i->op != SIMT_LD || i->mem.invariant || !is_global(w, i->args[0]) ||
+        !is_read_only(w, i->args[0]))
+        return false;
     simt_type t = simt_typeof(w->f, i->results[0]);
     uint32_t words = (simt_element_bits(t.element) * t.lanes + 31) / 32;
     w->over |= w->words + words > w->most;
@@ -90,7 +97,8 @@ static void find(waiting *w, simt_region r, uint32_t from) {
     for (uint32_t k = from; k < region(w, r)->instrs.len && !w->stopped; k++) {
         simt_instr instr = region(w, r)->instrs.data[k];
         const simt_instr_info *i = at(w, instr);
-        bool pure = simt_op_table(i->op)->flags == SIMT_PURE && !i->nregions, early = args_are_early(w, i);
+        bool pure = simt_op_table(i->op)->flags == SIMT_PURE && !i->nregions,
+             early = args_are_early(w, i);
         for (uint32_t n = 0; n < i->nresults; n++) {
             w->inside[i->results[n]] = true;
             w->early[i->results[n]] = early && (pure || (i->op == SIMT_LD && i->mem.invariant));
@@ -103,7 +111,7 @@ static void find(waiting *w, simt_region r, uint32_t from) {
     }
 }
 
-// ---- Copies ----------------------------------------------------------------------------------------------
+// ---- Copies -------------------------------------------------------------------------------------
 static void rename_to(waiting *w, simt_value from, simt_value by) {
     w->by[from] = by;
     VEC_PUSH(w->a, &w->made, ((renaming){from, by}));
@@ -121,10 +129,12 @@ static void copy_instr(waiting *w, simt_instr instr, simt_region out) {
     simt_type *types = ARENA_ARRAY(w->a, simt_type, from.nresults + 1);
     for (uint32_t n = 0; n < from.nargs; n++) args[n] = wanted(w, from.args[n], out);
     for (uint32_t n = 0; n < from.nresults; n++) types[n] = simt_typeof(w->f, from.results[n]);
-    simt_instr copy = simt_instr_new(w->f, (simt_op)from.op, args, from.nargs, types, from.nresults, from.at);
+    simt_instr copy = simt_instr_new(w->f, (simt_op)from.op, args, from.nargs, types, from.nresults,
+                                     from.at);
     at(w, copy)->aux = from.aux, at(w, copy)->imm = from.imm, at(w, copy)->mem = from.mem;
     simt_region_add(w->f, out, copy);
-    for (uint32_t n = 0; n < from.nresults; n++) rename_to(w, from.results[n], simt_result(w->f, copy, n));
+    for (uint32_t n = 0; n < from.nresults; n++)
+        rename_to(w, from.results[n], simt_result(w->f, copy, n));
 }
 
 // The value in front; made there where it is made behind.
@@ -135,11 +145,13 @@ static simt_value wanted(waiting *w, simt_value v, simt_region out) {
     return w->by[v];
 }
 
-// ---- In front --------------------------------------------------------------------------------------------
+// ---- In front -----------------------------------------------------------------------------------
 static bool has_items(const waiting *w, simt_region r) {
     for (uint32_t k = 0; k < region(w, r)->instrs.len; k++) {
         const simt_instr_info *i = at(w, region(w, r)->instrs.data[k]);
-        if (w->item[region(w, r)->instrs.data[k]] || (i->op == SIMT_IF && has_items(w, i->regions[0]))) return true;
+        if (w->item[region(w, r)->instrs.data[k]] ||
+            (i->op == SIMT_IF && has_items(w, i->regions[0])))
+            return true;
     }
     return false;
 }
@@ -152,11 +164,13 @@ static simt_value zero(waiting *w, simt_type t) {
 static void ask_in(waiting *w, simt_region r, uint32_t from, simt_region out, value_list *asked);
 
 static void yield(waiting *w, simt_region r, const value_list *values, span from) {
-    simt_region_add(w->f, r, simt_instr_new(w->f, SIMT_YIELD, values->data, values->len, NULL, 0, from));
+    simt_region_add(w->f, r,
+                    simt_instr_new(w->f, SIMT_YIELD, values->data, values->len, NULL, 0, from));
 }
 
 // What the arm's items give where it is gone through, else zeros, which nobody reads.
-static void ask_where(waiting *w, const simt_instr_info branch, simt_region out, value_list *asked) {
+static void ask_where(waiting *w, const simt_instr_info branch, simt_region out,
+                      value_list *asked) {
     simt_value condition = wanted(w, branch.args[0], out);
     simt_region *arms = ARENA_ARRAY(w->a, simt_region, 2);
     arms[0] = simt_region_new(w->f), arms[1] = simt_region_new(w->f);
@@ -175,7 +189,8 @@ static void ask_where(waiting *w, const simt_instr_info branch, simt_region out,
     simt_instr i = simt_instr_new(w->f, SIMT_IF, &condition, 1, types, values.len, branch.at);
     at(w, i)->regions = arms, at(w, i)->nregions = 2;
     simt_region_add(w->f, out, i);
-    for (uint32_t k = 0; k < values.len; k++) rename_to(w, asked->data[first + k], simt_result(w->f, i, k));
+    for (uint32_t k = 0; k < values.len; k++)
+        rename_to(w, asked->data[first + k], simt_result(w->f, i, k));
 }
 
 static void ask_in(waiting *w, simt_region r, uint32_t from, simt_region out, value_list *asked) {
@@ -190,7 +205,7 @@ static void ask_in(waiting *w, simt_region r, uint32_t from, simt_region out, va
     }
 }
 
-// ---- Behind ----------------------------------------------------------------------------------------------
+// ---- Behind -------------------------------------------------------------------------------------
 static void without_items(waiting *w, simt_region r) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < region(w, r)->instrs.len; k++) {
@@ -207,8 +222,10 @@ static void without_items(waiting *w, simt_region r) {
 static void put_at(waiting *w, simt_region r, uint32_t place, simt_region what) {
     simt_region all = simt_region_new(w->f);
     for (uint32_t k = 0; k < place; k++) simt_region_add(w->f, all, region(w, r)->instrs.data[k]);
-    for (uint32_t k = 0; k < region(w, what)->instrs.len; k++) simt_region_add(w->f, all, region(w, what)->instrs.data[k]);
-    for (uint32_t k = place; k < region(w, r)->instrs.len; k++) simt_region_add(w->f, all, region(w, r)->instrs.data[k]);
+    for (uint32_t k = 0; k < region(w, what)->instrs.len; k++)
+        simt_region_add(w->f, all, region(w, what)->instrs.data[k]);
+    for (uint32_t k = place; k < region(w, r)->instrs.len; k++)
+        simt_region_add(w->f, all, region(w, r)->instrs.data[k]);
     region(w, r)->instrs = region(w, all)->instrs;
 }
 
@@ -229,8 +246,12 @@ static void make_zeros(waiting *w, uint32_t instrs) {
 static void ask_behind(simt_func *f, simt_region r) {
     arena *a = f->module->arena;
     const uint32_t instrs = f->instrs.len;
-    const uint32_t threads = f->occupancy > f->block ? f->occupancy : f->block, room = REGISTERS / (threads ? threads : 1) / SHARE;
-    waiting w = {.f = f, .a = a, .access = simt_accesses_of(a, f), .most = room < MOST_WORDS ? room : MOST_WORDS};
+    const uint32_t threads = f->occupancy > f->block ? f->occupancy : f->block,
+                   room = REGISTERS / (threads ? threads : 1) / SHARE;
+    waiting w = {.f = f,
+                 .a = a,
+                 .access = simt_accesses_of(a, f),
+                 .most = room < MOST_WORDS ? room : MOST_WORDS};
     w.inside = ARENA_ARRAY(a, bool, f->values.len), w.early = ARENA_ARRAY(a, bool, f->values.len);
     w.item = ARENA_ARRAY(a, bool, f->instrs.len), w.by = ARENA_ARRAY(a, simt_value, f->values.len);
     find(&w, r, place_in(f, r));
@@ -239,7 +260,8 @@ static void ask_behind(simt_func *f, simt_region r) {
     value_list asked = {0};
     simt_region out = simt_region_new(f);
     ask_in(&w, r, place_in(f, r), out, &asked);
-    for (uint32_t k = 0; k < w.made.len; k++) {   // of what is copied only what was asked for is read from there
+    // of what is copied only what was asked for is read from there
+    for (uint32_t k = 0; k < w.made.len; k++) {
         bool is = false;
         for (uint32_t n = 0; n < asked.len && !is; n++) is = asked.data[n] == w.made.data[k].from;
         if (!is) w.by[w.made.data[k].from] = 0;

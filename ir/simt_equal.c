@@ -1,4 +1,5 @@
-// Whether two functions are the same code: they may differ in their names, those of their values and their places alone.
+// Whether two functions are the same code: they may differ in their names, those of their values
+// and their places alone.
 #include "simt.h"
 
 #include <string.h>
@@ -12,18 +13,20 @@ static bool same_words(const uint32_t *x, const uint32_t *y, uint32_t n) {
 }
 
 static bool same_memory(simt_mem x, simt_mem y) {
-    return x.align == y.align && x.scale == y.scale && x.cache == y.cache && x.invariant == y.invariant &&
-           x.pinned == y.pinned;
+    return x.align == y.align && x.scale == y.scale && x.cache == y.cache &&
+           x.invariant == y.invariant && x.pinned == y.pinned;
 }
 
 // Values are numbered in the order they are built in, so equal code has equal numbers.
 static bool same_instr(const simt_func *f, const simt_instr_info *x, const simt_func *g,
                        const simt_instr_info *y) {
-    bool same = x->op == y->op && x->aux == y->aux && x->imm.i == y->imm.i && same_memory(x->mem, y->mem) &&
-                x->nargs == y->nargs && x->nresults == y->nresults && x->nregions == y->nregions &&
-                same_words(x->args, y->args, x->nargs) && same_words(x->results, y->results, x->nresults) &&
+    bool same = x->op == y->op && x->aux == y->aux && x->imm.i == y->imm.i &&
+                same_memory(x->mem, y->mem) && x->nargs == y->nargs && x->nresults == y->nresults &&
+                x->nregions == y->nregions && same_words(x->args, y->args, x->nargs) &&
+                same_words(x->results, y->results, x->nresults) &&
                 same_words(x->regions, y->regions, x->nregions);
-    for (uint32_t k = 0; same && k < x->nresults; k++) same = same_type(f, x->results[k], g, y->results[k]);
+    for (uint32_t k = 0; same && k < x->nresults; k++)
+        same = same_type(f, x->results[k], g, y->results[k]);
     return same;
 }
 
@@ -39,8 +42,9 @@ static bool same_region(const simt_func *f, const simt_region_info *x, const sim
 
 static bool same_signature(const simt_func *f, const simt_func *g) {
     bool same = f->module == g->module && f->kernel == g->kernel && f->block == g->block &&
-                f->shared_bytes == g->shared_bytes && f->occupancy == g->occupancy && f->fits == g->fits &&
-                f->params.len == g->params.len && f->results.len == g->results.len;
+                f->shared_bytes == g->shared_bytes && f->occupancy == g->occupancy &&
+                f->fits == g->fits && f->params.len == g->params.len &&
+                f->results.len == g->results.len;
     for (uint32_t k = 0; same && k < f->params.len; k++) {
         const simt_param_info *x = &f->params.data[k], *y = &g->params.data[k];
         same = x->value == y->value && x->flags == y->flags && same_type(f, x->value, g, y->value);

@@ -4,7 +4,8 @@
 
 #include "simt_func.h"
 
-typedef enum { UNIFORM_GRID, UNIFORM_BLOCK, UNIFORM_WARP, UNIFORM_LANE } simt_uniformity;   // equal over …; LANE: may differ
+// equal over …; LANE: may differ
+typedef enum { UNIFORM_GRID, UNIFORM_BLOCK, UNIFORM_WARP, UNIFORM_LANE } simt_uniformity;
 // The same code, of one module, whatever it and its values are called and wherever its text stands.
 bool simt_func_alike(const simt_func *f, const simt_func *g);
 // What f does through each of its parameters; an array of f->params.len.
@@ -20,7 +21,8 @@ simt_access simt_access_of(const simt_func *f, const simt_instr_info *i);
 void simt_access_add(const simt_func *f, simt_access x, uint8_t *of);   // of: for each parameter
 // What is loaded as invariant, and alike in every round of a loop, moves before the loop.
 void simt_hoist(simt_func *f);
-// What lies in memory that the launch before has written is asked for where the kernel has waited for it.
+// What lies in memory that the launch before has written is asked for where the kernel has waited
+// for it.
 void simt_ask_early(simt_func *f);
 // For each value of f how far it is equal; an array of f->values.len entries.
 const uint8_t *simt_uniformity_of(arena *a, const simt_func *f);

@@ -1,5 +1,5 @@
-// The float formats of SIMT constants: rounding a double into a format, and its bits. Done by hand so that it is the
-// same on every host.
+// The float formats of SIMT constants: rounding a double into a format, and its bits. Done by hand
+// so that it is the same on every host.
 #include "dtype.h"
 #include "simt_internal.h"
 
@@ -48,7 +48,8 @@ uint64_t simt_const_bits(simt_element e, double x) {
     format f = format_of(e);
     int fraction = f.precision - 1;
     uint64_t sign = (uint64_t)(signbit(x) != 0) << (f.bits - 1);
-    uint64_t top = ((UINT64_C(1) << (f.bits - 1 - fraction)) - 1) << fraction;   // the exponent of infinity
+    // the exponent of infinity
+    uint64_t top = ((UINT64_C(1) << (f.bits - 1 - fraction)) - 1) << fraction;
     if (isnan(x)) {
         uint64_t payload = (double_bits(x) & ((UINT64_C(1) << 52) - 1)) >> (52 - fraction);
         return sign | top | (payload ? payload : UINT64_C(1) << (fraction - 1));
@@ -71,7 +72,8 @@ double simt_float_from_bits(simt_element e, uint64_t bits) {
     uint64_t exponent = bits >> fraction & top;
     bool negative = bits >> (f.bits - 1) & 1;
     if (exponent == top)
-        return bits_double((uint64_t)negative << 63 | UINT64_C(0x7ff) << 52 | mantissa << (52 - fraction));
+        return bits_double((uint64_t)negative << 63 | UINT64_C(0x7ff) << 52 |
+                           mantissa << (52 - fraction));
     double x = exponent ? ldexp((double)(mantissa | UINT64_C(1) << fraction),
                                 (int)exponent - f.max_exponent - fraction)
                         : ldexp((double)mantissa, f.min_exponent - fraction);

@@ -1,5 +1,5 @@
-// What operations of SIMT IR give on constants, bit for bit as they would at run time. Vector constants are the same
-// in every lane, so one computation serves all lanes.
+// What operations of SIMT IR give on constants, bit for bit as they would at run time. Vector
+// constants are the same in every lane, so one computation serves all lanes.
 #include "simt_internal.h"
 
 #include <math.h>
@@ -18,7 +18,8 @@ static bool give_int(simt_type t, uint64_t x, simt_constant *out) {
     return true;
 }
 
-// x must be exact, or rounded once into the format or into a wider one from which rounding again is harmless.
+// x must be exact, or rounded once into the format or into a wider one from which rounding again is
+// harmless.
 static bool give_float(simt_type t, double x, simt_constant *out) {
     *out = (simt_constant){.type = t, .f = simt_float_round(t.element, x)};
     return !isnan(x);
@@ -55,7 +56,8 @@ static bool fold_unary_float(simt_op op, simt_constant x, simt_constant *out) {
     case SIMT_CVT_TF32: return !isnan(x.f) && give_float(x.type, tf32(x.f), out);
     case SIMT_SQRT:
         if (narrow) return false;
-        return give_float(x.type, x.type.element == SIMT_F32 ? (double)sqrtf((float)x.f) : sqrt(x.f), out);
+        return give_float(x.type,
+                          x.type.element == SIMT_F32 ? (double)sqrtf((float)x.f) : sqrt(x.f), out);
     }
     return false;   // approximate operations, whose value the target decides
 }
@@ -89,8 +91,8 @@ static bool fold_binary_f32(simt_op op, simt_type t, float x, float y, simt_cons
     return false;
 }
 
-// f64, and f16 and bf16, whose sums and products are exact in a double or rounded so far down that rounding again
-// does no harm. Quotients of those two are left alone.
+// f64, and f16 and bf16, whose sums and products are exact in a double or rounded so far down that
+// rounding again does no harm. Quotients of those two are left alone.
 static bool fold_binary_float(simt_op op, simt_type t, double x, double y, simt_constant *out) {
     switch ((int)op) {
     case SIMT_MIN: return give_float(t, minimum(x, y), out);
@@ -143,7 +145,10 @@ bool simt_fold_binary(simt_op op, simt_constant x, simt_constant y, simt_constan
     case SIMT_SHL: return give_int(t, ux << amount, out);
     case SIMT_LSHR: return give_int(t, ux >> amount, out);
     case SIMT_ASHR: return give_int(t, x.i < 0 ? ~(~(uint64_t)x.i >> amount) : ux >> amount, out);
-    case SIMT_DIV: case SIMT_REM: case SIMT_UDIV: case SIMT_UREM: return fold_division(op, x, y, out);
+    case SIMT_DIV:
+    case SIMT_REM:
+    case SIMT_UDIV:
+    case SIMT_UREM: return fold_division(op, x, y, out);
     }
     return false;
 }
@@ -158,10 +163,14 @@ static bool compare(simt_predicate p, bool less, bool equal, bool greater) {
     switch (p) {
     case SIMT_EQ: return equal;
     case SIMT_NE: return !equal;
-    case SIMT_LT: case SIMT_ULT: return less;
-    case SIMT_LE: case SIMT_ULE: return less || equal;
-    case SIMT_GT: case SIMT_UGT: return greater;
-    case SIMT_GE: case SIMT_UGE: return greater || equal;
+    case SIMT_LT:
+    case SIMT_ULT: return less;
+    case SIMT_LE:
+    case SIMT_ULE: return less || equal;
+    case SIMT_GT:
+    case SIMT_UGT: return greater;
+    case SIMT_GE:
+    case SIMT_UGE: return greater || equal;
     case SIMT_PREDICATE_COUNT: break;
     }
     return false;
@@ -169,10 +178,11 @@ static bool compare(simt_predicate p, bool less, bool equal, bool greater) {
 
 bool simt_fold_cmp(simt_predicate p, simt_constant x, simt_constant y, simt_constant *out) {
     simt_type t = {SIMT_PRED, x.type.lanes};
-    if (simt_is_float(x.type.element)) return give_int(t, compare(p, x.f < y.f, x.f == y.f, x.f > y.f), out);
+    if (simt_is_float(x.type.element))
+        return give_int(t, compare(p, x.f<y.f, x.f == y.f, x.f> y.f), out);
     uint64_t ux = unsigned_of(x), uy = unsigned_of(y);
-    if (p >= SIMT_ULT) return give_int(t, compare(p, ux < uy, ux == uy, ux > uy), out);
-    return give_int(t, compare(p, x.i < y.i, x.i == y.i, x.i > y.i), out);
+    if (p >= SIMT_ULT) return give_int(t, compare(p, ux<uy, ux == uy, ux> uy), out);
+    return give_int(t, compare(p, x.i<y.i, x.i == y.i, x.i> y.i), out);
 }
 
 static int64_t saturate_signed(double x, uint32_t bits) {
@@ -188,12 +198,14 @@ static uint64_t saturate_unsigned(double x, uint32_t bits) {
     return (uint64_t)x;
 }
 
-// Integers up to 2^53 are exact as doubles, the way to every format; larger ones go to f32 and f64 in one rounding.
+// Integers up to 2^53 are exact as doubles, the way to every format; larger ones go to f32 and f64
+// in one rounding.
 static bool int_to_float(simt_type t, bool as_unsigned, simt_constant x, simt_constant *out) {
     uint64_t u = unsigned_of(x), magnitude = as_unsigned || x.i >= 0 ? u : 0 - (uint64_t)x.i;
     if (x.type.element == SIMT_PRED) magnitude = (uint64_t)x.i;
     if (magnitude > UINT64_C(1) << 53) {
-        if (t.element == SIMT_F32) return give_float(t, (double)(as_unsigned ? (float)u : (float)x.i), out);
+        if (t.element == SIMT_F32)
+            return give_float(t, (double)(as_unsigned ? (float)u : (float)x.i), out);
         if (t.element != SIMT_F64) return false;
     }
     return give_float(t, as_unsigned ? (double)u : (double)x.i, out);
@@ -216,8 +228,8 @@ bool simt_fold_cvt(simt_op op, simt_type t, simt_constant x, simt_constant *out)
     if (to) return int_to_float(t, as_unsigned, x, out);
     uint32_t bits = simt_element_bits(t.element);
     if (!from) return give_int(t, as_unsigned ? unsigned_of(x) : (uint64_t)x.i, out);
-    return give_int(t, as_unsigned ? saturate_unsigned(x.f, bits) : (uint64_t)saturate_signed(x.f, bits),
-                    out);
+    return give_int(
+        t, as_unsigned ? saturate_unsigned(x.f, bits) : (uint64_t)saturate_signed(x.f, bits), out);
 }
 
 static bool commutes(simt_op op) {
@@ -232,7 +244,8 @@ simt_value simt_fold_identity(const simt_func *f, simt_op op, simt_value x, simt
         x = other;
     }
     simt_element e = simt_typeof(f, x).element;
-    if (simt_is_float(e) || (e == SIMT_PRED && !on_pred(op)) || !simt_constant_of(f, y, &c)) return 0;
+    if (simt_is_float(e) || (e == SIMT_PRED && !on_pred(op)) || !simt_constant_of(f, y, &c))
+        return 0;
     bool zero = c.i == 0, one = c.i == 1, ones = c.i == simt_int_wrap(e, -1);
     switch ((int)op) {
     case SIMT_ADD:
@@ -242,7 +255,8 @@ simt_value simt_fold_identity(const simt_func *f, simt_op op, simt_value x, simt
     case SIMT_LSHR:
     case SIMT_ASHR: return zero ? x : 0;
     case SIMT_MUL: return one ? x : zero ? y : 0;
-    case SIMT_DIV: case SIMT_UDIV: return one ? x : 0;
+    case SIMT_DIV:
+    case SIMT_UDIV: return one ? x : 0;
     case SIMT_AND: return ones ? x : zero ? y : 0;
     case SIMT_OR: return zero ? x : ones ? y : 0;
     }

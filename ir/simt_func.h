@@ -13,39 +13,48 @@ typedef struct {
     uint16_t scale;   // ADDR: bytes per index step; MMA_ROWS: rows of a panel
     uint8_t cache;    // simt_cache
     bool invariant;   // LD: no store of this launch reaches it
-    bool pinned;      // LD: is asked for where it stands: long before its use, where an assembler would put it off, or in each round of a
-                      // loop that reads it alike, before which it would take registers
+    // LD: is asked for where it stands: long before its use, where an assembler would put it off,
+    // or in each round of a loop that reads it alike, before which it would take registers
+    bool pinned;
 } simt_mem;
 
 typedef struct {
-    uint16_t op;      // simt_op
+    uint16_t op;   // simt_op
     uint16_t nargs, nresults, nregions;
-    uint32_t aux;     // predicate, sreg, atomic, scope
+    uint32_t aux;   // predicate, sreg, atomic, scope
     simt_value *args, *results;
     simt_region *regions;
     union {
         int64_t i;
-        double f;     // CONST of a float type
+        double f;   // CONST of a float type
     } imm;
     simt_mem mem;
-    span at;          // the .gnn text it comes from; reaches PTX line info
+    span at;   // the .gnn text it comes from; reaches PTX line info
 } simt_instr_info;
 
-// Of an operation of four warps, the arguments before C: where B is, and A; of numbers taken apart, first what they are to the nearest, then
-// what that leaves.
-static inline uint32_t simt_group_planes(const simt_instr_info *i) { return simt_mma_splits((simt_mma)i->aux) ? 2 : 1; }   // numbers that one is taken apart in
+// Of an operation of four warps, the arguments before C: where B is, and A; of numbers taken apart,
+// first what they are to the nearest, then what that leaves.
+// numbers that one is taken apart in
+static inline uint32_t simt_group_planes(const simt_instr_info *i) {
+    return simt_mma_splits((simt_mma)i->aux) ? 2 : 1;
+}
 static inline uint32_t simt_group_factors(const simt_instr_info *i) {
     return simt_group_planes(i) * (i->op == SIMT_MMA_ROWS_BOTH ? 2 : 1 + (uint32_t)i->imm.i);
 }
-static inline uint32_t simt_group_pieces(const simt_instr_info *i) { return i->nresults / simt_group_planes(i); }
-static inline uint32_t simt_group_pointers(const simt_instr_info *i) { return simt_group_planes(i) * (i->op == SIMT_MMA_ROWS_BOTH ? 2 : 1); }
+static inline uint32_t simt_group_pieces(const simt_instr_info *i) {
+    return i->nresults / simt_group_planes(i);
+}
+static inline uint32_t simt_group_pointers(const simt_instr_info *i) {
+    return simt_group_planes(i) * (i->op == SIMT_MMA_ROWS_BOTH ? 2 : 1);
+}
 
 typedef struct {
     simt_type type;
     simt_instr def;       // the instruction it is a result of; 0 for parameters
     simt_region region;   // for a region's parameter; 0 with def 0: a parameter of the function
     uint16_t index;       // which result or parameter
-    const char *name;     // for the text form; unique in its function, may be NULL (then printed as %N)
+    // for the text form; unique in its function, may be NULL (then printed as %N)
+    const char *name;
 } simt_value_info;
 
 typedef struct {
@@ -66,23 +75,27 @@ typedef struct {
     simt_module *module;
     const char *name;
     bool kernel;
-    uint32_t block;          // kernels: threads of a block on a GPU (the host runs blocks of one thread)
+    // kernels: threads of a block on a GPU (the host runs blocks of one thread)
+    uint32_t block;
     uint32_t shared_bytes;   // kernels: shared memory of a block
-    uint32_t occupancy;      // kernels: threads a GPU's multiprocessor should have room for; 0: not said
-    bool fits;               // or for fewer, where it needs more registers than that leaves
+    // kernels: threads a GPU's multiprocessor should have room for; 0: not said
+    uint32_t occupancy;
+    bool fits;   // or for fewer, where it needs more registers than that leaves
     VEC(simt_param_info) params;
-    VEC(simt_type) results;             // functions
-    VEC(simt_value_info) values;        // [0] unused
-    VEC(simt_instr_info) instrs;        // [0] unused
-    VEC(simt_region_info) regions;      // [0] unused; [1] the body
-    struct simt_constants *constants;   // the builder's index of the constants at the start of the body
+    VEC(simt_type) results;          // functions
+    VEC(simt_value_info) values;     // [0] unused
+    VEC(simt_instr_info) instrs;     // [0] unused
+    VEC(simt_region_info) regions;   // [0] unused; [1] the body
+    // the builder's index of the constants at the start of the body
+    struct simt_constants *constants;
     span at;
 } simt_func;
 
 struct simt_module {
     arena *arena;
     const char *name;
-    VEC(simt_func *) funcs;   // in order of definition; CALL's handle is the position here. No function reaches itself
+    // in order of definition; CALL's handle is the position here. No function reaches itself
+    VEC(simt_func *) funcs;
 };
 
 simt_module *simt_module_new(arena *a, const char *name);
@@ -91,8 +104,9 @@ simt_func *simt_func_find(const simt_module *m, const char *name);
 simt_value simt_param(simt_func *f, const char *name, simt_type type, uint32_t flags);
 #define SIMT_PTR SIMT_T(PTR_GLOBAL)
 
-// A function of the scalar maths library (math.simt): "exp", "log", "pow", "tanh", "sin", "cos", "erf" … for SIMT_F32
-// or SIMT_F64, copied with its callees into m at first use. NULL if there is none of that name.
+// A function of the scalar maths library (math.simt): "exp", "log", "pow", "tanh", "sin", "cos",
+// "erf" … for SIMT_F32 or SIMT_F64, copied with its callees into m at first use. NULL if there is
+// none of that name.
 simt_func *simt_math(simt_module *m, const char *name, simt_element e);
 
 #endif

@@ -1,8 +1,9 @@
-// Loads that give the same in every round of a loop are made before it, with what they need: the row that a
-// map takes all points of a tile to is read once a tile, exchanged among lanes too, and so is what shared memory holds for it, which no
-// round writes. So are divisions, which are text of the machine's to LLVM, that it does not move. What else
-// is computed alike stays: LLVM weighs it against registers. Nothing is read for a loop without a round:
-// unless its bounds are known, it stands with what left it under the condition of its first round.
+// Loads that give the same in every round of a loop are made before it, with what they need: the
+// row that a map takes all points of a tile to is read once a tile, exchanged among lanes too, and
+// so is what shared memory holds for it, which no round writes. So are divisions, which are text of
+// the machine's to LLVM, that it does not move. What else is computed alike stays: LLVM weighs it
+// against registers. Nothing is read for a loop without a round: unless its bounds are known, it
+// stands with what left it under the condition of its first round.
 //     for (i = lo to hi …) { x = ld invariant row; … }  →  if lo < hi { x = ld invariant row; for (…) { … } }
 #include "simt_internal.h"
 
@@ -22,7 +23,7 @@ typedef struct {
 static simt_instr_info *at(const hoisting *h, simt_instr i) { return &h->f->instrs.data[i]; }
 static simt_region_info *region(const hoisting *h, simt_region r) { return &h->f->regions.data[r]; }
 
-// ---- What changes ----------------------------------------------------------------------------------------
+// ---- What changes -------------------------------------------------------------------------------
 static void mark(hoisting *h, simt_region r, uint32_t number) {
     for (uint32_t k = 0; k < region(h, r)->params.len; k++)
         h->loop.data[region(h, r)->params.data[k]] = number;
@@ -41,8 +42,8 @@ static bool is_shared(const hoisting *h, const simt_instr_info *i) {
     return i->nargs && simt_typeof(h->f, i->args[0]).element == SIMT_PTR_SHARED;
 }
 
-// Whether no thread may write shared memory while the loop runs: none in it, nor elsewhere between its
-// barriers.
+// Whether no thread may write shared memory while the loop runs: none in it, nor elsewhere between
+// its barriers.
 static bool leaves_shared(const hoisting *h, simt_region r) {
     for (uint32_t k = 0; k < region(h, r)->instrs.len; k++) {
         const simt_instr_info *i = at(h, region(h, r)->instrs.data[k]);
@@ -78,9 +79,11 @@ static bool arm_may_leave(hoisting *h, simt_region r, bool *dear) {
 
 static bool may_leave(hoisting *h, simt_instr instr, bool *dear) {
     const simt_instr_info *i = at(h, instr);
-    bool load = i->op == SIMT_LD && !i->mem.pinned && (i->mem.invariant || (h->shared_stays && is_shared(h, i))),
+    bool load = i->op == SIMT_LD && !i->mem.pinned &&
+                (i->mem.invariant || (h->shared_stays && is_shared(h, i))),
          some = load || divides(h, i) || exchanges(i);
-    if (!load && !exchanges(i) && i->op != SIMT_IF && simt_op_table(i->op)->flags != SIMT_PURE) return false;
+    if (!load && !exchanges(i) && i->op != SIMT_IF && simt_op_table(i->op)->flags != SIMT_PURE)
+        return false;
     for (uint32_t n = 0; n < i->nargs; n++)
         if (h->loop.data[i->args[n]] == h->loops) return false;
     for (uint32_t n = 0; n < i->nregions; n++) {
@@ -130,7 +133,8 @@ static void choose(hoisting *h, instr_list *out) {
     for (uint32_t k = out->len; k-- > 0;) {
         const simt_instr_info *i = at(h, out->data[k]);
         bool leave = is_dear(h, i);
-        for (uint32_t n = 0; n < i->nresults; n++) leave |= h->needed.data[i->results[n]] == h->loops;
+        for (uint32_t n = 0; n < i->nresults; n++)
+            leave |= h->needed.data[i->results[n]] == h->loops;
         if (leave) need(h, i);
         if (leave) out->data[--first] = out->data[k];
         else h->gone.data[out->data[k]] = 0;
@@ -151,14 +155,15 @@ static void take(hoisting *h, simt_region body) {
     r->instrs.len = n;
 }
 
-// ---- The first round -------------------------------------------------------------------------------------
+// ---- The first round ----------------------------------------------------------------------------
 typedef enum { ROUNDS_SOME, ROUNDS_ASKED, ROUNDS_UNKNOWN } rounds;
 
 // WHILE: a test that only passes on what it got tells its first outcome before.
 static rounds first_round(const hoisting *h, const simt_instr_info *i, simt_value *condition) {
     simt_constant lo, hi;
     if (i->op == SIMT_FOR) {
-        bool known = simt_constant_of(h->f, i->args[0], &lo) && simt_constant_of(h->f, i->args[1], &hi);
+        bool known = simt_constant_of(h->f, i->args[0], &lo) &&
+                     simt_constant_of(h->f, i->args[1], &hi);
         return known && lo.i < hi.i ? ROUNDS_SOME : known ? ROUNDS_UNKNOWN : ROUNDS_ASKED;
     }
     const simt_region_info *test = region(h, i->regions[0]);
@@ -188,7 +193,8 @@ static void yield(hoisting *h, simt_region r, const simt_value *values, uint32_t
     simt_region_add(h->f, r, simt_instr_new(h->f, SIMT_YIELD, values, n, NULL, 0, from));
 }
 
-// The loop and what left it under the condition, which gives what the loop gave to those that read it.
+// The loop and what left it under the condition, which gives what the loop gave to those that read
+// it.
 static void guard(hoisting *h, simt_instr loop, simt_value condition, const instr_list *before,
                   instr_list *to) {
     uint32_t n = at(h, loop)->nresults, first = at(h, loop)->op == SIMT_FOR ? 3 : 0;
@@ -207,15 +213,15 @@ static void guard(hoisting *h, simt_instr loop, simt_value condition, const inst
     VEC_PUSH(h->a, to, i);
 }
 
-// ---- Before copies ---------------------------------------------------------------------------------------
-// Copies into shared memory that stand before the loop wait for the indices of their rows: what the loop's rows have themselves is asked
-// for before those, so that neither waits for the other.
+// ---- Before copies ------------------------------------------------------------------------------
+// Copies into shared memory that stand before the loop wait for the indices of their rows: what the
+// loop's rows have themselves is asked for before those, so that neither waits for the other.
 //     if lo < hi { i = ld index }  copy x[i]  if lo < hi { a = ld row; for (…) { … } }
 //  →  if lo < hi { i = ld index }  if lo < hi { a = ld row; copy x[i]; for (…) { … } }
 typedef struct {
     hoisting *h;
-    bool *made;     // per value: by a load of the list, or for one
-    bool copies;    // what was met last does
+    bool *made;    // per value: by a load of the list, or for one
+    bool copies;   // what was met last does
 } early;
 
 // That it is made of something loaded, or read under a condition.
@@ -223,16 +229,19 @@ static bool is_loaded(const hoisting *h, simt_value v, uint32_t depth) {
     simt_instr def = h->f->values.data[v].def;
     const simt_instr_info *i = def ? at(h, def) : NULL;
     bool loaded = i && (i->op == SIMT_LD || i->op == SIMT_IF);
-    for (uint32_t n = 0; i && !loaded && depth > 0 && n < i->nargs; n++) loaded = is_loaded(h, i->args[n], depth - 1);
+    for (uint32_t n = 0; i && !loaded && depth > 0 && n < i->nargs; n++)
+        loaded = is_loaded(h, i->args[n], depth - 1);
     return loaded;
 }
 
-// Copies, what meets before them, and what neither reads nor writes anything that they or others may change.
+// Copies, what meets before them, and what neither reads nor writes anything that they or others
+// may change.
 static bool may_pass(early *e, const simt_instr_info *i) {
     enum { DEPTH = 6 };   // of an address
     e->copies |= i->op == SIMT_COPY && is_loaded(e->h, i->args[1], DEPTH);
     bool copies = i->op == SIMT_COPY || i->op == SIMT_COPY_END || i->op == SIMT_BARRIER,
-         plain = i->op == SIMT_IF || i->op == SIMT_YIELD || simt_op_table(i->op)->flags == SIMT_PURE || (i->op == SIMT_LD && i->mem.invariant);
+         plain = i->op == SIMT_IF || i->op == SIMT_YIELD ||
+                 simt_op_table(i->op)->flags == SIMT_PURE || (i->op == SIMT_LD && i->mem.invariant);
     for (uint32_t n = 0; n < i->nregions && plain; n++)
         for (uint32_t k = 0; k < region(e->h, i->regions[n])->instrs.len; k++)
             plain = plain && may_pass(e, at(e->h, region(e->h, i->regions[n])->instrs.data[k]));
@@ -246,34 +255,44 @@ static bool reads(const simt_value *args, uint32_t nargs, const simt_instr_info 
     return false;
 }
 
-static bool some_reads(const early *e, const instr_list *loads, simt_instr loop, const simt_instr_info *of) {
+static bool some_reads(const early *e, const instr_list *loads, simt_instr loop,
+                       const simt_instr_info *of) {
     bool any = reads(at(e->h, loop)->args, 2, of);   // the condition
-    for (uint32_t k = 0; k < loads->len; k++) any |= reads(at(e->h, loads->data[k])->args, at(e->h, loads->data[k])->nargs, of);
+    for (uint32_t k = 0; k < loads->len; k++)
+        any |= reads(at(e->h, loads->data[k])->args, at(e->h, loads->data[k])->nargs, of);
     return any;
 }
 
-static bool goes_along(const simt_instr_info *i) { return i->op == SIMT_IF || simt_op_table(i->op)->flags & SIMT_WRITES; }
+static bool goes_along(const simt_instr_info *i) {
+    return i->op == SIMT_IF || simt_op_table(i->op)->flags & SIMT_WRITES;
+}
 
-// Where in the list they may stand: before the first copies that they may; the list's length: before none.
-static uint32_t place_before_copies(early *e, const instr_list *loads, simt_instr loop, const instr_list *to) {
+// Where in the list they may stand: before the first copies that they may; the list's length:
+// before none.
+static uint32_t place_before_copies(early *e, const instr_list *loads, simt_instr loop,
+                                    const instr_list *to) {
     uint32_t place = to->len;
     for (uint32_t k = to->len; k > 0; k--) {
         simt_instr_info *i = at(e->h, to->data[k - 1]);
         e->copies = false;
-        if (!may_pass(e, i) || some_reads(e, loads, loop, i) || (goes_along(i) && i->nresults)) break;
+        if (!may_pass(e, i) || some_reads(e, loads, loop, i) || (goes_along(i) && i->nresults))
+            break;
         if (e->copies) place = k - 1;
     }
     return place;
 }
 
-// Loads of several numbers that stay, and what they are made of; what is made of them is not waited for there.
+// Loads of several numbers that stay, and what they are made of; what is made of them is not waited
+// for there.
 static void find_loads(early *e, const instr_list *before, instr_list *loads, instr_list *rest) {
     uint32_t first = before->len;
     simt_instr *taken = ARENA_ARRAY(e->h->a, simt_instr, before->len + 1);
     for (uint32_t k = before->len; k-- > 0;) {
         const simt_instr_info *i = at(e->h, before->data[k]);
-        bool load = i->op == SIMT_LD && i->mem.invariant && simt_typeof(e->h->f, i->results[0]).lanes > 1,
-             needed = simt_op_table(i->op)->flags == SIMT_PURE && i->nresults && e->made[i->results[0]];
+        bool load = i->op == SIMT_LD && i->mem.invariant &&
+                    simt_typeof(e->h->f, i->results[0]).lanes > 1,
+             needed = simt_op_table(i->op)->flags == SIMT_PURE && i->nresults &&
+                      e->made[i->results[0]];
         if (!load && !needed) continue;
         for (uint32_t n = 0; n < i->nargs; n++) e->made[i->args[n]] = true;
         taken[--first] = before->data[k];
@@ -290,12 +309,16 @@ static void replace(hoisting *h, simt_instr_info *i, const simt_value *by) {
     for (uint32_t n = 0; n < i->nargs; n++) args[n] = by[i->args[n]] ? by[i->args[n]] : i->args[n];
     i->args = args;
     for (uint32_t n = 0; n < i->nregions; n++)
-        for (uint32_t k = 0; k < region(h, i->regions[n])->instrs.len; k++) replace(h, at(h, region(h, i->regions[n])->instrs.data[k]), by);
+        for (uint32_t k = 0; k < region(h, i->regions[n])->instrs.len; k++)
+            replace(h, at(h, region(h, i->regions[n])->instrs.data[k]), by);
 }
 
 static bool is_alike(const hoisting *h, const simt_instr_info *x, const simt_instr_info *y) {
-    bool alike = x->op == y->op && x->aux == y->aux && x->imm.i == y->imm.i && x->nargs == y->nargs && x->mem.scale == y->mem.scale &&
-                 x->mem.align == y->mem.align && simt_type_equal(simt_typeof(h->f, x->results[0]), simt_typeof(h->f, y->results[0]));
+    bool alike = x->op == y->op && x->aux == y->aux && x->imm.i == y->imm.i &&
+                 x->nargs == y->nargs && x->mem.scale == y->mem.scale &&
+                 x->mem.align == y->mem.align &&
+                 simt_type_equal(simt_typeof(h->f, x->results[0]),
+                                 simt_typeof(h->f, y->results[0]));
     for (uint32_t n = 0; n < x->nargs && alike; n++) alike = x->args[n] == y->args[n];
     return alike;
 }
@@ -307,7 +330,8 @@ static void make_one(hoisting *h, instr_list *loads, const instr_list *rest, sim
     for (uint32_t k = 0, same; k < loads->len; k++) {
         simt_instr_info *i = at(h, loads->data[k]);
         replace(h, i, by);
-        for (same = 0; same < n && !is_alike(h, at(h, loads->data[same]), i); same++) {}
+        for (same = 0; same < n && !is_alike(h, at(h, loads->data[same]), i); same++) {
+        }
         if (same < n) by[i->results[0]] = at(h, loads->data[same])->results[0];
         else loads->data[n++] = loads->data[k];
     }
@@ -321,12 +345,16 @@ static void go_before_copies(hoisting *h, simt_instr loop, instr_list *before, i
     early e = {.h = h, .made = ARENA_ARRAY(h->a, bool, h->f->values.len)};
     instr_list all = {0}, rest = {0};
     find_loads(&e, before, &all, &rest);
-    uint32_t place = all.len && at(h, loop)->op == SIMT_FOR ? place_before_copies(&e, &all, loop, to) : to->len, kept = place;
+    uint32_t place = all.len && at(h, loop)->op == SIMT_FOR
+                         ? place_before_copies(&e, &all, loop, to)
+                         : to->len,
+             kept = place;
     if (place == to->len) return;
     make_one(h, &all, &rest, loop);
     for (uint32_t k = 0; k < all.len; k++)
         if (at(h, all.data[k])->op == SIMT_LD) at(h, all.data[k])->mem.pinned = true;
-    VEC_PUSH(h->a, &all, simt_instr_new(h->f, SIMT_WARP_SYNC, NULL, 0, NULL, 0, at(h, loop)->at));   // which no assembler has them pass
+    // which no assembler has them pass
+    VEC_PUSH(h->a, &all, simt_instr_new(h->f, SIMT_WARP_SYNC, NULL, 0, NULL, 0, at(h, loop)->at));
     for (uint32_t k = place; k < to->len; k++) {
         if (goes_along(at(h, to->data[k]))) VEC_PUSH(h->a, &all, to->data[k]);
         else to->data[kept++] = to->data[k];
@@ -336,7 +364,7 @@ static void go_before_copies(hoisting *h, simt_instr loop, instr_list *before, i
     *before = all;
 }
 
-// ---- Loops -----------------------------------------------------------------------------------------------
+// ---- Loops --------------------------------------------------------------------------------------
 static void hoist(hoisting *h, simt_instr loop, instr_list *to) {
     simt_region body = at(h, loop)->regions[at(h, loop)->nregions - 1];
     simt_value condition = 0;

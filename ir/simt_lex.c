@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_inner(char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '$'; }
 
@@ -43,7 +45,8 @@ static void skip_blanks(simt_lexer *x) {
     }
 }
 
-// Digits, letters and points; a sign belongs to it behind the e of a decimal or the p of a hexadecimal exponent.
+// Digits, letters and points; a sign belongs to it behind the e of a decimal or the p of a
+// hexadecimal exponent.
 static uint32_t number_end(const simt_lexer *x, uint32_t start) {
     bool hex = at(x, start) == '0' && (at(x, start + 1) | 32) == 'x';
     uint32_t end = start;
@@ -82,7 +85,8 @@ void simt_lex_next(simt_lexer *x) {
     if (start >= x->file->length) set_token(x, TOKEN_END, start);
     else if (is_letter(c)) set_token(x, TOKEN_NAME, name_end(x, start));
     else if (is_digit(c)) set_token(x, TOKEN_NUMBER, number_end(x, start));
-    else if (c == '%' && is_inner(at(x, start + 1))) set_token(x, TOKEN_VALUE, name_end(x, start + 1));
+    else if (c == '%' && is_inner(at(x, start + 1)))
+        set_token(x, TOKEN_VALUE, name_end(x, start + 1));
     else if (c == '-' && at(x, start + 1) == '>') set_token(x, TOKEN_ARROW, start + 2);
     else if (c && strchr("(){},:=*+-", c)) set_token(x, TOKEN_SIGN, start + 1);
     else unknown_byte(x, c);
@@ -98,8 +102,9 @@ void simt_lex_expected(simt_lexer *x, const char *what) {
     if (t.kind == TOKEN_END) simt_lex_fail(x, E0951, t, "%s is expected, but the text ends", what);
     else if (t.kind == TOKEN_ARROW) simt_lex_fail(x, E0951, t, "%s is expected, not '->'", what);
     else
-        simt_lex_fail(x, E0951, t, "%s is expected, not '%s%.*s'", what, t.kind == TOKEN_VALUE ? "%" : "",
-                      (int)(t.length < 60 ? t.length : 60), t.text);
+        simt_lex_fail(x, E0951, t, "%s is expected, not '%s%.*s'", what,
+                      t.kind == TOKEN_VALUE ? "%" : "", (int)(t.length < 60 ? t.length : 60),
+                      t.text);
 }
 
 bool simt_lex_is(const simt_lexer *x, char sign) {
@@ -108,8 +113,8 @@ bool simt_lex_is(const simt_lexer *x, char sign) {
 
 bool simt_lex_is_word(const simt_lexer *x, const char *word) {
     simt_token t = x->token;
-    return t.kind == TOKEN_NAME && t.text[0] == word[0] && t.length == strlen(word)
-           && !memcmp(t.text, word, t.length);
+    return t.kind == TOKEN_NAME && t.text[0] == word[0] && t.length == strlen(word) &&
+           !memcmp(t.text, word, t.length);
 }
 
 bool simt_lex_take(simt_lexer *x, char sign) {

@@ -27,8 +27,8 @@ static uint64_t unsigned_literal(simt_lexer *x, uint64_t limit) {
             return 0;
         }
         if (value > (UINT64_MAX - digit) / base || value * base + digit > limit) {
-            simt_lex_fail(x, E0953, t, "'%.*s' is out of range", (int)(t.length < 60 ? t.length : 60),
-                          t.text);
+            simt_lex_fail(x, E0953, t, "'%.*s' is out of range",
+                          (int)(t.length < 60 ? t.length : 60), t.text);
             return 0;
         }
         value = value * base + digit;
@@ -37,7 +37,9 @@ static uint64_t unsigned_literal(simt_lexer *x, uint64_t limit) {
     return value;
 }
 
-uint32_t simt_parse_u32(simt_lexer *x, uint32_t limit) { return (uint32_t)unsigned_literal(x, limit); }
+uint32_t simt_parse_u32(simt_lexer *x, uint32_t limit) {
+    return (uint32_t)unsigned_literal(x, limit);
+}
 
 static bool is_hex(const simt_lexer *x) {
     return x->token.kind == TOKEN_NUMBER && x->token.length > 2 && (x->token.text[1] | 32) == 'x';
@@ -80,8 +82,8 @@ double simt_parse_float(simt_lexer *x, simt_element e) {
     if (simt_lex_take_word(x, "bits")) {
         simt_lex_need(x, ':');
         uint32_t bits = simt_element_bits(e);
-        return simt_float_from_bits(e,
-                                    unsigned_literal(x, bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1));
+        return simt_float_from_bits(
+            e, unsigned_literal(x, bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1));
     }
     bool minus = simt_lex_take(x, '-');
     double value = simt_lex_take_word(x, "inf")   ? INFINITY

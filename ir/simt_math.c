@@ -1,5 +1,5 @@
-// The scalar maths library: functions of math.simt, embedded as text. Only what is asked for is read, and what that
-// calls, each once for a module.
+// The scalar maths library: functions of math.simt, embedded as text. Only what is asked for is
+// read, and what that calls, each once for a module.
 #include "simt_lex.h"
 
 #include <string.h>

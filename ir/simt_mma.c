@@ -1,10 +1,11 @@
-// The matrix operations of a warp and who holds which element of their operands: mma.def says it in formulas.
+// The matrix operations of a warp and who holds which element of their operands: mma.def says it in
+// formulas.
 #include "simt.h"
 
 const simt_mma_info *simt_mma_table(simt_mma k) {
     static const simt_mma_info table[SIMT_MMA_COUNT] = {
-#define MMA(id, shape, operand, m, n, k, element, a, b, needs, warps, by, roundings)                         \
-    {shape "." operand, shape, operand,   m,    n,         k,                                                \
+#define MMA(id, shape, operand, m, n, k, element, a, b, needs, warps, by, roundings)               \
+    {shape "." operand, shape, operand,   m,           n,         k,                               \
      SIMT_##element,    warps, roundings, GPU_##needs, {a, b, 4}, SIMT_MMA_##by},
 #include "mma.def"
 #undef MMA
@@ -12,14 +13,19 @@ const simt_mma_info *simt_mma_table(simt_mma k) {
     return &table[k];
 }
 
-bool simt_mma_runs(simt_mma k, const gpu_arch *on) { return gpu_has(on, (gpu_feature)simt_mma_table(k)->needs); }
+bool simt_mma_runs(simt_mma k, const gpu_arch *on) {
+    return gpu_has(on, (gpu_feature)simt_mma_table(k)->needs);
+}
 
 simt_type simt_mma_type(simt_mma k, simt_mma_operand o) {
     const simt_mma_info *m = simt_mma_table(k);
     return (simt_type){o == SIMT_MMA_C ? SIMT_F32 : m->element, m->held[o]};
 }
 
-uint32_t simt_mma_word(simt_mma k) { return 32 / simt_element_bits((simt_element)simt_mma_table((simt_mma)simt_mma_table(k)->by)->element); }
+uint32_t simt_mma_word(simt_mma k) {
+    return 32 / simt_element_bits(
+                    (simt_element)simt_mma_table((simt_mma)simt_mma_table(k)->by)->element);
+}
 
 uint32_t simt_mma_piece_bytes(simt_mma k) {
     const simt_mma_info *m = simt_mma_table(k);

@@ -5,7 +5,7 @@
 
 const simt_op_info *simt_op_table(simt_op op) {
     static const simt_op_info table[SIMT_OP_COUNT] = {
-#define SIMT_OP(op, text, args, results, rule, takes, flags)                                                 \
+#define SIMT_OP(op, text, args, results, rule, takes, flags)                                       \
     [SIMT_##op] = {text, args, results, rule, SIMT_TAKES_##takes, flags},
 #include "simt.def"
 #undef SIMT_OP
@@ -72,8 +72,8 @@ simt_value simt_param(simt_func *f, const char *name, simt_type type, uint32_t f
     if (f->params.len >= UINT16_MAX) ICE("too many parameters of '%s'", f->name);
     arena *a = f->module->arena;
     const char *own = name ? arena_strdup(a, name) : NULL;
-    simt_value v =
-        value_new(f, (simt_value_info){.type = type, .index = (uint16_t)f->params.len, .name = own});
+    simt_value v = value_new(
+        f, (simt_value_info){.type = type, .index = (uint16_t)f->params.len, .name = own});
     VEC_PUSH(a, &f->params, ((simt_param_info){own, v, flags}));
     return v;
 }
@@ -86,7 +86,8 @@ simt_region simt_region_new(simt_func *f) {
 simt_value simt_region_param(simt_func *f, simt_region r, simt_type t) {
     uint32_t index = f->regions.data[r].params.len;
     if (index >= UINT16_MAX) ICE("too many parameters of a region in '%s'", f->name);
-    simt_value v = value_new(f, (simt_value_info){.type = t, .region = r, .index = (uint16_t)index});
+    simt_value v = value_new(f,
+                             (simt_value_info){.type = t, .region = r, .index = (uint16_t)index});
     VEC_PUSH(f->module->arena, &f->regions.data[r].params, v);
     return v;
 }
@@ -103,8 +104,8 @@ simt_instr simt_instr_new(simt_func *f, simt_op op, const simt_value *args, uint
     i.results = ARENA_ARRAY(a, simt_value, nresults);
     if (nargs) memcpy(i.args, args, nargs * sizeof *args);
     for (uint32_t k = 0; k < nresults; k++)
-        i.results[k] =
-            value_new(f, (simt_value_info){.type = results[k], .def = handle, .index = (uint16_t)k});
+        i.results[k] = value_new(
+            f, (simt_value_info){.type = results[k], .def = handle, .index = (uint16_t)k});
     VEC_PUSH(a, &f->instrs, i);
     return handle;
 }

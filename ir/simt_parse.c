@@ -1,11 +1,11 @@
-// Reads SIMT text: the module and the heads of its functions first, then their bodies, so that calls may look
-// forward. SIMT.md specifies it. What it gives has the structure that simt_print relies on; whether it is right is
-// for simt_verify to say.
+// Reads SIMT text: the module and the heads of its functions first, then their bodies, so that
+// calls may look forward. SIMT.md specifies it. What it gives has the structure that simt_print
+// relies on; whether it is right is for simt_verify to say.
 #include "simt_parse.h"
 
 #include <string.h>
 
-// ---- Names -----------------------------------------------------------------------------------------------
+// ---- Names --------------------------------------------------------------------------------------
 static simt_name *name_slot(simt_names *t, const char *text, uint32_t length) {
     uint32_t hash = 2166136261u;
     for (uint32_t k = 0; k < length; k++) hash = (hash ^ (unsigned char)text[k]) * 16777619u;
@@ -18,10 +18,11 @@ static simt_name *name_slot(simt_names *t, const char *text, uint32_t length) {
 static void names_grow(arena *a, simt_names *t) {
     if (t->used * 2 < t->size) return;
     simt_names old = *t;
-    *t = (simt_names){ARENA_ARRAY(a, simt_name, old.size ? old.size * 2 : 32), old.size ? old.size * 2 : 32,
-                      old.used};
+    *t = (simt_names){ARENA_ARRAY(a, simt_name, old.size ? old.size * 2 : 32),
+                      old.size ? old.size * 2 : 32, old.used};
     for (uint32_t k = 0; k < old.size; k++)
-        if (old.slots[k].value) *name_slot(t, old.slots[k].text, old.slots[k].length) = old.slots[k];
+        if (old.slots[k].value)
+            *name_slot(t, old.slots[k].text, old.slots[k].length) = old.slots[k];
 }
 
 static bool is_number(simt_token t) {
@@ -59,15 +60,18 @@ static simt_value look_up(simt_parser *p, simt_token t) {
     names_grow(p->lex.arena, p->names);
     simt_value v = name_slot(p->names, t.text, t.length)->value;
     if (v) return v;
-    diagnostic *d = simt_lex_fail(&p->lex, E0952, t, "'%%%.*s' is not defined before its use in '%s'",
-                                  (int)t.length, t.text, p->func->name);
+    diagnostic *d = simt_lex_fail(&p->lex, E0952, t,
+                                  "'%%%.*s' is not defined before its use in '%s'", (int)t.length,
+                                  t.text, p->func->name);
     VEC(const char *) known = {0};
     for (uint32_t k = 0; k < p->names->size; k++) {
         const simt_name *n = &p->names->slots[k];
         if (n->value && n->length < 64)
             VEC_PUSH(p->lex.arena, &known, arena_strndup(p->lex.arena, n->text, n->length));
     }
-    const char *near = is_number(t) ? NULL : closest_name(simt_lex_copy(&p->lex, t), known.data, known.len);
+    const char *near = is_number(t)
+                           ? NULL
+                           : closest_name(simt_lex_copy(&p->lex, t), known.data, known.len);
     if (near) diag_help(d, "did you mean '%%%s'?", near);
     return 0;
 }
@@ -77,7 +81,7 @@ simt_value simt_parse_value(simt_parser *p) {
     return p->lex.failed ? 0 : look_up(p, t);
 }
 
-// ---- Types and lists -------------------------------------------------------------------------------------
+// ---- Types and lists ----------------------------------------------------------------------------
 static bool type_from_text(const char *text, uint32_t length, simt_type *out) {
     for (uint32_t e = SIMT_NONE + 1; e < SIMT_ELEMENT_COUNT; e++) {
         const char *element = simt_element_text(e);
@@ -87,14 +91,16 @@ static bool type_from_text(const char *text, uint32_t length, simt_type *out) {
         else if (length == n + 2 && text[n] == 'x') lanes = (uint32_t)(text[n + 1] - '0');
         else if (length == n + 3 && !memcmp(text + n, "x16", 3)) lanes = 16;
         *out = (simt_type){(uint8_t)e, (uint8_t)lanes};
-        if (lanes && lanes < 100 && !(lanes == 1 && length > n) && simt_type_valid(*out)) return true;
+        if (lanes && lanes < 100 && !(lanes == 1 && length > n) && simt_type_valid(*out))
+            return true;
     }
     return false;
 }
 
 simt_type simt_parse_type(simt_parser *p) {
     simt_type t = SIMT_T(I32);
-    if (p->lex.token.kind == TOKEN_NAME && type_from_text(p->lex.token.text, p->lex.token.length, &t))
+    if (p->lex.token.kind == TOKEN_NAME &&
+        type_from_text(p->lex.token.text, p->lex.token.length, &t))
         simt_lex_next(&p->lex);
     else simt_lex_expected(&p->lex, "a type");
     return t;
@@ -114,7 +120,7 @@ void simt_parse_types(simt_parser *p, simt_types *out) {
     if (list) simt_lex_need(&p->lex, ')');
 }
 
-// ---- Functions -------------------------------------------------------------------------------------------
+// ---- Functions ----------------------------------------------------------------------------------
 typedef struct {
     simt_func *func;
     simt_names names;
@@ -152,7 +158,8 @@ static void parse_kernel_attributes(simt_parser *p) {
         p->func->occupancy = simt_parse_u32(&p->lex, UINT32_MAX);
         p->func->fits = simt_lex_take_word(&p->lex, "fit");
     }
-    if (simt_lex_take_word(&p->lex, "shared")) p->func->shared_bytes = simt_parse_u32(&p->lex, UINT32_MAX);
+    if (simt_lex_take_word(&p->lex, "shared"))
+        p->func->shared_bytes = simt_parse_u32(&p->lex, UINT32_MAX);
 }
 
 static simt_token module_or_function_name(simt_parser *p) {
@@ -165,7 +172,8 @@ static simt_token module_or_function_name(simt_parser *p) {
 // Leaves the lexer at the brace of the body.
 static void parse_head(simt_parser *p, simt_names *names) {
     bool kernel = simt_lex_take_word(&p->lex, "kernel");
-    if (!kernel && !simt_lex_take_word(&p->lex, "func")) simt_lex_expected(&p->lex, "'func' or 'kernel'");
+    if (!kernel && !simt_lex_take_word(&p->lex, "func"))
+        simt_lex_expected(&p->lex, "'func' or 'kernel'");
     simt_token name = module_or_function_name(p);
     if (p->lex.failed) return;
     const char *text = simt_lex_copy(&p->lex, name);
@@ -182,7 +190,8 @@ static void parse_head(simt_parser *p, simt_names *names) {
     simt_lex_next(&p->lex);
     simt_types results = {0};
     simt_parse_types(p, &results);
-    for (uint32_t k = 0; k < results.len; k++) VEC_PUSH(p->lex.arena, &p->func->results, results.data[k]);
+    for (uint32_t k = 0; k < results.len; k++)
+        VEC_PUSH(p->lex.arena, &p->func->results, results.data[k]);
 }
 
 static void skip_body(simt_parser *p) {

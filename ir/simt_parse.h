@@ -4,13 +4,14 @@
 
 #include "simt_lex.h"
 
-// ---- simt_literal.c --------------------------------------------------------------------------------------
+// ---- simt_literal.c -----------------------------------------------------------------------------
 uint32_t simt_parse_u32(simt_lexer *x, uint32_t limit);
-int64_t simt_parse_int(simt_lexer *x, simt_element e); // of an integer type: its range, or its bits in hex
-int64_t simt_parse_offset(simt_lexer *x);                   // + N, - N or nothing
+// of an integer type: its range, or its bits in hex
+int64_t simt_parse_int(simt_lexer *x, simt_element e);
+int64_t simt_parse_offset(simt_lexer *x);   // + N, - N or nothing
 double simt_parse_float(simt_lexer *x, simt_element e);
 
-// ---- simt_parse.c ----------------------------------------------------------------------------------------
+// ---- simt_parse.c -------------------------------------------------------------------------------
 enum { SIMT_MAX_LIST = 10000 };   // values, parameters, types in one list
 
 typedef struct {
@@ -21,7 +22,7 @@ typedef struct {
 typedef struct {
     simt_name *slots;   // value 0: free
     uint32_t size, used;
-} simt_names;           // of the values of one function, by their text
+} simt_names;   // of the values of one function, by their text
 
 typedef VEC(simt_token) simt_tokens;
 typedef VEC(simt_value) simt_values;
@@ -36,14 +37,15 @@ typedef struct {
 } simt_parser;
 
 void simt_parse_bind(simt_parser *p, simt_token name, simt_value v);   // a value is defined
-simt_value simt_parse_value(simt_parser *p);                           // a value is used; 0 after a fault
+// a value is used; 0 after a fault
+simt_value simt_parse_value(simt_parser *p);
 simt_type simt_parse_type(simt_parser *p);
-void simt_parse_types(simt_parser *p, simt_types *out);                // T or (T, T)
-simt_token simt_parse_name(simt_parser *p);                            // %name, not looked up
+void simt_parse_types(simt_parser *p, simt_types *out);   // T or (T, T)
+simt_token simt_parse_name(simt_parser *p);               // %name, not looked up
 // Reads on behind a comma and says whether a list goes on; a list too long is a fault.
 bool simt_parse_more(simt_parser *p, uint32_t so_far);
 
-// ---- simt_parse_op.c -------------------------------------------------------------------------------------
+// ---- simt_parse_op.c ----------------------------------------------------------------------------
 void simt_parse_region(simt_parser *p, simt_region r);   // braces and what is in them
 
 #endif

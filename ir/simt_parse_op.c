@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// ---- Words -----------------------------------------------------------------------------------------------
+// ---- Words --------------------------------------------------------------------------------------
 static void unknown_word(simt_parser *p, const char *what, const char *const *words, uint32_t n) {
     simt_token t = p->lex.token;
     if (t.kind != TOKEN_NAME) {
@@ -25,8 +25,12 @@ static uint32_t parse_word(simt_parser *p, const char *what, simt_words words) {
 
 static const char *aux_name(simt_written_aux aux) {
     static const char *const names[] = {
-        [AUX_NONE] = "", [AUX_SREG] = "a special register", [AUX_PREDICATE] = "a predicate",
-        [AUX_ATOMIC] = "an atomic operation", [AUX_SCOPE] = "a scope", [AUX_MMA] = "a matrix operation",
+        [AUX_NONE] = "",
+        [AUX_SREG] = "a special register",
+        [AUX_PREDICATE] = "a predicate",
+        [AUX_ATOMIC] = "an atomic operation",
+        [AUX_SCOPE] = "a scope",
+        [AUX_MMA] = "a matrix operation",
     };
     return names[aux];
 }
@@ -41,14 +45,14 @@ static simt_op parse_op(simt_parser *p) {
     return SIMT_YIELD;
 }
 
-// ---- Plain operations ------------------------------------------------------------------------------------
+// ---- Plain operations ---------------------------------------------------------------------------
 typedef struct {
     simt_op op;
     simt_token at;         // the word of the operation
     simt_tokens results;   // their names
     simt_values args;
-    simt_types types;      // of the results
-    simt_instr_info info;  // attributes
+    simt_types types;       // of the results
+    simt_instr_info info;   // attributes
 } statement;
 
 static void need_results(simt_parser *p, const statement *s) {
@@ -61,7 +65,8 @@ static simt_instr add_instr(simt_parser *p, simt_region r, const statement *s) {
     need_results(p, s);
     if (p->lex.failed) return 0;
     span at = simt_lex_span(&p->lex, s->at);
-    simt_instr i = simt_instr_new(p->func, s->op, s->args.data, s->args.len, s->types.data, s->types.len, at);
+    simt_instr i = simt_instr_new(p->func, s->op, s->args.data, s->args.len, s->types.data,
+                                  s->types.len, at);
     simt_instr_info *info = &p->func->instrs.data[i];
     info->aux = s->info.aux;
     info->imm = s->info.imm;
@@ -122,7 +127,8 @@ static void parse_constant(simt_parser *p, statement *s) {
 static void parse_imm(simt_parser *p, statement *s, simt_written_imm imm) {
     simt_lexer *x = &p->lex;
     switch (imm) {
-    case IMM_NONE: case IMM_CALLEE: break;
+    case IMM_NONE:
+    case IMM_CALLEE: break;
     case IMM_CONST: parse_constant(p, s); break;
     case IMM_OFFSET: s->info.imm.i = simt_parse_u32(x, UINT32_MAX); break;
     case IMM_LANE:
@@ -164,7 +170,8 @@ static void find_result_type(simt_parser *p, statement *s, simt_written_type wri
     if (!s->types.len) VEC_PUSH(p->lex.arena, &s->types, result);
 }
 
-static void check_written_type(simt_parser *p, const statement *s, simt_written_type written, simt_type t) {
+static void check_written_type(simt_parser *p, const statement *s, simt_written_type written,
+                               simt_type t) {
     if (p->lex.failed || (written != TYPE_OF_ARG0 && written != TYPE_OF_ARG1)) return;
     simt_type arg = simt_typeof(p->func, s->args.data[written == TYPE_OF_ARG1]);
     if (!simt_type_equal(t, arg))
@@ -188,7 +195,7 @@ static void parse_plain(simt_parser *p, simt_region r, statement *s) {
     bind_results(p, add_instr(p, r, s), s);
 }
 
-// ---- Control ---------------------------------------------------------------------------------------------
+// ---- Control ------------------------------------------------------------------------------------
 typedef struct {
     simt_tokens names;
     simt_types types;
@@ -229,7 +236,8 @@ static void parse_for(simt_parser *p, simt_region r, statement *s) {
     if (p->lex.failed) return;
     p->func->instrs.data[i].aux = rolled ? SIMT_LOOP_ROLLED : SIMT_LOOP_FREE;
     simt_region body = simt_instr_regions(p->func, i, 1)[0];
-    simt_parse_bind(p, index, simt_region_param(p->func, body, simt_typeof(p->func, s->args.data[0])));
+    simt_parse_bind(p, index,
+                    simt_region_param(p->func, body, simt_typeof(p->func, s->args.data[0])));
     bind_carried(p, body, &c);
     simt_parse_region(p, body);
     bind_results(p, i, s);
@@ -247,8 +255,8 @@ static void parse_while(simt_parser *p, simt_region r, statement *s) {
     simt_lex_need_word(&p->lex, "do");
     if (simt_lex_is(&p->lex, '(')) parse_carried(p, &second, NULL);
     if (first.names.len != second.names.len)
-        simt_lex_fail(&p->lex, E0951, s->at, "the regions of 'while' take %u and %u values", first.names.len,
-                      second.names.len);
+        simt_lex_fail(&p->lex, E0951, s->at, "the regions of 'while' take %u and %u values",
+                      first.names.len, second.names.len);
     bind_carried(p, regions[1], &second);
     simt_parse_region(p, regions[1]);
     bind_results(p, i, s);
@@ -260,7 +268,8 @@ static void parse_if(simt_parser *p, simt_region r, statement *s) {
         simt_lex_next(&p->lex);
         simt_parse_types(p, &s->types);
     }
-    bool mask = simt_lex_take_word(&p->lex, "mask"), rare = !mask && simt_lex_take_word(&p->lex, "rare");
+    bool mask = simt_lex_take_word(&p->lex, "mask"),
+         rare = !mask && simt_lex_take_word(&p->lex, "rare");
     simt_instr i = add_instr(p, r, s);
     if (p->lex.failed) return;
     p->func->instrs.data[i].aux = mask ? SIMT_IF_MASK : rare ? SIMT_IF_RARE : SIMT_IF_NEEDED;
@@ -323,7 +332,8 @@ void simt_parse_region(simt_parser *p, simt_region r) {
         simt_lex_fail(&p->lex, E0954, p->lex.token, "regions nest deeper than %d", SIMT_MAX_DEPTH);
     p->depth++;
     simt_lex_need(&p->lex, '{');
-    while (!p->lex.failed && p->lex.token.kind != TOKEN_END && !simt_lex_is(&p->lex, '}')) parse_instr(p, r);
+    while (!p->lex.failed && p->lex.token.kind != TOKEN_END && !simt_lex_is(&p->lex, '}'))
+        parse_instr(p, r);
     statement end = {.op = SIMT_YIELD, .at = p->lex.token};
     if (r != 1 && !p->lex.failed && !is_ended(p->func, r)) add_instr(p, r, &end);
     simt_lex_need(&p->lex, '}');

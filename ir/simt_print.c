@@ -1,5 +1,5 @@
-// Writes SIMT IR as text; SIMT.md specifies it. Values without a name are numbered in order of appearance, so equal
-// programs give equal text.
+// Writes SIMT IR as text; SIMT.md specifies it. Values without a name are numbered in order of
+// appearance, so equal programs give equal text.
 #include "simt_internal.h"
 
 #include <inttypes.h>
@@ -50,8 +50,9 @@ static void print_indent(printer *p) {
     for (uint32_t k = 0; k < p->depth; k++) textbuf_puts(p->out, "  ");
 }
 
-// ---- Literals --------------------------------------------------------------------------------------------
-// Whole numbers as such, others as the shortest decimal that reads back to the same value of this format.
+// ---- Literals -----------------------------------------------------------------------------------
+// Whole numbers as such, others as the shortest decimal that reads back to the same value of this
+// format.
 static void print_decimal(textbuf *out, simt_element e, double x) {
     if (e == SIMT_F64) {
         textbuf_double(out, x);
@@ -81,7 +82,7 @@ static void print_constant(printer *p, const simt_instr_info *i) {
     else textbuf_printf(p->out, "%" PRId64, i->imm.i);
 }
 
-// ---- Instructions ----------------------------------------------------------------------------------------
+// ---- Instructions -------------------------------------------------------------------------------
 static void print_region(printer *p, simt_region r);
 
 static void print_addr(printer *p, const simt_instr_info *i) {
@@ -99,8 +100,12 @@ static void print_mem(printer *p, const simt_instr_info *i) {
 
 static void print_imm(printer *p, const simt_instr_info *i, simt_written_imm imm) {
     switch (imm) {
-    case IMM_NONE: case IMM_CALLEE: break;
-    case IMM_CONST: textbuf_puts(p->out, " "); print_constant(p, i); break;
+    case IMM_NONE:
+    case IMM_CALLEE: break;
+    case IMM_CONST:
+        textbuf_puts(p->out, " ");
+        print_constant(p, i);
+        break;
     case IMM_OFFSET: textbuf_printf(p->out, " %" PRId64, i->imm.i); break;
     case IMM_LANE: textbuf_printf(p->out, ", %" PRId64, i->imm.i); break;
     case IMM_WIDTH: textbuf_printf(p->out, " width %" PRId64, i->imm.i); break;
@@ -129,7 +134,8 @@ static void print_plain(printer *p, const simt_instr_info *i) {
     if (s.mem) print_mem(p, i);
 }
 
-static void print_carried(printer *p, const simt_value *params, const simt_value *init, uint32_t n) {
+static void print_carried(printer *p, const simt_value *params, const simt_value *init,
+                          uint32_t n) {
     textbuf_puts(p->out, "(");
     for (uint32_t k = 0; k < n; k++) {
         if (k) textbuf_puts(p->out, ", ");
@@ -177,7 +183,9 @@ static void print_if(printer *p, const simt_instr_info *i) {
         textbuf_puts(p->out, " -> ");
         print_types(p, types, i->nresults);
     }
-    textbuf_puts(p->out, i->aux == SIMT_IF_MASK ? " mask " : i->aux == SIMT_IF_RARE ? " rare " : " ");
+    textbuf_puts(p->out, i->aux == SIMT_IF_MASK   ? " mask "
+                         : i->aux == SIMT_IF_RARE ? " rare "
+                                                  : " ");
     print_region(p, i->regions[0]);
     if (i->nregions < 2) return;
     textbuf_puts(p->out, " else ");
@@ -225,7 +233,7 @@ static void print_region(printer *p, simt_region r) {
     textbuf_puts(p->out, "}");
 }
 
-// ---- Functions -------------------------------------------------------------------------------------------
+// ---- Functions ----------------------------------------------------------------------------------
 static void print_params(printer *p) {
     textbuf_puts(p->out, "(");
     for (uint32_t k = 0; k < p->func->params.len; k++) {
@@ -241,11 +249,13 @@ static void print_params(printer *p) {
 }
 
 static void print_func(textbuf *out, const simt_func *f) {
-    printer p = {.out = out, .func = f, .numbers = ARENA_ARRAY(f->module->arena, uint32_t, f->values.len)};
+    printer p = {
+        .out = out, .func = f, .numbers = ARENA_ARRAY(f->module->arena, uint32_t, f->values.len)};
     textbuf_printf(out, "\n%s %s", f->kernel ? "kernel" : "func", f->name);
     print_params(&p);
     if (f->kernel) textbuf_printf(out, " block %" PRIu32, f->block);
-    if (f->kernel && f->occupancy) textbuf_printf(out, " occupancy %" PRIu32 "%s", f->occupancy, f->fits ? " fit" : "");
+    if (f->kernel && f->occupancy)
+        textbuf_printf(out, " occupancy %" PRIu32 "%s", f->occupancy, f->fits ? " fit" : "");
     if (f->kernel && f->shared_bytes) textbuf_printf(out, " shared %" PRIu32, f->shared_bytes);
     if (f->results.len) textbuf_puts(out, " -> ");
     if (f->results.len) print_types(&p, f->results.data, f->results.len);

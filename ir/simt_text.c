@@ -6,19 +6,31 @@ static simt_written_form form_of(simt_op op) {
     case SIMT_FOR: return FORM_FOR;
     case SIMT_WHILE: return FORM_WHILE;
     case SIMT_IF: return FORM_IF;
-    case SIMT_YIELD: case SIMT_RETURN: return FORM_LIST;
-    case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: case SIMT_MMA_ROWS_BOTH: return FORM_MMA;
+    case SIMT_YIELD:
+    case SIMT_RETURN: return FORM_LIST;
+    case SIMT_MMA_GROUP:
+    case SIMT_MMA_ROWS:
+    case SIMT_MMA_ROWS_TRANS:
+    case SIMT_MMA_ROWS_BOTH: return FORM_MMA;
     }
     return FORM_PLAIN;
 }
 
 static simt_written_type type_of(simt_op op) {
     switch ((int)op) {
-    case SIMT_CMP: case SIMT_MATCH_ANY: return TYPE_OF_ARG0;
-    case SIMT_ST: case SIMT_ST_SOME: case SIMT_RED: return TYPE_OF_ARG1;
-    case SIMT_SREG: case SIMT_SHARED: case SIMT_ADDR: case SIMT_BALLOT: case SIMT_VOTE_ANY: case SIMT_VOTE_ALL: case SIMT_CALL:
-    case SIMT_MMA:
-        return TYPE_NOT_WRITTEN;
+    case SIMT_CMP:
+    case SIMT_MATCH_ANY: return TYPE_OF_ARG0;
+    case SIMT_ST:
+    case SIMT_ST_SOME:
+    case SIMT_RED: return TYPE_OF_ARG1;
+    case SIMT_SREG:
+    case SIMT_SHARED:
+    case SIMT_ADDR:
+    case SIMT_BALLOT:
+    case SIMT_VOTE_ANY:
+    case SIMT_VOTE_ALL:
+    case SIMT_CALL:
+    case SIMT_MMA: return TYPE_NOT_WRITTEN;
     }
     return simt_op_table(op)->results == 1 ? TYPE_OF_RESULT : TYPE_NOT_WRITTEN;
 }
@@ -27,9 +39,14 @@ static simt_written_aux aux_of(simt_op op) {
     switch ((int)op) {
     case SIMT_SREG: return AUX_SREG;
     case SIMT_CMP: return AUX_PREDICATE;
-    case SIMT_ATOM: case SIMT_RED: return AUX_ATOMIC;
+    case SIMT_ATOM:
+    case SIMT_RED: return AUX_ATOMIC;
     case SIMT_FENCE: return AUX_SCOPE;
-    case SIMT_MMA: case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: case SIMT_MMA_ROWS_BOTH: return AUX_MMA;
+    case SIMT_MMA:
+    case SIMT_MMA_GROUP:
+    case SIMT_MMA_ROWS:
+    case SIMT_MMA_ROWS_TRANS:
+    case SIMT_MMA_ROWS_BOTH: return AUX_MMA;
     }
     return AUX_NONE;
 }
@@ -37,9 +54,15 @@ static simt_written_aux aux_of(simt_op op) {
 static simt_written_imm imm_of(simt_op op) {
     switch ((int)op) {
     case SIMT_CONST: return IMM_CONST;
-    case SIMT_SHARED: case SIMT_COPY_WAIT: return IMM_OFFSET;
-    case SIMT_EXTRACT: case SIMT_INSERT: case SIMT_SLICE: return IMM_LANE;
-    case SIMT_SHFL_IDX: case SIMT_SHFL_UP: case SIMT_SHFL_DOWN: case SIMT_SHFL_BFLY: return IMM_WIDTH;
+    case SIMT_SHARED:
+    case SIMT_COPY_WAIT: return IMM_OFFSET;
+    case SIMT_EXTRACT:
+    case SIMT_INSERT:
+    case SIMT_SLICE: return IMM_LANE;
+    case SIMT_SHFL_IDX:
+    case SIMT_SHFL_UP:
+    case SIMT_SHFL_DOWN:
+    case SIMT_SHFL_BFLY: return IMM_WIDTH;
     case SIMT_COPY: return IMM_BYTES;
     case SIMT_ADDR: return IMM_ADDR;
     case SIMT_CALL: return IMM_CALLEE;
@@ -66,7 +89,8 @@ simt_words simt_aux_words(simt_written_aux aux) {
 #include "mma.def"
     };
 #undef MMA
-    static const char *const scopes[] = {[SIMT_SCOPE_BLOCK] = "block", [SIMT_SCOPE_DEVICE] = "device"};
+    static const char *const scopes[] = {[SIMT_SCOPE_BLOCK] = "block",
+                                         [SIMT_SCOPE_DEVICE] = "device"};
     switch (aux) {
     case AUX_NONE: return (simt_words){NULL, 0};
     case AUX_SREG: return (simt_words){sregs, SREG_COUNT};
@@ -80,7 +104,9 @@ simt_words simt_aux_words(simt_written_aux aux) {
 
 simt_words simt_cache_words(void) {
     static const char *const caches[] = {
-        [SIMT_CACHE_DEFAULT] = "default", [SIMT_CACHE_STREAM] = "stream", [SIMT_CACHE_REUSE] = "reuse",
+        [SIMT_CACHE_DEFAULT] = "default",
+        [SIMT_CACHE_STREAM] = "stream",
+        [SIMT_CACHE_REUSE] = "reuse",
         [SIMT_CACHE_BYPASS] = "bypass",
     };
     return (simt_words){caches, 4};

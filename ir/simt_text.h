@@ -5,11 +5,12 @@
 #include "simt_func.h"
 
 void simt_print(textbuf *out, const simt_module *m);
-// Reads the text form; faults go to ds with their position and give NULL. What simt_print writes, simt_parse reads
-// back to the same text.
+// Reads the text form; faults go to ds with their position and give NULL. What simt_print writes,
+// simt_parse reads back to the same text.
 simt_module *simt_parse(arena *a, diag_set *ds, const source_file *text);
-// Types, dominance, terminators, attributes, and uniformity: warp operations stand only where the whole warp arrives,
-// barriers only where the whole block does. Returns NULL, or what is wrong, in words.
+// Types, dominance, terminators, attributes, and uniformity: warp operations stand only where the
+// whole warp arrives, barriers only where the whole block does. Returns NULL, or what is wrong, in
+// words.
 const char *simt_verify(arena *a, const simt_module *m);
 bool simt_too_deep(const simt_module *m);   // regions nest deeper than the verifier lets them
 

@@ -1,11 +1,11 @@
-// How far each value of a SIMT function is equal: over the grid, a block, a warp, or not at all. A least fixpoint
-// over the structured program: what a value depends on makes it differ, and so do the conditions and trip counts
-// that decide which of several values a result is.
+// How far each value of a SIMT function is equal: over the grid, a block, a warp, or not at all. A
+// least fixpoint over the structured program: what a value depends on makes it differ, and so do
+// the conditions and trip counts that decide which of several values a result is.
 #include "simt_internal.h"
 
 typedef struct {
     const simt_func *func;
-    uint8_t *of;     // simt_uniformity of each value, growing
+    uint8_t *of;   // simt_uniformity of each value, growing
     bool changed;
 } analysis;
 
@@ -18,16 +18,17 @@ static void raise(analysis *s, simt_value v, uint8_t u) {
 }
 
 static const simt_instr_info *def_of(const analysis *s, simt_value v) {
-    return &s->func->instrs.data[s->func->values.data[v].def];   // parameters: row 0, whose op means nothing
+    // parameters: row 0, whose op means nothing
+    return &s->func->instrs.data[s->func->values.data[v].def];
 }
 
 static bool is_op(const analysis *s, simt_value v, simt_op op) {
     return s->func->values.data[v].def && def_of(s, v)->op == op;
 }
 
-// ---- Bits below the warp ---------------------------------------------------------------------------------
-// A warp is 32 consecutive threads of its block, so whatever depends only on bits 5 and up of the thread's number is
-// equal over the warp: tid / 32, tid >> 5, (ctaid * ntid + tid) / 32.
+// ---- Bits below the warp ------------------------------------------------------------------------
+// A warp is 32 consecutive threads of its block, so whatever depends only on bits 5 and up of the
+// thread's number is equal over the warp: tid / 32, tid >> 5, (ctaid * ntid + tid) / 32.
 enum { LOOK_BACK = 16 };   // operations looked through
 
 static bool known_constant(const analysis *s, simt_value v, int64_t *out) {
@@ -39,8 +40,8 @@ static bool known_constant(const analysis *s, simt_value v, int64_t *out) {
 
 static bool keeps_low_bits(const analysis *s, simt_value v) {
     if (!is_op(s, v, SIMT_CVT) && !is_op(s, v, SIMT_UCVT)) return false;
-    return simt_is_int(simt_typeof(s->func, v).element)
-           && simt_is_int(simt_typeof(s->func, def_of(s, v)->args[0]).element);
+    return simt_is_int(simt_typeof(s->func, v).element) &&
+           simt_is_int(simt_typeof(s->func, def_of(s, v)->args[0]).element);
 }
 
 static bool multiple_of_32(const analysis *s, simt_value v, uint32_t depth) {
@@ -50,8 +51,8 @@ static bool multiple_of_32(const analysis *s, simt_value v, uint32_t depth) {
     const simt_instr_info *i = def_of(s, v);
     if (i->op == SIMT_SREG) return i->aux == SREG_NTID && s->func->block % 32 == 0;
     if (i->op == SIMT_SHL)
-        return known_constant(s, i->args[1], &c) && c >= 5
-               && c < simt_element_bits(simt_typeof(s->func, v).element);
+        return known_constant(s, i->args[1], &c) && c >= 5 &&
+               c < simt_element_bits(simt_typeof(s->func, v).element);
     if (i->op == SIMT_MUL)
         return multiple_of_32(s, i->args[0], depth + 1) || multiple_of_32(s, i->args[1], depth + 1);
     if (i->op == SIMT_ADD)
@@ -68,25 +69,28 @@ static bool counts_lanes(const analysis *s, simt_value v, uint32_t depth) {
     if (i->op != SIMT_ADD) return false;
     for (uint32_t k = 0; k < 2; k++) {
         simt_value base = i->args[1 - k];
-        if (s->of[base] <= UNIFORM_WARP && multiple_of_32(s, base, depth + 1)
-            && counts_lanes(s, i->args[k], depth + 1))
+        if (s->of[base] <= UNIFORM_WARP && multiple_of_32(s, base, depth + 1) &&
+            counts_lanes(s, i->args[k], depth + 1))
             return true;
     }
     return false;
 }
 
 static bool is_thread_number(const analysis *s, simt_value v) {
-    if (keeps_low_bits(s, v) && simt_typeof(s->func, v).element != SIMT_I8) v = def_of(s, v)->args[0];
+    if (keeps_low_bits(s, v) && simt_typeof(s->func, v).element != SIMT_I8)
+        v = def_of(s, v)->args[0];
     return is_op(s, v, SIMT_SREG);
 }
 
-// What a value is the quotient of, rounded down, and by what: tid / 16 / 2 is tid / 32; 0: by too much to say.
+// What a value is the quotient of, rounded down, and by what: tid / 16 / 2 is tid / 32; 0: by too
+// much to say.
 static int64_t divisor(const analysis *s, const simt_instr_info *i, simt_value *of) {
     int64_t by = 1, c;
     for (uint32_t depth = 0; depth < LOOK_BACK; depth++) {
         bool shift = i->op == SIMT_LSHR;
         if (!(shift || i->op == SIMT_UDIV) || !known_constant(s, i->args[1], &c)) break;
-        if (c < (shift ? 0 : 1) || c > (shift ? 31 : 1024) || (by <<= shift ? c : 0) > INT32_MAX) return 0;
+        if (c < (shift ? 0 : 1) || c > (shift ? 31 : 1024) || (by <<= shift ? c : 0) > INT32_MAX)
+            return 0;
         if (!shift) by *= c;
         *of = i->args[0];
         if (!s->func->values.data[*of].def) break;
@@ -100,25 +104,31 @@ static bool drops_the_lane(const analysis *s, const simt_instr_info *i) {
     simt_value of = 0;
     int64_t by = divisor(s, i, &of);
     if (of && by && by % 32 == 0 && counts_lanes(s, of, 0)) return true;
-    if (i->nargs != 2 || !known_constant(s, i->args[1], &c) || !counts_lanes(s, i->args[0], 0)) return false;
+    if (i->nargs != 2 || !known_constant(s, i->args[1], &c) || !counts_lanes(s, i->args[0], 0))
+        return false;
     bool by_32s = c > 0 && c % 32 == 0;
     switch ((int)i->op) {
     case SIMT_LSHR:
-    case SIMT_ASHR: return c >= 5 && c < simt_element_bits(simt_typeof(s->func, i->args[0]).element);
+    case SIMT_ASHR:
+        return c >= 5 && c < simt_element_bits(simt_typeof(s->func, i->args[0]).element);
     case SIMT_UDIV: return by_32s;
     case SIMT_DIV:
-        return by_32s && is_thread_number(s, i->args[0]); // towards zero: only where it cannot be negative
+        // towards zero: only where it cannot be negative
+        return by_32s && is_thread_number(s, i->args[0]);
     case SIMT_AND: return (c & 31) == 0;
     }
     return false;
 }
 
-// ---- Operations ------------------------------------------------------------------------------------------
+// ---- Operations ---------------------------------------------------------------------------------
 static uint8_t of_sreg(simt_sreg r) {
     switch (r) {
-    case SREG_TID: case SREG_LANEID: return UNIFORM_LANE;
+    case SREG_TID:
+    case SREG_LANEID: return UNIFORM_LANE;
     case SREG_CTAID: return UNIFORM_BLOCK;
-    case SREG_NTID: case SREG_NCTAID: case SREG_COUNT: return UNIFORM_GRID;
+    case SREG_NTID:
+    case SREG_NCTAID:
+    case SREG_COUNT: return UNIFORM_GRID;
     }
     return UNIFORM_LANE;
 }
@@ -134,7 +144,8 @@ static bool points_to_invariant(const analysis *s, simt_value pointer) {
 
 static uint8_t of_load(const analysis *s, const simt_instr_info *i) {
     bool global = simt_typeof(s->func, i->args[0]).element == SIMT_PTR_GLOBAL;
-    if (global && (i->mem.invariant || points_to_invariant(s, i->args[0]))) return s->of[i->args[0]];
+    if (global && (i->mem.invariant || points_to_invariant(s, i->args[0])))
+        return s->of[i->args[0]];
     return UNIFORM_LANE;
 }
 
@@ -159,7 +170,7 @@ static uint8_t of_plain(const analysis *s, const simt_instr_info *i) {
     return u > UNIFORM_WARP && drops_the_lane(s, i) ? UNIFORM_WARP : u;
 }
 
-// ---- Control ---------------------------------------------------------------------------------------------
+// ---- Control ------------------------------------------------------------------------------------
 static void walk(analysis *s, simt_region r);
 
 static const simt_value *yields_of(const analysis *s, simt_region r) {
@@ -171,7 +182,8 @@ static void walk_if(analysis *s, const simt_instr_info *i) {
     for (uint32_t r = 0; r < i->nregions; r++) {
         walk(s, i->regions[r]);
         for (uint32_t k = 0; k < i->nresults; k++)
-            raise(s, i->results[k], worse(s->of[i->args[0]], s->of[yields_of(s, i->regions[r])[k]]));
+            raise(s, i->results[k],
+                  worse(s->of[i->args[0]], s->of[yields_of(s, i->regions[r])[k]]));
     }
 }
 
@@ -198,7 +210,8 @@ static void walk_while(analysis *s, const simt_instr_info *i) {
         raise(s, i->results[k], worse(s->of[yields[0]], s->of[yields[k + 1]]));
     }
     walk(s, i->regions[1]);
-    for (uint32_t k = 0; k < i->nresults; k++) raise(s, test[k], s->of[yields_of(s, i->regions[1])[k]]);
+    for (uint32_t k = 0; k < i->nresults; k++)
+        raise(s, test[k], s->of[yields_of(s, i->regions[1])[k]]);
 }
 
 static void walk(analysis *s, simt_region r) {

@@ -1,5 +1,5 @@
-// Building vectors of SIMT IR: what is made of lanes, and operations in which scalars meet vectors by being
-// splat.
+// Building vectors of SIMT IR: what is made of lanes, and operations in which scalars meet vectors
+// by being splat.
 
 #include "simt_internal.h"
 
@@ -44,10 +44,13 @@ simt_value simt_gather(simt_builder *b, const simt_value *x, uint32_t n) {
     return v;
 }
 
-uint32_t simt_lanes_of(const simt_builder *b, simt_value x) { return simt_typeof(b->func, x).lanes; }
+uint32_t simt_lanes_of(const simt_builder *b, simt_value x) {
+    return simt_typeof(b->func, x).lanes;
+}
 
 uint32_t simt_match(simt_builder *b, simt_value *x, simt_value *y) {
-    uint32_t n = simt_lanes_of(b, *x) > simt_lanes_of(b, *y) ? simt_lanes_of(b, *x) : simt_lanes_of(b, *y);
+    uint32_t n = simt_lanes_of(b, *x) > simt_lanes_of(b, *y) ? simt_lanes_of(b, *x)
+                                                             : simt_lanes_of(b, *y);
     *x = simt_widen(b, *x, n);
     *y = simt_widen(b, *y, n);
     return n;

@@ -1,15 +1,16 @@
-// The verifier of SIMT IR: structure, scopes and types of every function, then what simt_verify_op.c and
-// simt_verify_uniform.c ask. It takes nothing for granted but that vectors hold what their lengths say.
+// The verifier of SIMT IR: structure, scopes and types of every function, then what
+// simt_verify_op.c and simt_verify_uniform.c ask. It takes nothing for granted but that vectors
+// hold what their lengths say.
 #include "simt_verify.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// ---- Faults ----------------------------------------------------------------------------------------------
+// ---- Faults -------------------------------------------------------------------------------------
 static void set_fault(simt_verifier *v, const char *where, const char *format, va_list ap) {
     if (v->fault) return;
-    v->fault = arena_printf(v->arena, "%s '%s'%s: %s", v->func->kernel ? "kernel" : "function", v->func->name,
-                            where, arena_vprintf(v->arena, format, ap));
+    v->fault = arena_printf(v->arena, "%s '%s'%s: %s", v->func->kernel ? "kernel" : "function",
+                            v->func->name, where, arena_vprintf(v->arena, format, ap));
 }
 
 static void simt_verify_fault(simt_verifier *v, const char *format, ...) SUP_PRINTF(2, 3);
@@ -48,15 +49,19 @@ void simt_verify_fault_at(simt_verifier *v, simt_instr instr, const char *format
     va_end(ap);
 }
 
-// ---- Values and scopes -----------------------------------------------------------------------------------
+// ---- Values and scopes --------------------------------------------------------------------------
 static void number(simt_verifier *v, simt_value value) {
     if (value < v->func->values.len && !v->func->values.data[value].name && !v->numbers[value])
         v->numbers[value] = ++v->next_number;
 }
 
-static void define(simt_verifier *v, simt_value value, simt_instr def, simt_region region, uint32_t index) {
-    const simt_value_info *info = value && value < v->func->values.len ? &v->func->values.data[value] : NULL;
-    if (!info || info->def != def || info->region != region || info->index != index || v->visible[value]) {
+static void define(simt_verifier *v, simt_value value, simt_instr def, simt_region region,
+                   uint32_t index) {
+    const simt_value_info *info = value && value < v->func->values.len
+                                      ? &v->func->values.data[value]
+                                      : NULL;
+    if (!info || info->def != def || info->region != region || info->index != index ||
+        v->visible[value]) {
         simt_verify_fault(v, "value %u is not the result or parameter it stands for", value);
         return;
     }
@@ -87,9 +92,9 @@ static void verify_names(simt_verifier *v) {
             simt_verify_fault(v, "two values are called '%%%s'", names.data[k]);
 }
 
-// ---- Regions ---------------------------------------------------------------------------------------------
-static bool types_are(const simt_func *f, const simt_value *values, uint32_t n, const simt_value *like,
-                      uint32_t nlike) {
+// ---- Regions ------------------------------------------------------------------------------------
+static bool types_are(const simt_func *f, const simt_value *values, uint32_t n,
+                      const simt_value *like, uint32_t nlike) {
     if (n != nlike) return false;
     for (uint32_t k = 0; k < n; k++)
         if (!simt_type_equal(simt_typeof(f, values[k]), simt_typeof(f, like[k]))) return false;
@@ -103,16 +108,18 @@ static const simt_instr_info *end_of(const simt_func *f, simt_region r) {
     return &f->instrs.data[region->instrs.data[region->instrs.len - 1]];
 }
 
-// What the region of an instruction yields must be like `values`, behind a pred where one is asked for.
+// What the region of an instruction yields must be like `values`, behind a pred where one is asked
+// for.
 static void verify_yield(simt_verifier *v, simt_instr instr, simt_region r, bool pred,
                          const simt_value *values, uint32_t n) {
     if (v->fault) return;
     const simt_instr_info *end = end_of(v->func, r);
     if (pred && (!end->nargs || !simt_type_equal(simt_typeof(v->func, end->args[0]), SIMT_T(PRED))))
-        simt_verify_fault_at(v, instr, "its first region must yield a pred, then the values it carries");
-    else if (!types_are(v->func, end->args + pred, end->nargs - pred, values, n))
         simt_verify_fault_at(v, instr,
-                             "a region of it yields values of other number or type than it has results");
+                             "its first region must yield a pred, then the values it carries");
+    else if (!types_are(v->func, end->args + pred, end->nargs - pred, values, n))
+        simt_verify_fault_at(
+            v, instr, "a region of it yields values of other number or type than it has results");
 }
 
 static void verify_params(simt_verifier *v, simt_instr instr, simt_region r, bool index,
@@ -130,12 +137,13 @@ static void verify_params(simt_verifier *v, simt_instr instr, simt_region r, boo
             simt_verify_fault_at(v, instr, "a parameter of its region is no value");
             return;
         }
-    bool indexed = !index || (region->params.len && types_are(f, region->params.data, 1, i->args, 1));
+    bool indexed = !index ||
+                   (region->params.len && types_are(f, region->params.data, 1, i->args, 1));
     const simt_value *carried = index ? region->params.data + 1
                                       : region->params.data;   // NULL where there are none
     if (!indexed || !types_are(f, carried, region->params.len - index, values, n))
-        simt_verify_fault_at(v, instr,
-                             "the parameters of its region differ in number or type from what it carries");
+        simt_verify_fault_at(
+            v, instr, "the parameters of its region differ in number or type from what it carries");
 }
 
 static void verify_regions(simt_verifier *v, simt_instr instr) {
@@ -156,12 +164,13 @@ static void verify_regions(simt_verifier *v, simt_instr instr) {
     }
 }
 
-// ---- Instructions ----------------------------------------------------------------------------------------
+// ---- Instructions -------------------------------------------------------------------------------
 static bool args_are_visible(simt_verifier *v, simt_instr instr) {
     const simt_instr_info *i = &v->func->instrs.data[instr];
     for (uint32_t k = 0; k < i->nargs; k++) {
         if (i->args[k] && i->args[k] < v->func->values.len && v->visible[i->args[k]]) continue;
-        simt_verify_fault_at(v, instr, "%s is not defined in this region or one around it, before this use",
+        simt_verify_fault_at(v, instr,
+                             "%s is not defined in this region or one around it, before this use",
                              value_text(v, i->args[k]));
         return false;
     }
@@ -190,7 +199,9 @@ static void verify_return(simt_verifier *v, simt_instr instr) {
     bool same = i->nargs == f->results.len;
     for (uint32_t k = 0; same && k < i->nargs; k++)
         same = simt_type_equal(simt_typeof(f, i->args[k]), f->results.data[k]);
-    if (!same) simt_verify_fault_at(v, instr, "it returns values of other number or type than the head says");
+    if (!same)
+        simt_verify_fault_at(v, instr,
+                             "it returns values of other number or type than the head says");
 }
 
 // Of the instruction at place k of n in a region: whether it may stand there.
@@ -199,34 +210,42 @@ static void verify_place(simt_verifier *v, simt_instr instr, bool last, bool bod
     bool ends = simt_op_table(i->op)->flags & SIMT_TERMINATOR;
     if (ends && !last) simt_verify_fault_at(v, instr, "instructions follow it in its region");
     else if (last && !ends)
-        simt_verify_fault_at(v, instr, "its region ends here without '%s'", body ? "return" : "yield");
+        simt_verify_fault_at(v, instr, "its region ends here without '%s'",
+                             body ? "return" : "yield");
     else if (ends && (i->op == SIMT_RETURN) != body)
-        simt_verify_fault_at(v, instr, body ? "a body ends with 'return'" : "'return' ends the body only");
+        simt_verify_fault_at(v, instr,
+                             body ? "a body ends with 'return'" : "'return' ends the body only");
 }
 
 static uint32_t times_in_body(const simt_func *f, uint16_t op) {
     const simt_region_info *body = &f->regions.data[1];
     uint32_t n = 0;
-    for (uint32_t i = 0; i < body->instrs.len; i++) n += f->instrs.data[body->instrs.data[i]].op == op;
+    for (uint32_t i = 0; i < body->instrs.len; i++)
+        n += f->instrs.data[body->instrs.data[i]].op == op;
     return n;
 }
 
-// Every thread goes past it, and starts the next launch once; past other waits, wherever they stand, some may.
+// Every thread goes past it, and starts the next launch once; past other waits, wherever they
+// stand, some may.
 static void verify_dependence(simt_verifier *v, simt_instr instr, bool body) {
     uint16_t op = v->func->instrs.data[instr].op;
     if (op != SIMT_LAUNCH_NEXT && op != SIMT_GRID_WAIT) return;
     uint32_t times = times_in_body(v->func, op);
-    if (!body && (op == SIMT_LAUNCH_NEXT || !times)) simt_verify_fault_at(v, instr, "it stands in a loop or under a condition");
-    if (op == SIMT_LAUNCH_NEXT && times > 1) simt_verify_fault_at(v, instr, "it stands there twice");
+    if (!body && (op == SIMT_LAUNCH_NEXT || !times))
+        simt_verify_fault_at(v, instr, "it stands in a loop or under a condition");
+    if (op == SIMT_LAUNCH_NEXT && times > 1)
+        simt_verify_fault_at(v, instr, "it stands there twice");
 }
 
 static void verify_region(simt_verifier *v, simt_region r, simt_instr owner) {
     const simt_func *f = v->func;
     const simt_region_info *region = &f->regions.data[r];
     uint32_t outer = v->scope.len;
-    if (++v->depth > SIMT_MAX_DEPTH) simt_verify_fault(v, "regions nest deeper than %d", SIMT_MAX_DEPTH);
+    if (++v->depth > SIMT_MAX_DEPTH)
+        simt_verify_fault(v, "regions nest deeper than %d", SIMT_MAX_DEPTH);
     v->seen_region[r] = true;
-    for (uint32_t k = 0; k < region->params.len && !v->fault; k++) define(v, region->params.data[k], 0, r, k);
+    for (uint32_t k = 0; k < region->params.len && !v->fault; k++)
+        define(v, region->params.data[k], 0, r, k);
     if (!region->instrs.len) {
         if (owner) simt_verify_fault_at(v, owner, "a region of it is empty");
         else simt_verify_fault(v, "its body is empty");
@@ -248,13 +267,15 @@ static void verify_region(simt_verifier *v, simt_region r, simt_instr owner) {
     v->depth--;
 }
 
-// ---- Functions -------------------------------------------------------------------------------------------
+// ---- Functions ----------------------------------------------------------------------------------
 static const char *param_fault(const simt_func *f, simt_type t, uint32_t flags) {
     if (!simt_type_valid(t)) return "has no valid type";
-    if (flags && !simt_is_pointer(t.element)) return "is no pointer, so cannot be readonly or noalias";
-    if (!f->kernel) return simt_is_pointer(t.element) ? "is a pointer, which functions do not take" : NULL;
-    bool stored = t.lanes == 1 &&
-                  (t.element == SIMT_PTR_GLOBAL || simt_is_int(t.element) || simt_is_float(t.element));
+    if (flags && !simt_is_pointer(t.element))
+        return "is no pointer, so cannot be readonly or noalias";
+    if (!f->kernel)
+        return simt_is_pointer(t.element) ? "is a pointer, which functions do not take" : NULL;
+    bool stored = t.lanes == 1 && (t.element == SIMT_PTR_GLOBAL || simt_is_int(t.element) ||
+                                   simt_is_float(t.element));
     return stored ? NULL : "must be a global pointer or a scalar integer or float, as of a kernel";
 }
 
@@ -264,8 +285,8 @@ static void verify_head(simt_verifier *v) {
     if (f->kernel && (f->block < 1 || f->block > 1024))
         simt_verify_fault(v, "a block has 1 to 1024 threads, not %u", f->block);
     if (f->kernel && f->occupancy && (f->occupancy < f->block || f->occupancy > SIMT_MOST_THREADS))
-        simt_verify_fault(v, "room is for %u, the threads of a block, to %d threads, not %u", f->block,
-                          SIMT_MOST_THREADS, f->occupancy);
+        simt_verify_fault(v, "room is for %u, the threads of a block, to %d threads, not %u",
+                          f->block, SIMT_MOST_THREADS, f->occupancy);
     if (f->kernel && f->results.len) simt_verify_fault(v, "a kernel returns nothing");
     for (uint32_t k = 0; k < f->results.len; k++)
         if (!simt_type_valid(f->results.data[k]) || simt_is_pointer(f->results.data[k].element))
@@ -314,7 +335,7 @@ bool simt_too_deep(const simt_module *m) {
     return false;
 }
 
-// ---- Modules ---------------------------------------------------------------------------------------------
+// ---- Modules ------------------------------------------------------------------------------------
 static const char *verify_function_names(arena *a, const simt_module *m) {
     if (!simt_name_valid(m->name)) return arena_printf(a, "'%s' is no name of a module", m->name);
     const char **names = ARENA_ARRAY(a, const char *, m->funcs.len);
@@ -330,8 +351,8 @@ typedef struct {
     uint32_t caller, next;   // next: of the same callee; 0 ends
 } call_edge;
 
-// Takes away functions all of whose callees are taken away; what stays is in a circle of calls, or leads into
-// one.
+// Takes away functions all of whose callees are taken away; what stays is in a circle of calls, or
+// leads into one.
 static const char *verify_calls(arena *a, const simt_module *m) {
     uint32_t n = m->funcs.len, taken = 0, ready_count = 0;
     uint32_t *open = ARENA_ARRAY(a, uint32_t, n), *first = ARENA_ARRAY(a, uint32_t, n),
@@ -356,7 +377,8 @@ static const char *verify_calls(arena *a, const simt_module *m) {
             if (!--open[edges.data[e].caller]) ready[ready_count++] = edges.data[e].caller;
     for (uint32_t f = 0; f < n; f++)
         if (open[f])
-            return arena_printf(a, "function '%s': its calls lead into a circle", m->funcs.data[f]->name);
+            return arena_printf(a, "function '%s': its calls lead into a circle",
+                                m->funcs.data[f]->name);
     return NULL;
 }
 

@@ -1,10 +1,11 @@
-// An integer expression in postfix, evaluated by the runtime when sizes are known, with overflow checks. Text form:
-// tokens between spaces, `E D * 256 ceildiv`.
+// An integer expression in postfix, evaluated by the runtime when sizes are known, with overflow
+// checks. Text form: tokens between spaces, `E D * 256 ceildiv`.
 #ifndef GNNC_SIZE_H
 #define GNNC_SIZE_H
 
 #include "support/support.h"
 
+// clang-format off
 #define SIZE_TOKENS(X)                                                                                      \
     X(CONST, "") X(SPACE, "") /* value: the constant, the index of a space */                               \
     X(ADD, "+") X(SUB, "-") X(MUL, "*") X(DIV, "/") /* floor */ X(MOD, "%") X(CEILDIV, "ceildiv")           \
@@ -21,18 +22,20 @@
     X(FILL, "fill") /* value: param, value2: n; thousandths of rows in use, preimages cut in tiles of n */  \
     X(DENSITY, "density") /* value: param, value2: param + 2^32 n; thousandths of cells in use, in windows of n rows */ \
     X(DEVICE, "") /* value: device_fact; text: device(sms) */
+// clang-format on
 typedef enum {
 #define X(name, text) SZ_##name,
     SIZE_TOKENS(X)
 #undef X
-    SZ_COUNT
+        SZ_COUNT
 } size_token_kind;
-#define DEVICE_NUMBERS(X) X(SMS, "sms") X(SHARED_BYTES, "shared_bytes") X(L2_BYTES, "l2_bytes") X(CORES, "cores")
+#define DEVICE_NUMBERS(X)                                                                          \
+    X(SMS, "sms") X(SHARED_BYTES, "shared_bytes") X(L2_BYTES, "l2_bytes") X(CORES, "cores")
 typedef enum {
 #define X(name, text) DEVICE_##name,
     DEVICE_NUMBERS(X)
 #undef X
-    DEVICE_NUMBER_COUNT
+        DEVICE_NUMBER_COUNT
 } device_fact;   // of a GPU; SMS, SHARED_BYTES (of a block, asked for), L2_BYTES are 0 on the host, CORES on a GPU
 typedef struct {
     size_token_kind kind;

@@ -1,5 +1,5 @@
-// Reads sizes in postfix, as size_print writes them: tokens between blanks, such as `E D * 256 ceildiv` or
-// `quantile(dst,900)`. How deep the stack is at each token is checked, too.
+// Reads sizes in postfix, as size_print writes them: tokens between blanks, such as `E D * 256
+// ceildiv` or `quantile(dst,900)`. How deep the stack is at each token is checked, too.
 #include "program.h"
 
 #include <errno.h>
@@ -34,7 +34,8 @@ static bool read_number(const char *from, const char *to, int64_t *out) {
 
 static bool read_space(const size_word *w, size_token *out) {
     for (uint32_t i = 0; i < w->p->spaces.len; i++)
-        if (is_name(w->at, w->end, w->p->spaces.data[i].name)) return *out = (size_token){SZ_SPACE, i, 0}, true;
+        if (is_name(w->at, w->end, w->p->spaces.data[i].name))
+            return *out = (size_token){SZ_SPACE, i, 0}, true;
     return false;
 }
 
@@ -56,18 +57,28 @@ static bool read_device(const char *from, const char *to, int64_t *out) {
 }
 
 // What stands in the parentheses of a statistic, up to three between commas.
-static bool read_arguments(const size_word *w, size_token *t, const char *const *from, const char *const *to, int n) {
+static bool read_arguments(const size_word *w, size_token *t, const char *const *from,
+                           const char *const *to, int n) {
     int64_t second = 0;
     switch (t->kind) {
-    case SZ_MAX_PREIMAGE: case SZ_MIN_PREIMAGE: case SZ_AVG_PREIMAGE: case SZ_SORTED: case SZ_STD_PREIMAGE:
-        return n == 1 && read_param(w, from[0], to[0], &t->value);
+    case SZ_MAX_PREIMAGE:
+    case SZ_MIN_PREIMAGE:
+    case SZ_AVG_PREIMAGE:
+    case SZ_SORTED:
+    case SZ_STD_PREIMAGE: return n == 1 && read_param(w, from[0], to[0], &t->value);
     case SZ_SYMMETRIC:
-        return n == 2 && read_param(w, from[0], to[0], &t->value) && read_param(w, from[1], to[1], &t->value2);
-    case SZ_QUANTILE_PREIMAGE: case SZ_AT_LEAST: case SZ_CUT_PARTS: case SZ_FILL:
-        return n == 2 && read_param(w, from[0], to[0], &t->value) && read_number(from[1], to[1], &t->value2);
+        return n == 2 && read_param(w, from[0], to[0], &t->value) &&
+               read_param(w, from[1], to[1], &t->value2);
+    case SZ_QUANTILE_PREIMAGE:
+    case SZ_AT_LEAST:
+    case SZ_CUT_PARTS:
+    case SZ_FILL:
+        return n == 2 && read_param(w, from[0], to[0], &t->value) &&
+               read_number(from[1], to[1], &t->value2);
     case SZ_DENSITY:
-        if (n != 3 || !read_param(w, from[0], to[0], &t->value) || !read_param(w, from[1], to[1], &second) ||
-            !read_number(from[2], to[2], &t->value2) || t->value2 < 0 || t->value2 > INT32_MAX)
+        if (n != 3 || !read_param(w, from[0], to[0], &t->value) ||
+            !read_param(w, from[1], to[1], &second) || !read_number(from[2], to[2], &t->value2) ||
+            t->value2 < 0 || t->value2 > INT32_MAX)
             return false;
         t->value2 = t->value2 << 32 | second;
         return true;
@@ -126,8 +137,8 @@ bool size_read(arena *a, const program *p, const char *text, size_expr *out) {
         const size_word w = {p, text, text + strcspn(text, " ")};
         size_token t = {SZ_CONST, 0, 0};
         uint32_t takes = 0;
-        if (!read_operator(&w, &t, &takes) && !read_number(w.at, w.end, &t.value) && !read_space(&w, &t) &&
-            !read_call(&w, &t))
+        if (!read_operator(&w, &t, &takes) && !read_number(w.at, w.end, &t.value) &&
+            !read_space(&w, &t) && !read_call(&w, &t))
             return false;
         if (depth < takes) return false;
         depth += 1 - takes;

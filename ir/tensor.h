@@ -1,10 +1,11 @@
-// Tensor IR: what an op means, as index equations over spaces, maps and tensors. Its f64 evaluator is the meaning of
-// the language and the oracle of every test.
+// Tensor IR: what an op means, as index equations over spaces, maps and tensors. Its f64 evaluator
+// is the meaning of the language and the oracle of every test.
 //
-// Enters: built by frontend/ (names resolved, generics bound, functions and called ops inlined) or read from text.
-// Leaves: the same in normal form: N1 an equation is either one reduction or reduction-free, so inner reductions are
-// stages of their own; N2 a reduction's guard is split into keys (f(bound) == g(free)) and filters; N3 its indices stand in the
-// order in which keys find the fewest points, however they were written; N4 normalisers such as softmax are stages; N5
+// Enters: built by frontend/ (names resolved, generics bound, functions and called ops inlined) or
+// read from text. Leaves: the same in normal form: N1 an equation is either one reduction or
+// reduction-free, so inner reductions are stages of their own; N2 a reduction's guard is split into
+// keys (f(bound) == g(free)) and filters; N3 its indices stand in the order in which keys find the
+// fewest points, however they were written; N4 normalisers such as softmax are stages; N5
 // expressions are shared. Memory: the arena of the op.
 //
 //     spmm:  y.sum[v, f] = sum {e : dst(e) == v} mul(w(e), x(src(e), f))        a reduction

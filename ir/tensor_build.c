@@ -62,9 +62,11 @@ const char *tensor_mark_text(tensor_mark m) {
     return texts[m];
 }
 
-// ---- Sharing ---------------------------------------------------------------------------------------------
+// ---- Sharing ------------------------------------------------------------------------------------
 
-static uint64_t mix(uint64_t h, uint64_t x) { return (h ^ x) * UINT64_C(0x9e3779b97f4a7c15) ^ (h >> 29); }
+static uint64_t mix(uint64_t h, uint64_t x) {
+    return (h ^ x) * UINT64_C(0x9e3779b97f4a7c15) ^ (h >> 29);
+}
 
 static uint64_t node_hash(const tensor_node *n) {
     uint64_t h = mix(n->op, ((uint64_t)n->type.type << 32) ^ n->type.space);
@@ -81,7 +83,8 @@ static bool node_equal(const tensor_node *x, const tensor_node *y) {
 
 static uint32_t *slot_of(const shared_op *s, const tensor_node *n) {
     uint32_t i = (uint32_t)node_hash(n) & (s->nslots - 1);
-    while (s->slots[i] && !node_equal(&s->op.exprs.data[s->slots[i]], n)) i = (i + 1) & (s->nslots - 1);
+    while (s->slots[i] && !node_equal(&s->op.exprs.data[s->slots[i]], n))
+        i = (i + 1) & (s->nslots - 1);
     return &s->slots[i];
 }
 
@@ -104,12 +107,14 @@ static tensor_expr share(tensor_op *op, tensor_node n) {
     return op->exprs.len - 1;
 }
 
-// Fields an operation does not use are zero and constants have one form, so that equal nodes are equal bytes.
+// Fields an operation does not use are zero and constants have one form, so that equal nodes are
+// equal bytes.
 static void canonicalise(tensor_node *n) {
     bool uses2 = n->op == TENSOR_PREIMAGE_OP || n->op == TENSOR_AT_LEAST_OP ||
                  n->op == TENSOR_CUT_PARTS_OP || n->op == TENSOR_SYMMETRIC_OP;
     bool uses = uses2 || n->op == TENSOR_LOAD_OP || n->op == TENSOR_ROUND_OP ||
-                (tensor_op_table((tensor_opcode)n->op)->kind == TENSOR_LEAF && n->op != TENSOR_NONE_OP);
+                (tensor_op_table((tensor_opcode)n->op)->kind == TENSOR_LEAF &&
+                 n->op != TENSOR_NONE_OP);
     if (!uses) n->imm.i = 0;
     if (!uses2) n->imm2 = 0;
     if (n->op != TENSOR_CONST_OP) return;
@@ -135,11 +140,11 @@ tensor_op *tensor_op_copy(arena *a, const tensor_op *op) {
     shared_op *s = ARENA_NEW(a, shared_op);
     s->op = *op;
     s->op.arena = a;
-#define COPY(field)                                                                                         \
-    do {                                                                                                    \
-        s->op.field.data = NULL;                                                                            \
-        s->op.field.len = s->op.field.cap = 0;                                                              \
-        for (uint32_t i = 0; i < op->field.len; i++) VEC_PUSH(a, &s->op.field, op->field.data[i]);          \
+#define COPY(field)                                                                                \
+    do {                                                                                           \
+        s->op.field.data = NULL;                                                                   \
+        s->op.field.len = s->op.field.cap = 0;                                                     \
+        for (uint32_t i = 0; i < op->field.len; i++) VEC_PUSH(a, &s->op.field, op->field.data[i]); \
     } while (0)
     COPY(spaces);
     COPY(vals);
@@ -148,7 +153,7 @@ tensor_op *tensor_op_copy(arena *a, const tensor_op *op) {
     COPY(reducers);
     COPY(stages);
     COPY(loops);
-    COPY(requires);
+    COPY(required);
 #undef COPY
     s->nslots = 32;
     while (s->nslots <= op->exprs.len * 2) s->nslots *= 2;
@@ -156,14 +161,16 @@ tensor_op *tensor_op_copy(arena *a, const tensor_op *op) {
     return &s->op;
 }
 
-// ---- Expressions -----------------------------------------------------------------------------------------
+// ---- Expressions --------------------------------------------------------------------------------
 
 tensor_expr tensor_int(tensor_op *op, int64_t x) {
-    return tensor_node_new(op, (tensor_node){.op = TENSOR_CONST_OP, .type = TENSOR_TYPE(I64), .imm.i = x});
+    return tensor_node_new(
+        op, (tensor_node){.op = TENSOR_CONST_OP, .type = TENSOR_TYPE(I64), .imm.i = x});
 }
 
 tensor_expr tensor_bool(tensor_op *op, bool x) {
-    return tensor_node_new(op, (tensor_node){.op = TENSOR_CONST_OP, .type = TENSOR_TYPE(BOOL), .imm.i = x});
+    return tensor_node_new(
+        op, (tensor_node){.op = TENSOR_CONST_OP, .type = TENSOR_TYPE(BOOL), .imm.i = x});
 }
 
 tensor_expr tensor_float(tensor_op *op, ir_dtype type, double x) {
@@ -183,21 +190,27 @@ tensor_expr tensor_size(tensor_op *op, tensor_space s, span at) {
         op, (tensor_node){.op = TENSOR_SIZE_OP, .type = TENSOR_TYPE(I64), .imm.i = s, .at = at});
 }
 
-tensor_expr tensor_load(tensor_op *op, tensor_val v, const tensor_expr *index, uint32_t n, span at) {
+tensor_expr tensor_load(tensor_op *op, tensor_val v, const tensor_expr *index, uint32_t n,
+                        span at) {
     if (v >= op->vals.len) ICE("tensor op '%s' has no value %u", op->name, (unsigned)v);
     const tensor_val_info *info = &op->vals.data[v];
     tensor_type t = tensor_type_of_storage(info->type, info->into);
-    return tensor_node_new(
-        op, (tensor_node){
-                .op = TENSOR_LOAD_OP, .nargs = (uint16_t)n, .type = t, .args = index, .imm.i = v, .at = at});
+    return tensor_node_new(op, (tensor_node){.op = TENSOR_LOAD_OP,
+                                             .nargs = (uint16_t)n,
+                                             .type = t,
+                                             .args = index,
+                                             .imm.i = v,
+                                             .at = at});
 }
 
 tensor_expr tensor_index(tensor_op *op, tensor_space s, tensor_expr x, span at) {
     return tensor_node_new(
-        op, (tensor_node){.op = TENSOR_INDEX_OP, .nargs = 1, .type = {DT_INDEX, s}, .args = &x, .at = at});
+        op, (tensor_node){
+                .op = TENSOR_INDEX_OP, .nargs = 1, .type = {DT_INDEX, s}, .args = &x, .at = at});
 }
 
-static tensor_expr derived(tensor_op *op, tensor_opcode o, const tensor_expr *args, uint16_t nargs, span at) {
+static tensor_expr derived(tensor_op *op, tensor_opcode o, const tensor_expr *args, uint16_t nargs,
+                           span at) {
     tensor_node n = {.op = (uint16_t)o, .nargs = nargs, .args = args, .at = at};
     n.type = tensor_result_type(op, &n);
     return tensor_node_new(op, n);
@@ -218,13 +231,16 @@ tensor_expr tensor_select(tensor_op *op, tensor_expr c, tensor_expr x, tensor_ex
 tensor_expr tensor_cvt(tensor_op *op, tensor_type to, tensor_expr x, span at) {
     tensor_type from = tensor_typeof(op, x);
     if (tensor_type_equal(from, to)) return x;
-    if (from.type == DT_INDEX && tensor_type_is_float(to)) x = tensor_cvt(op, TENSOR_TYPE(I64), x, at);
-    return tensor_node_new(op,
-                           (tensor_node){.op = TENSOR_CVT_OP, .nargs = 1, .type = to, .args = &x, .at = at});
+    if (from.type == DT_INDEX && tensor_type_is_float(to))
+        x = tensor_cvt(op, TENSOR_TYPE(I64), x, at);
+    return tensor_node_new(
+        op, (tensor_node){.op = TENSOR_CVT_OP, .nargs = 1, .type = to, .args = &x, .at = at});
 }
 
 tensor_expr tensor_tf32(tensor_op *op, tensor_opcode o, tensor_expr x, span at) {
-    return tensor_node_new(op, (tensor_node){.op = (uint16_t)o, .nargs = 1, .type = TENSOR_TYPE(F32), .args = &x, .at = at});
+    return tensor_node_new(
+        op, (tensor_node){
+                .op = (uint16_t)o, .nargs = 1, .type = TENSOR_TYPE(F32), .args = &x, .at = at});
 }
 
 tensor_expr tensor_round(tensor_op *op, ir_dtype through, tensor_expr x, span at) {
@@ -232,10 +248,11 @@ tensor_expr tensor_round(tensor_op *op, ir_dtype through, tensor_expr x, span at
     if (through == t.type) return x;
     return tensor_node_new(
         op,
-        (tensor_node){.op = TENSOR_ROUND_OP, .nargs = 1, .type = t, .args = &x, .imm.i = through, .at = at});
+        (tensor_node){
+            .op = TENSOR_ROUND_OP, .nargs = 1, .type = t, .args = &x, .imm.i = through, .at = at});
 }
 
-// ---- Builtin reducers ------------------------------------------------------------------------------------
+// ---- Builtin reducers ---------------------------------------------------------------------------
 
 const char *tensor_reduce_name(tensor_reduce_kind kind) {
     switch (kind) {
@@ -258,10 +275,11 @@ static tensor_expr number(tensor_op *op, tensor_type t, int64_t x) {
     return tensor_type_is_float(t) ? tensor_float(op, t.type, (double)x) : tensor_int(op, x);
 }
 
-// The value below (sign -1) or above (sign 1) every other of a type; none for indices, where it stands for
-// "nothing yet".
+// The value below (sign -1) or above (sign 1) every other of a type; none for indices, where it
+// stands for "nothing yet".
 static tensor_expr extreme(tensor_op *op, tensor_type t, int sign) {
-    if (t.type == DT_INDEX) return tensor_node_new(op, (tensor_node){.op = TENSOR_NONE_OP, .type = t});
+    if (t.type == DT_INDEX)
+        return tensor_node_new(op, (tensor_node){.op = TENSOR_NONE_OP, .type = t});
     if (t.type == DT_I64) return tensor_int(op, sign < 0 ? INT64_MIN : INT64_MAX);
     return tensor_float(op, t.type, sign * (double)INFINITY);
 }
@@ -282,9 +300,10 @@ static tensor_expr builtin_identity(tensor_op *op, tensor_reduce_kind kind, tens
 // min over indices must not take none, which is -1, for the smallest.
 static tensor_expr index_min(tensor_op *op, tensor_expr l, tensor_expr r, tensor_type t) {
     tensor_expr none = extreme(op, t, 1), least = tensor_binary(op, TENSOR_MIN_OP, l, r, NO_SPAN);
-    tensor_expr without_r =
-        tensor_select(op, tensor_binary(op, TENSOR_EQ_OP, r, none, NO_SPAN), l, least, NO_SPAN);
-    return tensor_select(op, tensor_binary(op, TENSOR_EQ_OP, l, none, NO_SPAN), r, without_r, NO_SPAN);
+    tensor_expr without_r = tensor_select(op, tensor_binary(op, TENSOR_EQ_OP, r, none, NO_SPAN), l,
+                                          least, NO_SPAN);
+    return tensor_select(op, tensor_binary(op, TENSOR_EQ_OP, l, none, NO_SPAN), r, without_r,
+                         NO_SPAN);
 }
 
 static tensor_expr builtin_combine(tensor_op *op, tensor_reduce_kind kind, tensor_type t) {
@@ -334,7 +353,8 @@ bool tensor_mentions(const tensor_op *op, tensor_expr e, tensor_var v) {
 
 bool tensor_counted(const tensor_op *op, tensor_expr e) {
     const tensor_node *n = tensor_node_at(op, e);
-    bool any = e && (n->op == TENSOR_PREIMAGE_OP || n->op == TENSOR_AT_LEAST_OP || n->op == TENSOR_CUT_PARTS_OP);
+    bool any = e && (n->op == TENSOR_PREIMAGE_OP || n->op == TENSOR_AT_LEAST_OP ||
+                     n->op == TENSOR_CUT_PARTS_OP);
     for (uint32_t i = 0; e && i < n->nargs; i++) any = any || tensor_counted(op, n->args[i]);
     return any;
 }

@@ -11,7 +11,9 @@ static const tensor_node *constant(const tensor_op *op, tensor_expr e) {
     return n->op == TENSOR_CONST_OP ? n : NULL;
 }
 
-static bool is_int(const tensor_node *c, int64_t x) { return c && c->type.type == DT_I64 && c->imm.i == x; }
+static bool is_int(const tensor_node *c, int64_t x) {
+    return c && c->type.type == DT_I64 && c->imm.i == x;
+}
 static bool is_float(const tensor_node *c, double x) {
     return c && tensor_type_is_float(c->type) && c->imm.f == x;
 }
@@ -56,9 +58,13 @@ static bool is_exact(tensor_opcode o, double x, double y, double r) {
     return o == TENSOR_MUL_OP ? fma(x, y, -r) == 0 : fma(r, y, -x) == 0;
 }
 
-static tensor_expr fold_rounding(tensor_op *op, tensor_opcode o, ir_dtype type, double x, double y) {
+static tensor_expr fold_rounding(tensor_op *op, tensor_opcode o, ir_dtype type, double x,
+                                 double y) {
     if (!isfinite(x) || !isfinite(y) || (o == TENSOR_DIV_OP && y == 0)) return 0;
-    double r = o == TENSOR_ADD_OP ? x + y : o == TENSOR_SUB_OP ? x - y : o == TENSOR_MUL_OP ? x * y : x / y;
+    double r = o == TENSOR_ADD_OP   ? x + y
+               : o == TENSOR_SUB_OP ? x - y
+               : o == TENSOR_MUL_OP ? x * y
+                                    : x / y;
     if (!isfinite(r) || !is_exact(o, x, y, r)) return 0;
     if (ir_dtype_round(type, r) != r) return 0;
     return tensor_float(op, type, r);
@@ -66,9 +72,12 @@ static tensor_expr fold_rounding(tensor_op *op, tensor_opcode o, ir_dtype type, 
 
 static tensor_expr fold_floats(tensor_op *op, tensor_opcode o, ir_dtype type, double x, double y) {
     switch (o) {
-    case TENSOR_ADD_OP: case TENSOR_SUB_OP: case TENSOR_MUL_OP: case TENSOR_DIV_OP:
-        return fold_rounding(op, o, type, x, y);
-    case TENSOR_MIN_OP: case TENSOR_MAX_OP: {
+    case TENSOR_ADD_OP:
+    case TENSOR_SUB_OP:
+    case TENSOR_MUL_OP:
+    case TENSOR_DIV_OP: return fold_rounding(op, o, type, x, y);
+    case TENSOR_MIN_OP:
+    case TENSOR_MAX_OP: {
         if (isnan(x) || isnan(y)) return tensor_float(op, type, (double)NAN);
         bool less = x < y || (x == y && signbit(x) && !signbit(y));
         return tensor_float(op, type, less == (o == TENSOR_MIN_OP) ? x : y);
@@ -78,8 +87,8 @@ static tensor_expr fold_floats(tensor_op *op, tensor_opcode o, ir_dtype type, do
     case TENSOR_CEIL_OP: return tensor_float(op, type, ceil(x));
     case TENSOR_SQRT_OP: {
         double r = sqrt(x);
-        bool exact =
-            x > 0x1p-900 && isfinite(x) && fma(r, r, -x) == 0 && (type == DT_F64 || (double)(float)r == r);
+        bool exact = x > 0x1p-900 && isfinite(x) && fma(r, r, -x) == 0 &&
+                     (type == DT_F64 || (double)(float)r == r);
         return exact ? tensor_float(op, type, r) : 0;
     }
     default: return 0;
@@ -87,7 +96,8 @@ static tensor_expr fold_floats(tensor_op *op, tensor_opcode o, ir_dtype type, do
 }
 
 static tensor_expr fold_arith(tensor_op *op, const tensor_node *n) {
-    const tensor_node *x = constant(op, n->args[0]), *y = n->nargs > 1 ? constant(op, n->args[1]) : x;
+    const tensor_node *x = constant(op, n->args[0]),
+                      *y = n->nargs > 1 ? constant(op, n->args[1]) : x;
     if (x && y)
         return n->type.type == DT_I64
                    ? fold_ints(op, (tensor_opcode)n->op, x->imm.i, y->imm.i)
@@ -97,7 +107,8 @@ static tensor_expr fold_arith(tensor_op *op, const tensor_node *n) {
     case TENSOR_SUB_OP: return is_int(y, 0) ? n->args[0] : 0;
     case TENSOR_MUL_OP: return is_one(y) ? n->args[0] : is_one(x) ? n->args[1] : 0;
     case TENSOR_DIV_OP: return is_one(y) ? n->args[0] : 0;
-    case TENSOR_MIN_OP: case TENSOR_MAX_OP: return n->args[0] == n->args[1] ? n->args[0] : 0;
+    case TENSOR_MIN_OP:
+    case TENSOR_MAX_OP: return n->args[0] == n->args[1] ? n->args[0] : 0;
     case TENSOR_NEG_OP: {
         const tensor_node *inner = tensor_node_at(op, n->args[0]);
         return inner->op == TENSOR_NEG_OP ? inner->args[0] : 0;
@@ -126,10 +137,10 @@ static tensor_expr fold_compare(tensor_op *op, const tensor_node *n) {
     if (!x || !y) return 0;
     if (is_float_type) {
         double a = x->imm.f, b = y->imm.f;
-        return tensor_bool(op, holds((tensor_opcode)n->op, a < b, a == b, a > b));
+        return tensor_bool(op, holds((tensor_opcode)n->op, a<b, a == b, a> b));
     }
     int64_t a = x->imm.i, b = y->imm.i;
-    return tensor_bool(op, holds((tensor_opcode)n->op, a < b, a == b, a > b));
+    return tensor_bool(op, holds((tensor_opcode)n->op, a<b, a == b, a> b));
 }
 
 static tensor_expr fold_logic(tensor_op *op, const tensor_node *n) {
@@ -167,7 +178,8 @@ static tensor_expr fold_cvt(tensor_op *op, const tensor_node *n) {
     if (!x) return 0;
     bool from_float = tensor_type_is_float(x->type);
     if (n->type.type == DT_BOOL) return tensor_bool(op, from_float ? x->imm.f != 0 : x->imm.i != 0);
-    if (n->type.type == DT_I64) return tensor_int(op, from_float ? truncate_saturating(x->imm.f) : x->imm.i);
+    if (n->type.type == DT_I64)
+        return tensor_int(op, from_float ? truncate_saturating(x->imm.f) : x->imm.i);
     return fold_to_float(op, n->type.type, x);
 }
 
@@ -175,7 +187,8 @@ static tensor_expr fold_index(tensor_op *op, const tensor_node *n) {
     tensor_expr x = n->args[0];
     if (tensor_type_equal(n->type, tensor_typeof(op, x))) return x;
     const tensor_node *inner = tensor_node_at(op, x);
-    bool same = inner->op == TENSOR_CVT_OP && tensor_type_equal(n->type, tensor_typeof(op, inner->args[0]));
+    bool same = inner->op == TENSOR_CVT_OP &&
+                tensor_type_equal(n->type, tensor_typeof(op, inner->args[0]));
     return same ? inner->args[0] : 0;
 }
 
@@ -190,7 +203,8 @@ static tensor_expr fold_round(tensor_op *op, const tensor_node *n) {
 tensor_expr tensor_fold(tensor_op *op, const tensor_node *n) {
     switch ((tensor_op_kind)tensor_op_table((tensor_opcode)n->op)->kind) {
     case TENSOR_LEAF: return 0;
-    case TENSOR_ARITH: case TENSOR_MATHS: return fold_arith(op, n);
+    case TENSOR_ARITH:
+    case TENSOR_MATHS: return fold_arith(op, n);
     case TENSOR_COMPARE: return fold_compare(op, n);
     case TENSOR_LOGIC: return fold_logic(op, n);
     case TENSOR_OTHER: break;

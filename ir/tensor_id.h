@@ -15,18 +15,18 @@ typedef uint32_t tensor_id;
 
 typedef struct tensor_ids tensor_ids;
 tensor_ids *tensor_ids_new(arena *a);
-tensor_id tensor_id_of_path(tensor_ids *ids,
-                            const char *path);   // NULL: TENSOR_ALL; made at first use
-tensor_id tensor_id_inside(tensor_ids *ids, tensor_id outer, const char *name);    // likewise
-tensor_id tensor_id_of_index(tensor_ids *ids, const char *name);                   // a new one
+// NULL: TENSOR_ALL; made at first use
+tensor_id tensor_id_of_path(tensor_ids *ids, const char *path);
+tensor_id tensor_id_inside(tensor_ids *ids, tensor_id outer, const char *name);   // likewise
+tensor_id tensor_id_of_index(tensor_ids *ids, const char *name);                  // a new one
 tensor_id tensor_id_outer(const tensor_ids *ids, tensor_id id);   // what it lies inside
-const char *tensor_id_name(const tensor_ids *ids,
-                           tensor_id id);   // its last part, as the source spells it
-const char *tensor_id_text(arena *a, const tensor_ids *ids, tensor_id id);          // its path
+// its last part, as the source spells it
+const char *tensor_id_name(const tensor_ids *ids, tensor_id id);
+const char *tensor_id_text(arena *a, const tensor_ids *ids, tensor_id id);   // its path
 bool tensor_id_covers(const tensor_ids *ids, tensor_id outer,
                       tensor_id inner);                      // it is that one, or lies inside it
 bool tensor_id_known(const tensor_ids *ids, tensor_id id);   // that there is such a one
 bool tensor_id_is_path(const tensor_ids *ids, tensor_id id, const char *path);   // that of this one
-uint32_t tensor_id_depth(const tensor_ids *ids, tensor_id id);                     // TENSOR_ALL: 0
+uint32_t tensor_id_depth(const tensor_ids *ids, tensor_id id);                   // TENSOR_ALL: 0
 
 #endif

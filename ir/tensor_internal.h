@@ -6,15 +6,15 @@
 
 // Why a node may not stand in op (its arguments' handles are valid), in words; NULL where it may.
 const char *tensor_node_fault(arena *a, const tensor_op *op, const tensor_node *n);
-// The type that follows from the operation and its arguments, where it does (arithmetic, compares, maths,
-// select, stop, …); for the others the node's own.
+// The type that follows from the operation and its arguments, where it does (arithmetic, compares,
+// maths, select, stop, …); for the others the node's own.
 tensor_type tensor_result_type(const tensor_op *op, const tensor_node *n);
 // As tensor_verify; the op of a plan may have prepared values.
 const char *tensor_fault(arena *a, const tensor_op *op, bool of_plan);
 const char *tensor_type_text(arena *a, const tensor_op *op, tensor_type t);
 
-// What the (checked) node n is equal to where that is an existing or simpler expression, exactly and on every
-// target; else 0.
+// What the (checked) node n is equal to where that is an existing or simpler expression, exactly
+// and on every target; else 0.
 tensor_expr tensor_fold(tensor_op *op, const tensor_node *n);
 
 // Name of the builtin reducer of a kind; NULL for REDUCE_USER.

@@ -7,7 +7,9 @@
 #include <string.h>
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 static bool is_word(char c) { return is_letter(c) || is_digit(c); }
 
 static span span_of(const parser *p, const char *from) {
@@ -35,7 +37,9 @@ static void skip_blanks(parser *p) {
     }
 }
 
-static char peek(const parser *p, size_t n) { return n < (size_t)(p->end - p->at) ? p->at[n] : '\0'; }
+static char peek(const parser *p, size_t n) {
+    return n < (size_t)(p->end - p->at) ? p->at[n] : '\0';
+}
 
 static token bad_token(parser *p, const char *from, const char *what) {
     if (p->at == from) p->at++;
@@ -52,7 +56,8 @@ static token float_token(parser *p, const char *from, const char *digits, ir_dty
 
 static bool accept_suffix(parser *p, const char *suffix) {
     size_t n = strlen(suffix);
-    if ((size_t)(p->end - p->at) < n || memcmp(p->at, suffix, n) != 0 || is_word(peek(p, n))) return false;
+    if ((size_t)(p->end - p->at) < n || memcmp(p->at, suffix, n) != 0 || is_word(peek(p, n)))
+        return false;
     p->at += n;
     return true;
 }
@@ -96,8 +101,9 @@ static token lex_name(parser *p) {
     const char *from = p->at;
     if (*p->at == '-') p->at++;
     while (is_word(peek(p, 0)) || (peek(p, 0) == '.' && is_word(peek(p, 1)))) p->at++;
-    token t = {
-        .kind = TOK_NAME, .at = span_of(p, from), .text = intern_n(p->names, from, (size_t)(p->at - from))};
+    token t = {.kind = TOK_NAME,
+               .at = span_of(p, from),
+               .text = intern_n(p->names, from, (size_t)(p->at - from))};
     for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
         size_t n = strlen(floats[i].text);
         for (ir_dtype d = 0; !strncmp(floats[i].text, t.text, n) && ir_dtype_is_float(d); d++)
@@ -117,7 +123,8 @@ static token lex_string(parser *p) {
     textbuf b = textbuf_new(p->arena);
     while (peek(p, 0) != '"') {
         char c = peek(p, 0);
-        if (c == '\0' || c == '\n') return bad_token(p, from, "this string does not end on its line");
+        if (c == '\0' || c == '\n')
+            return bad_token(p, from, "this string does not end on its line");
         p->at++;
         if (c == '\\' && (peek(p, 0) == '"' || peek(p, 0) == '\\')) {
             c = *p->at++;
@@ -143,7 +150,8 @@ static token lex_let(parser *p) {
 }
 
 static token lex_mark(parser *p) {
-    static const char *const marks[] = {"->", "==", "..", "=", "{", "}", "(", ")", "[", "]", ",", ":", "+"};
+    static const char *const marks[] = {"->", "==", "..", "=", "{", "}", "(",
+                                        ")",  "[",  "]",  ",", ":", "+"};
     const char *from = p->at;
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         size_t n = strlen(marks[i]);
@@ -188,7 +196,8 @@ bool tensor_lex_accept(parser *p, const char *mark_or_name) {
 }
 
 void tensor_lex_expect(parser *p, const char *mark) {
-    if (!tensor_lex_is(&p->tok, mark)) tensor_parse_fail(p, E0971, p->tok.at, "expected '%s'", mark);
+    if (!tensor_lex_is(&p->tok, mark))
+        tensor_parse_fail(p, E0971, p->tok.at, "expected '%s'", mark);
     else tensor_lex_next(p);
 }
 

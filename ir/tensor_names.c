@@ -11,8 +11,8 @@ typedef struct {
 typedef struct {
     tensor_op *op;
     VEC(renamed_index) indices;   // stages that share one share it afterwards
-    bool *walked;          // per space: keys find its points
-    const char **called;   // per space: what its first index in a stage is called
+    bool *walked;                 // per space: keys find its points
+    const char **called;          // per space: what its first index in a stage is called
     bool (*keeps)(const char *name, void *user);
     void *user;
 } naming;
@@ -24,9 +24,13 @@ static bool same_base(const char *a, const char *b) {
     return n == base_of(b) && !memcmp(a, b, n);
 }
 
-static tensor_var var_at(const tensor_stage *st, uint32_t i) { return i < st->nleft ? st->left[i] : st->bound[i - st->nleft]; }
+static tensor_var var_at(const tensor_stage *st, uint32_t i) {
+    return i < st->nleft ? st->left[i] : st->bound[i - st->nleft];
+}
 
-static const char *name_at(const naming *n, const tensor_stage *st, uint32_t i) { return n->op->vars.data[var_at(st, i)].name; }
+static const char *name_at(const naming *n, const tensor_stage *st, uint32_t i) {
+    return n->op->vars.data[var_at(st, i)].name;
+}
 
 // The name of the stage's first index over a space; NULL: it has none.
 static const char *first_over(const naming *n, const tensor_stage *st, tensor_space s) {
@@ -50,7 +54,8 @@ static bool has_var(const tensor_stage *st, tensor_var v) {
 // Stages share an index where one was taken out of another.
 static bool is_taken_beside(const naming *n, tensor_var v, const char *name) {
     for (uint32_t i = 0; i < n->op->stages.len; i++)
-        if (has_var(&n->op->stages.data[i], v) && has_name(n, &n->op->stages.data[i], name)) return true;
+        if (has_var(&n->op->stages.data[i], v) && has_name(n, &n->op->stages.data[i], name))
+            return true;
     return false;
 }
 
@@ -61,7 +66,8 @@ static bool is_called(const naming *n, tensor_var v, tensor_space s, const char 
 static void note_walked(naming *n, const tensor_stage *st) {
     for (uint32_t b = 0; b < st->nbound; b++)
         for (uint32_t k = 0; k < st->nkeys; k++)
-            if (tensor_mentions(n->op, st->keys[k].lhs, st->bound[b])) n->walked[n->op->vars.data[st->bound[b]].space] = true;
+            if (tensor_mentions(n->op, st->keys[k].lhs, st->bound[b]))
+                n->walked[n->op->vars.data[st->bound[b]].space] = true;
 }
 
 static const char *renamed(const naming *n, const char *name, const char *to) {
@@ -91,7 +97,9 @@ static void name_space(naming *n, tensor_stage *st, tensor_space s) {
     if (!first || !n->walked[s]) return;
     if (!n->called[s]) n->called[s] = first;
     const char *to = n->called[s];
-    if (same_base(first, to) || n->keeps(arena_strndup(n->op->arena, first, base_of(first)), n->user)) return;
+    if (same_base(first, to) ||
+        n->keeps(arena_strndup(n->op->arena, first, base_of(first)), n->user))
+        return;
     for (uint32_t i = 0; i < st->nleft + st->nbound; i++)
         if (is_called(n, var_at(st, i), s, first) && is_taken_beside(n, var_at(st, i), to)) return;
     for (uint32_t i = 0; i < st->nleft + st->nbound; i++)

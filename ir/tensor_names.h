@@ -1,5 +1,5 @@
-// Names of indices, of which an op's meaning takes none: one that walks a space is called alike in all stages, so that a plan
-// which fuses what goes by one name does so however it was written.
+// Names of indices, of which an op's meaning takes none: one that walks a space is called alike in
+// all stages, so that a plan which fuses what goes by one name does so however it was written.
 #ifndef GNNC_TENSOR_NAMES_H
 #define GNNC_TENSOR_NAMES_H
 

@@ -1,5 +1,5 @@
-// A stage whose numbers all have 16 bits is stored in them: nothing is lost, and its readers move half the
-// bytes.
+// A stage whose numbers all have 16 bits is stored in them: nothing is lost, and its readers move
+// half the bytes.
 //     stage h : f32[N, F]   h[n, f] = round(f16, h.sum[n, f])   →  stage h : f16[N, F]
 #include "tensor_internal.h"
 
@@ -20,7 +20,8 @@ static int held_in(const tensor_op *op, tensor_expr e) {
     case TENSOR_CONST_OP: return constant_in(n->imm.f);
     case TENSOR_ROUND_OP: return ir_dtype_is_narrow((ir_dtype)n->imm.i) ? (int)n->imm.i : NONE;
     case TENSOR_LOAD_OP:
-        return ir_dtype_is_narrow(op->vals.data[n->imm.i].type) ? (int)op->vals.data[n->imm.i].type : NONE;
+        return ir_dtype_is_narrow(op->vals.data[n->imm.i].type) ? (int)op->vals.data[n->imm.i].type
+                                                                : NONE;
     case TENSOR_SELECT_OP: return both(held_in(op, n->args[1]), held_in(op, n->args[2]));
     case TENSOR_NEG_OP:
     case TENSOR_STOP_OP: return held_in(op, n->args[0]);
@@ -47,8 +48,9 @@ enum { LAST = UINT32_MAX };
 static writers writers_of(const tensor_op *op) {
     uint32_t n = 0, nvals = op->vals.len;
     for (uint32_t i = 0; i < op->stages.len; i++) n += op->stages.data[i].ntargets;
-    writers w = {ARENA_ARRAY(op->arena, uint32_t, nvals + 1), ARENA_ARRAY(op->arena, uint32_t, n + 1),
-                 ARENA_ARRAY(op->arena, uint32_t, n + 1), ARENA_ARRAY(op->arena, uint32_t, n + 1)};
+    writers w = {ARENA_ARRAY(op->arena, uint32_t, nvals + 1),
+                 ARENA_ARRAY(op->arena, uint32_t, n + 1), ARENA_ARRAY(op->arena, uint32_t, n + 1),
+                 ARENA_ARRAY(op->arena, uint32_t, n + 1)};
     for (tensor_val v = 0; v < nvals; v++) w.first[v] = LAST;
     for (uint32_t i = op->stages.len; i-- > 0;)
         for (uint32_t t = 0; t < op->stages.data[i].ntargets; t++) {

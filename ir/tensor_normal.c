@@ -1,16 +1,19 @@
-// How a reduction is spelled changes nothing (normal form N3): its condition is split into conjuncts, its indices stand in
-// the order in which keys find the fewest points, and each key stands where its right side is known.
+// How a reduction is spelled changes nothing (normal form N3): its condition is split into
+// conjuncts, its indices stand in the order in which keys find the fewest points, and each key
+// stands where its right side is known.
 //     sum {b, a : dst[a] == v, dst[b] == src[a]}    →  sum {a, b : dst[a] == v, dst[b] == src[a]}
 //     sum {e, i : and(src[e] == u, dst[e] == i)}    →  sum {e, i : src[e] == u, i == dst[e]}
-// Terms come in another order only where the reducer is commutative. Derive gradients before: `ties first` goes by the order
-// that was written.
+// Terms come in another order only where the reducer is commutative. Derive gradients before: `ties
+// first` goes by the order that was written.
 #include "tensor_internal.h"
 
 #include <string.h>
 
-enum { MOST = 62, SEARCHED = 7, BUDGET = 4096 };   // indices; those whose orders are all tried; nodes that a comparison looks at
+// indices; those whose orders are all tried; nodes that a comparison looks at
+enum { MOST = 62, SEARCHED = 7, BUDGET = 4096 };
 #define OTHER (UINT64_C(1) << 63)
-enum { AT_POINT, AT_RANGE, AT_ORDER, AT_ALL = 16 };   // the points of an index that a key leaves, and what visiting them costs
+// the points of an index that a key leaves, and what visiting them costs
+enum { AT_POINT, AT_RANGE, AT_ORDER, AT_ALL = 16 };
 
 // A conjunct: a filter, or, where it has sides, one that may be a key.
 typedef struct {
@@ -32,10 +35,11 @@ typedef struct {
     arena *scratch;
     tensor_stage *st;
     uint32_t *stamp, stamps;   // per expression: the last walk that met it
-    uint64_t *bit;        // per variable: of an index of the reduction one of its own, of others OTHER
-    uint64_t known;       // what is visited before
-    bool *outer;          // per variable: neighbours of it lie far apart
-    uint32_t *place;      // per variable: on the left, or where it first stands in the body
+    // per variable: of an index of the reduction one of its own, of others OTHER
+    uint64_t *bit;
+    uint64_t known;    // what is visited before
+    bool *outer;       // per variable: neighbours of it lie far apart
+    uint32_t *place;   // per variable: on the left, or where it first stands in the body
     VEC(conjunct) all;
     uint32_t budget;
     found_order now, best;
@@ -53,7 +57,7 @@ static bool first_time(normal *n, tensor_expr e) {
 
 static int order(uint64_t a, uint64_t b) { return a == b ? 0 : a < b ? -1 : 1; }
 
-// ---- What stands where -----------------------------------------------------------------------------------
+// ---- What stands where --------------------------------------------------------------------------
 static void note_places(normal *n, tensor_expr e, uint32_t *next) {
     const tensor_node *x = node(n, e);
     if (!first_time(n, e)) return;
@@ -61,7 +65,8 @@ static void note_places(normal *n, tensor_expr e, uint32_t *next) {
     for (uint32_t i = 0; i < x->nargs; i++) note_places(n, x->args[i], next);
 }
 
-// Variables that index maps or first axes are outer ones, so that features stay innermost and adjacent.
+// Variables that index maps or first axes are outer ones, so that features stay innermost and
+// adjacent.
 static void note_outer(normal *n, tensor_expr e) {
     const tensor_node *x = node(n, e);
     if (!first_time(n, e)) return;
@@ -88,7 +93,8 @@ static int compare(normal *n, tensor_expr a, tensor_expr b) {
     const tensor_node *x = node(n, a), *y = node(n, b);
     int c = order(x->op, y->op);
     if (!c) c = order(x->type.type, y->type.type);
-    if (!c && x->op == TENSOR_VAR_OP) return compare_var(n, (tensor_var)x->imm.i, (tensor_var)y->imm.i);
+    if (!c && x->op == TENSOR_VAR_OP)
+        return compare_var(n, (tensor_var)x->imm.i, (tensor_var)y->imm.i);
     if (!c) c = order((uint64_t)x->imm.i, (uint64_t)y->imm.i);
     if (!c) c = order((uint64_t)x->imm2, (uint64_t)y->imm2);
     if (!c) c = order(x->nargs, y->nargs);
@@ -121,15 +127,17 @@ static int compare_conjuncts(normal *n, const conjunct *x, const conjunct *y) {
 
 static void sort_conjuncts(normal *n) {
     for (uint32_t i = 1; i < n->all.len; i++)
-        for (uint32_t k = i; k && compare_conjuncts(n, &n->all.data[k], &n->all.data[k - 1]) < 0; k--) {
+        for (uint32_t k = i; k && compare_conjuncts(n, &n->all.data[k], &n->all.data[k - 1]) < 0;
+             k--) {
             conjunct c = n->all.data[k];
             n->all.data[k] = n->all.data[k - 1];
             n->all.data[k - 1] = c;
         }
 }
 
-// ---- Conjuncts -------------------------------------------------------------------------------------------
-// A point that can be told anywhere: of maps and variables alone, which no guard has to stand before.
+// ---- Conjuncts ----------------------------------------------------------------------------------
+// A point that can be told anywhere: of maps and variables alone, which no guard has to stand
+// before.
 static bool is_chain(const normal *n, tensor_expr e, uint32_t depth) {
     const tensor_node *x = node(n, e);
     if (x->type.type != DT_INDEX || depth > 8) return false;
@@ -148,7 +156,8 @@ static bool is_told(const normal *n, tensor_expr side) {   // by a conjunct: it 
     for (uint32_t i = 0; i < n->all.len && !told; i++) {
         const tensor_node *x = n->all.data[i].filter ? node(n, n->all.data[i].filter) : NULL;
         if (!x || x->op != TENSOR_NE_OP) continue;
-        for (uint32_t k = 0; k < 2; k++) told |= x->args[k] == side && node(n, x->args[1 - k])->op == TENSOR_NONE_OP;
+        for (uint32_t k = 0; k < 2; k++)
+            told |= x->args[k] == side && node(n, x->args[1 - k])->op == TENSOR_NONE_OP;
     }
     return told;
 }
@@ -161,7 +170,8 @@ static void find_sides(normal *n) {
         if (!x || x->op != TENSOR_EQ_OP) continue;
         tensor_expr a = x->args[0], b = x->args[1];
         if (!is_chain(n, a, 0) || !is_chain(n, b, 0)) continue;
-        if (never_none(n, a) || never_none(n, b) || is_told(n, a) || is_told(n, b)) c->a = a, c->b = b;
+        if (never_none(n, a) || never_none(n, b) || is_told(n, a) || is_told(n, b))
+            c->a = a, c->b = b;
     }
 }
 
@@ -200,14 +210,17 @@ static void orient(normal *n) {
     }
 }
 
-// ---- Keys ------------------------------------------------------------------------------------------------
-static const tensor_stage *plain_stage(const normal *n, tensor_val v) {   // that alone writes a value, and reduces nothing
+// ---- Keys ---------------------------------------------------------------------------------------
+// that alone writes a value, and reduces nothing
+static const tensor_stage *plain_stage(const normal *n, tensor_val v) {
     const tensor_stage *found = NULL;
     for (uint32_t i = 0; i < n->op->stages.len; i++)
         for (uint32_t t = 0; t < n->op->stages.data[i].ntargets; t++) {
             const tensor_stage *st = &n->op->stages.data[i];
             if (st->targets[t].val != v) continue;
-            if (found || st->reducer != TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || st->nleft != 1) return NULL;
+            if (found || st->reducer != TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP ||
+                st->nleft != 1)
+                return NULL;
             found = st;
         }
     return found;
@@ -222,7 +235,8 @@ static uint32_t reached_by(const normal *n, tensor_expr e, tensor_var v, uint32_
     const tensor_val_info *m = &n->op->vals.data[x->imm.i];
     if (from == AT_ALL || m->type != DT_INDEX) return AT_ALL;
     if (m->role == VAL_MAP) {
-        bool sorted = m->facts & FACT_SORTED && m->sorted_by == TENSOR_NO_VAL && !(m->facts & FACT_PARTIAL);
+        bool sorted = m->facts & FACT_SORTED && m->sorted_by == TENSOR_NO_VAL &&
+                      !(m->facts & FACT_PARTIAL);
         return from == AT_POINT && sorted ? AT_RANGE : AT_ORDER;
     }
     if (m->role == VAL_CLASSES) return AT_ORDER;
@@ -260,8 +274,9 @@ static uint32_t key_for(normal *n, tensor_var v, uint32_t *class, tensor_key *ke
     return best;
 }
 
-// ---- The order of indices --------------------------------------------------------------------------------
-static int compare_orders(const normal *n, const found_order *x, const found_order *y, uint32_t count) {
+// ---- The order of indices -----------------------------------------------------------------------
+static int compare_orders(const normal *n, const found_order *x, const found_order *y,
+                          uint32_t count) {
     int c = order(x->cost, y->cost);
     for (uint32_t i = 0; i < count && !c; i++) c = order(x->classes[i], y->classes[i]);
     for (uint32_t i = 0; i < count && !c; i++) c = compare_var(n, x->order[i], y->order[i]);
@@ -317,7 +332,8 @@ static void search(normal *n, const tensor_var *vars, uint32_t count, uint32_t a
 static bool is_linked(normal *n, tensor_var v) {   // a key may find it, or start from it
     bool linked = false;
     for (uint32_t i = 0; i < n->all.len && !linked; i++)
-        linked = n->all.data[i].a && (vars_of(n, n->all.data[i].a) | vars_of(n, n->all.data[i].b)) & n->bit[v];
+        linked = n->all.data[i].a &&
+                 (vars_of(n, n->all.data[i].a) | vars_of(n, n->all.data[i].b)) & n->bit[v];
     return linked;
 }
 
@@ -332,12 +348,14 @@ static void sort_vars(const normal *n, tensor_var *vars, uint32_t count) {
 // What keys find comes first, then what is visited as a whole.
 static void order_indices(normal *n) {
     uint32_t count = n->st->nbound, linked = 0, dense = 0;
-    tensor_var *vars = ARENA_ARRAY(n->scratch, tensor_var, count), *rest = ARENA_ARRAY(n->scratch, tensor_var, count),
+    tensor_var *vars = ARENA_ARRAY(n->scratch, tensor_var, count),
+               *rest = ARENA_ARRAY(n->scratch, tensor_var, count),
                *out = ARENA_ARRAY(n->op->arena, tensor_var, count);
     for (uint32_t i = 0; i < count; i++)
         if (is_linked(n, n->st->bound[i])) vars[linked++] = n->st->bound[i];
         else rest[dense++] = n->st->bound[i];
-    n->now = (found_order){0, ARENA_ARRAY(n->scratch, tensor_var, count), ARENA_ARRAY(n->scratch, uint32_t, count)};
+    n->now = (found_order){0, ARENA_ARRAY(n->scratch, tensor_var, count),
+                           ARENA_ARRAY(n->scratch, uint32_t, count)};
     n->best = (found_order){UINT32_MAX, out, ARENA_ARRAY(n->scratch, uint32_t, count)};
     sort_vars(n, vars, linked);
     search(n, vars, linked, 0);
@@ -346,7 +364,7 @@ static void order_indices(normal *n) {
     n->st->bound = out;
 }
 
-// ---- The condition ---------------------------------------------------------------------------------------
+// ---- The condition ------------------------------------------------------------------------------
 static tensor_expr put(normal *n, tensor_expr *memo, tensor_expr e, tensor_key k) {
     if (e == k.lhs) return k.rhs;
     if (memo[e]) return memo[e];
@@ -362,7 +380,8 @@ static tensor_expr put(normal *n, tensor_expr *memo, tensor_expr e, tensor_key k
     return memo[e] = made;
 }
 
-static const tensor_expr *put_all(normal *n, tensor_expr *memo, const tensor_expr *e, uint32_t count, tensor_key k) {
+static const tensor_expr *put_all(normal *n, tensor_expr *memo, const tensor_expr *e,
+                                  uint32_t count, tensor_key k) {
     tensor_expr *out = ARENA_ARRAY(n->op->arena, tensor_expr, count + 1);
     for (uint32_t i = 0; i < count; i++) out[i] = put(n, memo, e[i], k);
     return out;
@@ -378,7 +397,8 @@ static void read_in_rows(normal *n, tensor_key k) {
 
 static bool may_be_none(const normal *n, tensor_expr e) {
     const tensor_node *x = node(n, e);
-    bool choice = x->op == TENSOR_SELECT_OP || x->op == TENSOR_MIN_OP || x->op == TENSOR_MAX_OP || x->op == TENSOR_NONE_OP;
+    bool choice = x->op == TENSOR_SELECT_OP || x->op == TENSOR_MIN_OP || x->op == TENSOR_MAX_OP ||
+                  x->op == TENSOR_NONE_OP;
     return x->type.type == DT_INDEX && (choice || !never_none(n, e));
 }
 
@@ -409,13 +429,15 @@ static void set_filters(normal *n) {
     for (; place < n->all.len; place++)
         for (uint32_t i = 0; i < n->all.len; i++) {
             const conjunct *c = &n->all.data[i];
-            if (c->written == place && c->filter && !c->used && needs_guard(n, c->filter)) out[count++] = c->filter;
+            if (c->written == place && c->filter && !c->used && needs_guard(n, c->filter))
+                out[count++] = c->filter;
         }
     n->st->filters = out;
     n->st->nfilters = count;
 }
 
-static uint32_t last_of(const normal *n, uint64_t vars) {   // the last index among them, in their order, from 1 on
+// the last index among them, in their order, from 1 on
+static uint32_t last_of(const normal *n, uint64_t vars) {
     uint32_t last = 0;
     for (uint32_t b = 0; b < n->st->nbound; b++)
         if (n->bit[n->st->bound[b]] & vars) last = b + 1;
@@ -440,16 +462,18 @@ static void set_keys(normal *n) {
         n->all.data[i].key = count++;
     }
     for (uint32_t i = 0; i < n->all.len; i++)
-        if (!n->all.data[i].filter && !n->all.data[i].used) keys[count++] = tested(n, &n->all.data[i]);
+        if (!n->all.data[i].filter && !n->all.data[i].used)
+            keys[count++] = tested(n, &n->all.data[i]);
     n->st->keys = keys;
     n->st->nkeys = count;
 }
 
-// ---- A stage ---------------------------------------------------------------------------------------------
+// ---- A stage ------------------------------------------------------------------------------------
 static void note_variables(normal *n) {
     tensor_stage *st = n->st;
     uint32_t next = st->nleft;
-    for (uint32_t v = 0; v < n->op->vars.len; v++) n->bit[v] = OTHER, n->place[v] = UINT32_MAX, n->outer[v] = false;
+    for (uint32_t v = 0; v < n->op->vars.len; v++)
+        n->bit[v] = OTHER, n->place[v] = UINT32_MAX, n->outer[v] = false;
     for (uint32_t i = 0; i < st->nleft; i++) n->place[st->left[i]] = i;
     for (uint32_t i = 0; i < st->nbound; i++) n->bit[st->bound[i]] = UINT64_C(1) << i;
     n->stamps++;
@@ -483,16 +507,22 @@ static void normalise(normal *n) {
     set_keys(n);
     set_filters(n);
     for (uint32_t i = 0; i < n->all.len; i++)
-        if (n->all.data[i].used && n->all.data[i].filter) read_in_rows(n, n->st->keys[n->all.data[i].key]);
+        if (n->all.data[i].used && n->all.data[i].filter)
+            read_in_rows(n, n->st->keys[n->all.data[i].key]);
 }
 
 void tensor_normalise(tensor_op *op) {
     arena *scratch = arena_new();
     for (uint32_t i = 0; i < op->stages.len; i++) {
         tensor_stage *st = &op->stages.data[i];
-        if (st->reducer == TENSOR_NO_REDUCER || st->nbound > MOST || (st->nbound == 1 && !st->nkeys && !st->nfilters)) continue;
+        if (st->reducer == TENSOR_NO_REDUCER || st->nbound > MOST ||
+            (st->nbound == 1 && !st->nkeys && !st->nfilters))
+            continue;
         uint32_t vars = op->vars.len + 1;
-        normal n = {.op = op, .scratch = scratch, .st = st, .stamp = ARENA_ARRAY(scratch, uint32_t, op->exprs.len + 1)};
+        normal n = {.op = op,
+                    .scratch = scratch,
+                    .st = st,
+                    .stamp = ARENA_ARRAY(scratch, uint32_t, op->exprs.len + 1)};
         n.bit = ARENA_ARRAY(scratch, uint64_t, vars);
         n.outer = ARENA_ARRAY(scratch, bool, vars);
         n.place = ARENA_ARRAY(scratch, uint32_t, vars);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// ---- Names -----------------------------------------------------------------------------------------------
+// ---- Names --------------------------------------------------------------------------------------
 
 static tensor_val find_val(const parser *p, const char *name) {
     for (uint32_t i = 0; i < p->op->vals.len; i++)
@@ -19,22 +19,25 @@ static tensor_space find_space(const parser *p, const char *name) {
 
 tensor_val tensor_parse_val(parser *p, token name) {
     tensor_val v = find_val(p, name.text);
-    if (v == TENSOR_NO_VAL) tensor_parse_fail(p, E0972, name.at, "there is no value '%s'", name.text);
+    if (v == TENSOR_NO_VAL)
+        tensor_parse_fail(p, E0972, name.at, "there is no value '%s'", name.text);
     return v == TENSOR_NO_VAL ? 0 : v;
 }
 
 tensor_space tensor_parse_space(parser *p) {
     token name = tensor_lex_name(p, "a space");
     tensor_space s = find_space(p, name.text);
-    if (s == TENSOR_NO_SPACE) tensor_parse_fail(p, E0972, name.at, "there is no space '%s'", name.text);
+    if (s == TENSOR_NO_SPACE)
+        tensor_parse_fail(p, E0972, name.at, "there is no space '%s'", name.text);
     return s == TENSOR_NO_SPACE ? 0 : s;
 }
 
-// ---- Declarations ----------------------------------------------------------------------------------------
+// ---- Declarations -------------------------------------------------------------------------------
 
 static void read_space(parser *p) {
     token name = tensor_lex_name(p, "the space's name");
-    tensor_space_info info = {.name = name.text, .kind = SPACE_FREE, .classes = TENSOR_NO_VAL, .at = name.at};
+    tensor_space_info info = {
+        .name = name.text, .kind = SPACE_FREE, .classes = TENSOR_NO_VAL, .at = name.at};
     if (find_space(p, name.text) != TENSOR_NO_SPACE)
         tensor_parse_fail(p, E0972, name.at, "there already is a space '%s'", name.text);
     if (tensor_lex_accept(p, "=")) {
@@ -42,20 +45,25 @@ static void read_space(parser *p) {
             tensor_lex_next(p);
             tensor_lex_next(p);
             info.kind = SPACE_COUNT_OF;
-            later l = {
-                .what = LATER_CLASSES, .index = p->op->spaces.len, .name = tensor_lex_name(p, "a value")};
+            later l = {.what = LATER_CLASSES,
+                       .index = p->op->spaces.len,
+                       .name = tensor_lex_name(p, "a value")};
             VEC_PUSH(p->arena, &p->laters, l);
             tensor_lex_expect(p, ")");
         } else {
             info.expr = tensor_parse_value(p);
             const tensor_node *n = tensor_node_at(p->op, info.expr);
-            info.kind = n->op == TENSOR_CONST_OP && n->type.type == DT_I64 ? SPACE_CONST : SPACE_EXPR;
+            info.kind = n->op == TENSOR_CONST_OP && n->type.type == DT_I64 ? SPACE_CONST
+                                                                           : SPACE_EXPR;
             if (info.kind == SPACE_CONST) info.size = n->imm.i, info.expr = 0;
         }
     }
-    const tensor_space_info *before = p->op->spaces.len ? &p->op->spaces.data[p->op->spaces.len - 1] : NULL;
-    if (!p->failed && before && tensor_counted(p->op, before->expr) && !tensor_counted(p->op, info.expr))
-        tensor_parse_fail(p, E0972, name.at, "'%s' stands behind '%s', a size that maps decide", name.text, before->name);
+    const tensor_space_info *before = p->op->spaces.len ? &p->op->spaces.data[p->op->spaces.len - 1]
+                                                        : NULL;
+    if (!p->failed && before && tensor_counted(p->op, before->expr) &&
+        !tensor_counted(p->op, info.expr))
+        tensor_parse_fail(p, E0972, name.at, "'%s' stands behind '%s', a size that maps decide",
+                          name.text, before->name);
     if (!p->failed) tensor_add_space(p->op, info);
 }
 
@@ -78,8 +86,8 @@ static void read_shape(parser *p, tensor_val_info *v) {
     space_list axes = {0};
     tensor_lex_expect(p, ":");
     v->into = TENSOR_NO_SPACE;
-    bool typed =
-        tensor_parse_dtype(p, &p->tok, &v->type) && v->type != DT_INDEX && !tensor_lex_is(&p->next, "->");
+    bool typed = tensor_parse_dtype(p, &p->tok, &v->type) && v->type != DT_INDEX &&
+                 !tensor_lex_is(&p->next, "->");
     if (typed) tensor_lex_next(p);
     if (tensor_lex_is(&p->tok, "[") && !(typed && v->role == VAL_SCALAR)) axes = read_axes(p);
     else if (!typed) VEC_PUSH(p->arena, &axes, tensor_parse_space(p));
@@ -111,17 +119,12 @@ static bool read_fact(parser *p, tensor_val_info *v) {
     static const struct {
         const char *text;
         uint32_t fact;
-    } facts[] = {{"sorted", FACT_SORTED},
-                 {"unique", FACT_UNIQUE},
-                 {"partial", FACT_PARTIAL},
-                 {"prefix", FACT_PREFIX},
-                 {"strided", FACT_STRIDED},
-                 {"packed", FACT_PACKED},
-                 {"saved", FACT_SAVED},
-                 {"given", FACT_GIVEN},
-                 {"aligned", 0},
+    } facts[] = {{"sorted", FACT_SORTED}, {"unique", FACT_UNIQUE},   {"partial", FACT_PARTIAL},
+                 {"prefix", FACT_PREFIX}, {"strided", FACT_STRIDED}, {"packed", FACT_PACKED},
+                 {"saved", FACT_SAVED},   {"given", FACT_GIVEN},     {"aligned", 0},
                  {"inplace", 0}};
-    if (p->tok.kind != TOK_NAME || tensor_lex_is(&p->next, "[") || tensor_lex_is(&p->next, ":")) return false;
+    if (p->tok.kind != TOK_NAME || tensor_lex_is(&p->next, "[") || tensor_lex_is(&p->next, ":"))
+        return false;
     uint32_t k = 0, n = sizeof facts / sizeof *facts;
     while (k < n && strcmp(p->tok.text, facts[k].text) != 0) k++;
     if (k == n) return false;
@@ -147,23 +150,29 @@ static void read_class_keys(parser *p, tensor_val_info *v) {
     tensor_lex_expect(p, ")");
     tensor_val *keys = ARENA_ARRAY(p->arena, tensor_val, names.len);
     for (uint32_t i = 0; i < names.len; i++)
-        VEC_PUSH(p->arena, &p->laters, ((later){.what = LATER_KEY, .key = &keys[i], .name = names.data[i]}));
+        VEC_PUSH(p->arena, &p->laters,
+                 ((later){.what = LATER_KEY, .key = &keys[i], .name = names.data[i]}));
     v->nkeys = names.len;
     v->keys = keys;
 }
 
 static void read_val(parser *p, tensor_role role) {
     token name = tensor_lex_name(p, "the value's name");
-    tensor_val_info v = {
-        .name = name.text, .role = role, .sorted_by = TENSOR_NO_VAL, .inplace = TENSOR_NO_VAL, .at = name.at};
+    tensor_val_info v = {.name = name.text,
+                         .role = role,
+                         .sorted_by = TENSOR_NO_VAL,
+                         .inplace = TENSOR_NO_VAL,
+                         .at = name.at};
     if (find_val(p, name.text) != TENSOR_NO_VAL)
         tensor_parse_fail(p, E0972, name.at, "there already is a value '%s'", name.text);
     bool parameter = role < VAL_STAGE;
     if (parameter && p->op->vals.len != p->op->nparams)
-        tensor_parse_fail(p, E0971, name.at, "parameters and results come before stages and classes");
+        tensor_parse_fail(p, E0971, name.at,
+                          "parameters and results come before stages and classes");
     read_shape(p, &v);
     if (role == VAL_CLASSES) read_class_keys(p, &v);
-    while (!p->failed && read_fact(p, &v)) {}
+    while (!p->failed && read_fact(p, &v)) {
+    }
     if (p->failed) return;
     tensor_add_val(p->op, v);
     p->op->nparams += parameter;
@@ -177,7 +186,7 @@ static void read_require(parser *p) {
     tensor_lex_expect(p, "=");
     p->scope.len = 0;
     tensor_require r = {.text = t.text, .holds = tensor_parse_value(p), .at = t.at};
-    if (!p->failed) VEC_PUSH(p->arena, &p->op->requires, r);
+    if (!p->failed) VEC_PUSH(p->arena, &p->op->required, r);
 }
 
 static void read_loop(parser *p) {
@@ -194,7 +203,8 @@ static void read_loop(parser *p) {
 }
 
 static void read_item(parser *p) {
-    static const char *const roles[] = {"map", "tensor", "scalar", "result", "stage", "classes", "prepared"};
+    static const char *const roles[] = {"map",   "tensor",  "scalar",  "result",
+                                        "stage", "classes", "prepared"};
     p->scope.len = 0;
     if (tensor_lex_is(&p->tok, "[")) {   // marks
         tensor_parse_equation(p, TENSOR_NO_LOOP);

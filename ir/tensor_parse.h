@@ -1,5 +1,5 @@
-// The reader of tensor IR text: what its files share. Recursive descent over tokens with one token of
-// lookahead; the first fault is reported and ends the reading.
+// The reader of tensor IR text: what its files share. Recursive descent over tokens with one token
+// of lookahead; the first fault is reported and ends the reading.
 #ifndef GNNC_TENSOR_PARSE_H
 #define GNNC_TENSOR_PARSE_H
 
@@ -23,8 +23,8 @@ typedef struct {
 // A value named before it is declared; looked up at the end of the op.
 typedef struct {
     enum { LATER_CLASSES, LATER_SORTED, LATER_INPLACE, LATER_KEY } what;
-    uint32_t index;     // space or value
-    tensor_val *key;    // KEY: where to put it
+    uint32_t index;    // space or value
+    tensor_val *key;   // KEY: where to put it
     token name;
 } later;
 
@@ -44,7 +44,8 @@ typedef struct {
     expr_list lets;                  // of the value being read
     VEC(binding) scope;              // variables of the equation being read
     const tensor_reducer *reducer;   // whose section is being read
-    bool plan;                       // of a loop plan: `v [` may be a variable and what follows the expression
+    // of a loop plan: `v [` may be a variable and what follows the expression
+    bool plan;
 } parser;
 
 parser tensor_parse_start(arena *a, diag_set *ds, const source_file *text);
@@ -58,18 +59,19 @@ bool tensor_lex_accept(parser *p, const char *mark_or_name);
 void tensor_lex_expect(parser *p, const char *mark);
 token tensor_lex_name(parser *p, const char *what);   // expects a name
 // Reports the first fault and makes every later token the end.
-void tensor_parse_fail(parser *p, diag_code code, span at, const char *format, ...) SUP_PRINTF(4, 5);
+void tensor_parse_fail(parser *p, diag_code code, span at, const char *format, ...)
+    SUP_PRINTF(4, 5);
 
 // Names and types.
-tensor_val tensor_parse_val(parser *p, token name);           // 0 after a fault
-tensor_space tensor_parse_space(parser *p);                 // the next token names one
+tensor_val tensor_parse_val(parser *p, token name);   // 0 after a fault
+tensor_space tensor_parse_space(parser *p);           // the next token names one
 bool tensor_parse_dtype(const parser *p, const token *t, ir_dtype *out);
 
 // Expressions.
 tensor_expr tensor_parse_expr(parser *p);
 void tensor_parse_lets(parser *p);
-tensor_expr tensor_parse_value(parser *p);                  // lets and an expression
-expr_list tensor_parse_tuple(parser *p);                    // ( expr, … )
+tensor_expr tensor_parse_value(parser *p);   // lets and an expression
+expr_list tensor_parse_tuple(parser *p);     // ( expr, … )
 
 void tensor_parse_equation(parser *p, uint32_t loop);
 void tensor_parse_reducer(parser *p);

@@ -1,5 +1,5 @@
-// Expressions of tensor IR text. Every node is checked before it is built, so what a file says never reaches
-// an ICE.
+// Expressions of tensor IR text. Every node is checked before it is built, so what a file says
+// never reaches an ICE.
 #include "tensor_parse.h"
 
 #include <string.h>
@@ -50,14 +50,18 @@ static tensor_expr read_load(parser *p) {
     expr_list list = {0};
     read_list(p, "]", &list);
     tensor_val v = tensor_parse_val(p, name);
-    tensor_node n = {
-        .op = TENSOR_LOAD_OP, .nargs = (uint16_t)list.len, .args = list.data, .imm.i = v, .at = name.at};
+    tensor_node n = {.op = TENSOR_LOAD_OP,
+                     .nargs = (uint16_t)list.len,
+                     .args = list.data,
+                     .imm.i = v,
+                     .at = name.at};
     return tensor_parse_node(p, n);
 }
 
 static ir_dtype read_dtype(parser *p) {
     ir_dtype t = DT_F32;
-    if (!tensor_parse_dtype(p, &p->tok, &t)) tensor_parse_fail(p, E0971, p->tok.at, "expected a type");
+    if (!tensor_parse_dtype(p, &p->tok, &t))
+        tensor_parse_fail(p, E0971, p->tok.at, "expected a type");
     else tensor_lex_next(p);
     return t;
 }
@@ -145,7 +149,8 @@ static bool read_component(parser *p, tensor_expr *out) {
         const tensor_type *types = k == 0 ? p->reducer->arg_types : p->reducer->state_types;
         for (uint32_t i = 0; i < n; i++) {
             if (strncmp(p->tok.text, text, length) != 0 || p->tok.text[length] != '.') continue;
-            if (strcmp(p->tok.text + length + 1, arena_printf(p->arena, "%u", (unsigned)i)) != 0) continue;
+            if (strcmp(p->tok.text + length + 1, arena_printf(p->arena, "%u", (unsigned)i)) != 0)
+                continue;
             tensor_node c = {.op = (uint16_t)ops[k], .type = types[i], .imm.i = i, .at = p->tok.at};
             tensor_lex_next(p);
             *out = tensor_parse_node(p, c);
@@ -161,7 +166,8 @@ static tensor_expr read_word(parser *p) {
     if (yes || tensor_lex_is(&t, "false")) {
         tensor_lex_next(p);
         return tensor_parse_node(
-            p, (tensor_node){.op = TENSOR_CONST_OP, .type = TENSOR_TYPE(BOOL), .imm.i = yes, .at = t.at});
+            p, (tensor_node){
+                   .op = TENSOR_CONST_OP, .type = TENSOR_TYPE(BOOL), .imm.i = yes, .at = t.at});
     }
     tensor_expr component;
     if (p->reducer && read_component(p, &component)) return component;
@@ -199,12 +205,16 @@ static bool in_scope(const parser *p, const char *name) {
 
 static tensor_expr read_expr(parser *p) {
     switch (p->tok.kind) {
-    case TOK_INT: case TOK_FLOAT: return read_constant(p);
+    case TOK_INT:
+    case TOK_FLOAT: return read_constant(p);
     case TOK_LET: return read_let_use(p);
     case TOK_NAME:
-        if (tensor_lex_is(&p->next, "[") && !(p->plan && in_scope(p, p->tok.text))) return read_load(p);
+        if (tensor_lex_is(&p->next, "[") && !(p->plan && in_scope(p, p->tok.text)))
+            return read_load(p);
         return tensor_lex_is(&p->next, "(") ? read_call(p) : read_word(p);
-    case TOK_END: case TOK_STRING: case TOK_MARK: break;
+    case TOK_END:
+    case TOK_STRING:
+    case TOK_MARK: break;
     }
     tensor_parse_fail(p, E0971, p->tok.at, "expected an expression");
     return 0;
@@ -212,8 +222,8 @@ static tensor_expr read_expr(parser *p) {
 
 tensor_expr tensor_parse_expr(parser *p) {
     if (p->depth >= MAX_NESTING)
-        tensor_parse_fail(p, E0974, p->tok.at, "expressions nest at most %d deep; bind parts with let",
-                          MAX_NESTING);
+        tensor_parse_fail(p, E0974, p->tok.at,
+                          "expressions nest at most %d deep; bind parts with let", MAX_NESTING);
     p->depth++;
     tensor_expr e = p->failed ? 0 : read_expr(p);
     p->depth--;

@@ -6,7 +6,7 @@
 typedef VEC(tensor_type) type_list;
 typedef VEC(tensor_var) var_list;
 
-// ---- Reducers --------------------------------------------------------------------------------------------
+// ---- Reducers -----------------------------------------------------------------------------------
 
 static tensor_type read_type(parser *p) {
     token t = p->tok;
@@ -36,17 +36,19 @@ static type_list read_types(parser *p) {
     return list;
 }
 
-static const tensor_expr *read_section(parser *p, const char *name, const tensor_type *types, uint32_t n) {
+static const tensor_expr *read_section(parser *p, const char *name, const tensor_type *types,
+                                       uint32_t n) {
     token t = p->tok;
     tensor_lex_expect(p, name);
     tensor_parse_lets(p);
     expr_list list = tensor_parse_tuple(p);
     if (!p->failed && list.len != n)
-        tensor_parse_fail(p, E0973, t.at, "'%s' has %u expressions, not %u", name, (unsigned)list.len,
-                          (unsigned)n);
+        tensor_parse_fail(p, E0973, t.at, "'%s' has %u expressions, not %u", name,
+                          (unsigned)list.len, (unsigned)n);
     for (uint32_t i = 0; i < n && !p->failed; i++)
         if (!tensor_type_equal(tensor_typeof(p->op, list.data[i]), types[i]))
-            tensor_parse_fail(p, E0973, t.at, "expression %u of '%s' has type %s, not %s", (unsigned)i, name,
+            tensor_parse_fail(p, E0973, t.at, "expression %u of '%s' has type %s, not %s",
+                              (unsigned)i, name,
                               tensor_type_text(p->arena, p->op, tensor_typeof(p->op, list.data[i])),
                               tensor_type_text(p->arena, p->op, types[i]));
     return list.data;
@@ -60,7 +62,8 @@ static tensor_reduce_kind builtin_kind(const char *name) {
 
 static uint32_t find_reducer(const parser *p, const char *name) {
     for (uint32_t i = 0; i < p->op->reducers.len; i++)
-        if (p->op->reducers.data[i].kind == REDUCE_USER && !strcmp(p->op->reducers.data[i].name, name))
+        if (p->op->reducers.data[i].kind == REDUCE_USER &&
+            !strcmp(p->op->reducers.data[i].name, name))
             return i;
     return TENSOR_NO_REDUCER;
 }
@@ -100,14 +103,15 @@ void tensor_parse_reducer(parser *p) {
     if (!p->failed) VEC_PUSH(p->arena, &p->op->reducers, r);
 }
 
-// ---- Equations -------------------------------------------------------------------------------------------
+// ---- Equations ----------------------------------------------------------------------------------
 
 static tensor_var bind(parser *p, token name) {
     tensor_lex_expect(p, ":");
     tensor_space s = tensor_parse_space(p);
     for (uint32_t i = 0; i < p->scope.len && !p->failed; i++)
         if (p->scope.data[i].name == name.text)
-            tensor_parse_fail(p, E0972, name.at, "'%s' already stands for an index here", name.text);
+            tensor_parse_fail(p, E0972, name.at, "'%s' already stands for an index here",
+                              name.text);
     if (p->failed) return 0;
     tensor_var v = tensor_add_var(p->op, name.text, s);
     VEC_PUSH(p->arena, &p->scope, ((binding){name.text, v}));
@@ -129,7 +133,8 @@ static int64_t read_int(parser *p) {
 
 static tensor_expr read_target_index(parser *p, tensor_space axis, var_list *left) {
     span at = p->tok.at;
-    if (p->tok.kind == TOK_INT) return tensor_index(p->op, axis, tensor_int(p->op, read_int(p)), at);
+    if (p->tok.kind == TOK_INT)
+        return tensor_index(p->op, axis, tensor_int(p->op, read_int(p)), at);
     token name = tensor_lex_name(p, "an index");
     tensor_var v = UINT32_MAX;
     for (uint32_t i = 0; i < p->scope.len; i++)
@@ -145,8 +150,8 @@ static tensor_expr read_target_index(parser *p, tensor_space axis, var_list *lef
     int64_t offset = read_int(p);
     if (p->failed) return 0;
     e = tensor_cvt(p->op, TENSOR_TYPE(I64), e, at);
-    return tensor_index(p->op, axis, tensor_binary(p->op, TENSOR_ADD_OP, e, tensor_int(p->op, offset), at),
-                        at);
+    return tensor_index(p->op, axis,
+                        tensor_binary(p->op, TENSOR_ADD_OP, e, tensor_int(p->op, offset), at), at);
 }
 
 static tensor_target read_target(parser *p, var_list *left) {
@@ -205,10 +210,12 @@ static uint32_t reducer_for(parser *p, token name, const tensor_stage *s) {
         return r;
     }
     tensor_type t = s->nbody ? tensor_typeof(p->op, s->body[0]) : TENSOR_TYPE(F32);
-    bool logic = kind == REDUCE_ANY || kind == REDUCE_ALL, order = kind == REDUCE_MAX || kind == REDUCE_MIN;
+    bool logic = kind == REDUCE_ANY || kind == REDUCE_ALL,
+         order = kind == REDUCE_MAX || kind == REDUCE_MIN;
     bool good = logic ? t.type == DT_BOOL : t.type != DT_BOOL && (t.type != DT_INDEX || order);
     if (good) return tensor_builtin_reducer(p->op, kind, t);
-    tensor_parse_fail(p, E0973, name.at, "'%s' of %s", name.text, tensor_type_text(p->arena, p->op, t));
+    tensor_parse_fail(p, E0973, name.at, "'%s' of %s", name.text,
+                      tensor_type_text(p->arena, p->op, t));
     return TENSOR_NO_REDUCER;
 }
 
@@ -265,7 +272,8 @@ static void read_marks(parser *p, tensor_stage *s) {
 }
 
 void tensor_parse_equation(parser *p, uint32_t loop) {
-    tensor_stage s = {.reducer = TENSOR_NO_REDUCER, .loop = loop, .ties = TIES_FIRST, .at = p->tok.at};
+    tensor_stage s = {
+        .reducer = TENSOR_NO_REDUCER, .loop = loop, .ties = TIES_FIRST, .at = p->tok.at};
     p->scope.len = 0;
     read_marks(p, &s);
     if (loop != TENSOR_NO_LOOP) {

@@ -1,6 +1,6 @@
-// Tensor IR as text (TENSOR.md). Names are made unique and fit for the text; subexpressions used more than
-// once in an equation are bound by `let`, and very deep ones too, so that neither sharing nor nesting makes
-// the text grow or unreadable.
+// Tensor IR as text (TENSOR.md). Names are made unique and fit for the text; subexpressions used
+// more than once in an equation are bound by `let`, and very deep ones too, so that neither sharing
+// nor nesting makes the text grow or unreadable.
 #include "tensor_print.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ enum { MAX_PRINTED_DEPTH = 48 };   // well below what the parser takes
 
 #define OUT(p, ...) textbuf_printf((p)->out, __VA_ARGS__)
 
-// ---- Names -----------------------------------------------------------------------------------------------
+// ---- Names --------------------------------------------------------------------------------------
 
 static bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -73,7 +73,8 @@ static void name_reducers(printer *p) {
     p->reducers = ARENA_ARRAY(p->scratch, const char *, p->op->reducers.len);
     for (uint32_t i = 0; i < p->op->reducers.len; i++) {
         const tensor_reducer *r = &p->op->reducers.data[i];
-        p->reducers[i] = r->kind != REDUCE_USER ? tensor_reduce_name(r->kind) : tensor_print_unique(&set, r->name);
+        p->reducers[i] = r->kind != REDUCE_USER ? tensor_reduce_name(r->kind)
+                                                : tensor_print_unique(&set, r->name);
     }
 }
 
@@ -84,9 +85,11 @@ static void name_all(printer *p) {
     for (uint32_t i = 0; i < op->spaces.len; i++)
         p->spaces[i] = tensor_print_unique(&spaces, op->spaces.data[i].name);
     p->vals = ARENA_ARRAY(p->scratch, const char *, op->vals.len);
-    for (uint32_t i = 0; i < op->vals.len; i++) p->vals[i] = tensor_print_unique(&vals, op->vals.data[i].name);
+    for (uint32_t i = 0; i < op->vals.len; i++)
+        p->vals[i] = tensor_print_unique(&vals, op->vals.data[i].name);
     p->vars = ARENA_ARRAY(p->scratch, const char *, op->vars.len);
-    for (uint32_t i = 0; i < op->vars.len; i++) p->vars[i] = tensor_print_fit(p->scratch, op->vars.data[i].name);
+    for (uint32_t i = 0; i < op->vars.len; i++)
+        p->vars[i] = tensor_print_fit(p->scratch, op->vars.data[i].name);
     name_reducers(p);
 }
 
@@ -101,7 +104,7 @@ static void tensor_print_name_variables(printer *p, const tensor_stage *s) {
     }
 }
 
-// ---- Sharing ---------------------------------------------------------------------------------------------
+// ---- Sharing ------------------------------------------------------------------------------------
 
 static bool is_leaf(const printer *p, tensor_expr e) {
     return tensor_op_table((tensor_opcode)tensor_node_at(p->op, e)->op)->kind == TENSOR_LEAF;
@@ -148,7 +151,8 @@ static void number_lets(printer *p) {
         for (uint32_t k = 0; k < n->nargs; k++)
             if (!p->let[n->args[k]] && p->depth[n->args[k]] > depth) depth = p->depth[n->args[k]];
         p->depth[e] = depth + 1;
-        if ((p->uses[e] > 1 && !is_trivial(p, e)) || depth + 1 >= MAX_PRINTED_DEPTH) p->let[e] = ++p->nlets;
+        if ((p->uses[e] > 1 && !is_trivial(p, e)) || depth + 1 >= MAX_PRINTED_DEPTH)
+            p->let[e] = ++p->nlets;
     }
 }
 
@@ -161,7 +165,7 @@ void tensor_print_forget(printer *p) {
     p->nlets = 0;
 }
 
-// ---- Expressions -----------------------------------------------------------------------------------------
+// ---- Expressions --------------------------------------------------------------------------------
 
 static void print_type(printer *p, tensor_type t) {
     if (t.type == DT_INDEX) OUT(p, "index(%s)", p->spaces[t.space]);
@@ -214,12 +218,17 @@ static void print_node(printer *p, const tensor_node *n) {
         print_list(p, n->args, n->nargs);
         OUT(p, "]");
         return;
-    case TENSOR_PREIMAGE_OP: OUT(p, "preimage(%s, %s)", statistics[n->imm2], p->vals[n->imm.i]); return;
+    case TENSOR_PREIMAGE_OP:
+        OUT(p, "preimage(%s, %s)", statistics[n->imm2], p->vals[n->imm.i]);
+        return;
     case TENSOR_AT_LEAST_OP:
     case TENSOR_CUT_PARTS_OP:
-        OUT(p, "%s(%s, %lld)", tensor_op_table((tensor_opcode)n->op)->text, p->vals[n->imm.i], (long long)n->imm2);
+        OUT(p, "%s(%s, %lld)", tensor_op_table((tensor_opcode)n->op)->text, p->vals[n->imm.i],
+            (long long)n->imm2);
         return;
-    case TENSOR_SYMMETRIC_OP: OUT(p, "symmetric(%s, %s)", p->vals[n->imm.i], p->vals[n->imm2]); return;
+    case TENSOR_SYMMETRIC_OP:
+        OUT(p, "symmetric(%s, %s)", p->vals[n->imm.i], p->vals[n->imm2]);
+        return;
     default: break;
     }
     OUT(p, "%s(", tensor_op_table((tensor_opcode)n->op)->text);
@@ -273,7 +282,7 @@ static void print_value(printer *p, tensor_expr e) {
     tensor_print_forget(p);
 }
 
-// ---- Declarations ----------------------------------------------------------------------------------------
+// ---- Declarations -------------------------------------------------------------------------------
 
 static void print_string(printer *p, const char *s) {
     OUT(p, "\"");
@@ -301,7 +310,8 @@ static void print_space(printer *p, tensor_space s) {
 }
 
 static void print_shape(printer *p, const tensor_val_info *v) {
-    bool bare = v->type == DT_INDEX && v->rank == 1, scalar = v->role == VAL_SCALAR && v->type != DT_INDEX;
+    bool bare = v->type == DT_INDEX && v->rank == 1,
+         scalar = v->role == VAL_SCALAR && v->type != DT_INDEX;
     OUT(p, " : ");
     if (v->type != DT_INDEX) OUT(p, "%s", ir_dtype_text(v->type));
     if (!bare && !scalar) OUT(p, "[");
@@ -318,21 +328,25 @@ static void print_facts(printer *p, const tensor_val_info *v) {
                  {FACT_STRIDED, "strided"}, {FACT_PACKED, "packed"},   {FACT_SAVED, "saved"},
                  {FACT_GIVEN, "given"}};
     if (v->facts & FACT_SORTED) OUT(p, " sorted");
-    if (v->facts & FACT_SORTED && v->sorted_by != TENSOR_NO_VAL) OUT(p, "(%s)", p->vals[v->sorted_by]);
+    if (v->facts & FACT_SORTED && v->sorted_by != TENSOR_NO_VAL)
+        OUT(p, "(%s)", p->vals[v->sorted_by]);
     for (uint32_t i = 0; i < sizeof facts / sizeof *facts; i++)
         if (v->facts & facts[i].fact) OUT(p, " %s", facts[i].text);
     if (v->align) OUT(p, " aligned(%u)", (unsigned)v->align);
-    if (v->inplace != TENSOR_NO_VAL && v->role == VAL_RESULT) OUT(p, " inplace(%s)", p->vals[v->inplace]);
+    if (v->inplace != TENSOR_NO_VAL && v->role == VAL_RESULT)
+        OUT(p, " inplace(%s)", p->vals[v->inplace]);
 }
 
 static void print_val(printer *p, tensor_val v) {
-    static const char *const roles[] = {"map", "tensor", "scalar", "result", "stage", "classes", "prepared"};
+    static const char *const roles[] = {"map",   "tensor",  "scalar",  "result",
+                                        "stage", "classes", "prepared"};
     const tensor_val_info *info = &p->op->vals.data[v];
     OUT(p, "  %s %s", roles[info->role], p->vals[v]);
     print_shape(p, info);
     if (info->role == VAL_CLASSES) {
         OUT(p, " = (");
-        for (uint32_t i = 0; i < info->nkeys; i++) OUT(p, "%s%s", i ? ", " : "", p->vals[info->keys[i]]);
+        for (uint32_t i = 0; i < info->nkeys; i++)
+            OUT(p, "%s%s", i ? ", " : "", p->vals[info->keys[i]]);
         OUT(p, ")");
     }
     print_facts(p, info);
@@ -377,7 +391,7 @@ static void print_reducer(printer *p, uint32_t i) {
     OUT(p, "  }\n");
 }
 
-// ---- Equations -------------------------------------------------------------------------------------------
+// ---- Equations ----------------------------------------------------------------------------------
 
 static void print_at(printer *p, const tensor_stage *s, tensor_expr index, bool *declared) {
     tensor_at at = tensor_target_at(p->op, index);
@@ -517,14 +531,15 @@ void tensor_print_op(printer *p) {
         if (!tensor_counted(op, op->spaces.data[i].expr)) print_space(p, i);
     for (uint32_t i = 0; i < op->nparams; i++) print_val(p, i);
     for (uint32_t i = 0; i < op->spaces.len; i++)
-        if (tensor_counted(op, op->spaces.data[i].expr)) print_space(p, i);   // maps decide it: it stands behind them
+        // maps decide it: it stands behind them
+        if (tensor_counted(op, op->spaces.data[i].expr)) print_space(p, i);
     for (uint32_t i = op->nparams; i < op->vals.len; i++) print_val(p, i);
     for (uint32_t i = 0; i < op->reducers.len; i++) print_reducer(p, i);
-    for (uint32_t i = 0; i < op->requires.len; i++) {
+    for (uint32_t i = 0; i < op->required.len; i++) {
         OUT(p, "  require ");
-        print_string(p, op->requires.data[i].text ? op->requires.data[i].text : "");
+        print_string(p, op->required.data[i].text ? op->required.data[i].text : "");
         OUT(p, " =");
-        print_value(p, op->requires.data[i].holds);
+        print_value(p, op->required.data[i].holds);
     }
     print_stages(p);
     OUT(p, "}\n");

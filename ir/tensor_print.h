@@ -10,14 +10,16 @@ typedef struct {
     arena *scratch;
     const char **spaces, **vals, **reducers, **vars;   // names in the text
     uint32_t *uses, *depth, *let;                      // per expression, within one equation
-    VEC(tensor_expr) order;                            // expressions of the equation, arguments first
+    // expressions of the equation, arguments first
+    VEC(tensor_expr) order;
     uint32_t nlets;
 } printer;
 
 printer tensor_printer(textbuf *out, const tensor_op *op, arena *scratch);   // names are chosen
 void tensor_print_op(printer *p);
 
-// Expressions of one equation: all are collected, lets are written, then each is, then they are forgotten.
+// Expressions of one equation: all are collected, lets are written, then each is, then they are
+// forgotten.
 void tensor_print_collect(printer *p, tensor_expr root);
 // Each let on a line of its own.
 void tensor_print_lets(printer *p, const char *indent);
@@ -33,6 +35,7 @@ typedef struct {
 name_set tensor_print_constants(arena *a);                  // words that stand where variables do
 const char *tensor_print_fit(arena *a, const char *name);   // as the text can hold it
 const char *tensor_print_unique(name_set *set,
-                                const char *name);   // fit, unlike those of the set, to which it is added
+                                // fit, unlike those of the set, to which it is added
+                                const char *name);
 
 #endif

@@ -10,11 +10,14 @@ static bool is_side(const tensor_op *op, tensor_expr e, tensor_opcode side, uint
 
 static bool joins_own_sides(const tensor_op *op, const tensor_node *n, uint32_t i) {
     if (n->nargs != 2) return false;
-    return (is_side(op, n->args[0], TENSOR_LEFT_OP, i) && is_side(op, n->args[1], TENSOR_RIGHT_OP, i)) ||
-           (is_side(op, n->args[0], TENSOR_RIGHT_OP, i) && is_side(op, n->args[1], TENSOR_LEFT_OP, i));
+    return (is_side(op, n->args[0], TENSOR_LEFT_OP, i) &&
+            is_side(op, n->args[1], TENSOR_RIGHT_OP, i)) ||
+           (is_side(op, n->args[0], TENSOR_RIGHT_OP, i) &&
+            is_side(op, n->args[1], TENSOR_LEFT_OP, i));
 }
 
-bool tensor_combined_by(const tensor_op *op, const tensor_reducer *r, uint32_t i, tensor_reduce_kind *by) {
+bool tensor_combined_by(const tensor_op *op, const tensor_reducer *r, uint32_t i,
+                        tensor_reduce_kind *by) {
     const tensor_node *n = tensor_node_at(op, r->combine[i]);
     if (!joins_own_sides(op, n, i)) return false;
     switch (n->op) {
@@ -29,7 +32,9 @@ bool tensor_combined_by(const tensor_op *op, const tensor_reducer *r, uint32_t i
 }
 
 static double neutral(tensor_reduce_kind by) {
-    return by == REDUCE_MAX ? (double)-INFINITY : by == REDUCE_MIN ? (double)INFINITY : by == REDUCE_PROD;
+    return by == REDUCE_MAX   ? (double)-INFINITY
+           : by == REDUCE_MIN ? (double)INFINITY
+                              : by == REDUCE_PROD;
 }
 
 static int64_t neutral_int(tensor_reduce_kind by) {

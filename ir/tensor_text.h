@@ -9,6 +9,7 @@ void tensor_print(textbuf *out, const tensor_op *op);
 typedef VEC(tensor_op *) tensor_ops;
 bool tensor_parse(arena *a, diag_set *ds, const source_file *text, tensor_ops *out);
 const char *tensor_verify(arena *a, const tensor_op *op);   // NULL, or what is wrong, in words
-const char *tensor_verify_of_plan(arena *a, const tensor_op *op);   // likewise; it may have prepared values and graph sizes
+// likewise; it may have prepared values and graph sizes
+const char *tensor_verify_of_plan(arena *a, const tensor_op *op);
 
 #endif

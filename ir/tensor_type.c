@@ -1,5 +1,5 @@
-// The types of tensor IR: what each operation takes and gives. One place, so that the builder, the parser and
-// the verifier agree.
+// The types of tensor IR: what each operation takes and gives. One place, so that the builder, the
+// parser and the verifier agree.
 #include "tensor_internal.h"
 
 const tensor_op_info *tensor_op_table(tensor_opcode op) {
@@ -13,7 +13,7 @@ const tensor_op_info *tensor_op_table(tensor_opcode op) {
 
 const tensor_maths *tensor_maths_of(tensor_opcode op) {
     static const tensor_maths table[TENSOR_OP_COUNT] = {
-#define MATH(id, name, args, nan, ulp_f32, ulp_f64, length_f32, length_f64)                                  \
+#define MATH(id, name, args, nan, ulp_f32, ulp_f64, length_f32, length_f64)                        \
     [TENSOR_##id##_OP] = {nan, {ulp_f32, ulp_f64}, {length_f32, length_f64}},
 #include "math.def"
 #undef MATH
@@ -34,17 +34,27 @@ const char *tensor_type_text(arena *a, const tensor_op *op, tensor_type t) {
 
 tensor_type tensor_result_type(const tensor_op *op, const tensor_node *n) {
     switch ((tensor_op_kind)tensor_op_table((tensor_opcode)n->op)->kind) {
-    case TENSOR_ARITH: case TENSOR_MATHS: return tensor_typeof(op, n->args[0]);
-    case TENSOR_COMPARE: case TENSOR_LOGIC: return TENSOR_TYPE(BOOL);
-    case TENSOR_LEAF: case TENSOR_OTHER: break;
+    case TENSOR_ARITH:
+    case TENSOR_MATHS: return tensor_typeof(op, n->args[0]);
+    case TENSOR_COMPARE:
+    case TENSOR_LOGIC: return TENSOR_TYPE(BOOL);
+    case TENSOR_LEAF:
+    case TENSOR_OTHER: break;
     }
     switch (n->op) {
     case TENSOR_VAR_OP: return (tensor_type){DT_INDEX, op->vars.data[n->imm.i].space};
-    case TENSOR_SIZE_OP: case TENSOR_PREIMAGE_OP: case TENSOR_AT_LEAST_OP: case TENSOR_CUT_PARTS_OP: return TENSOR_TYPE(I64);
-    case TENSOR_SYMMETRIC_OP: case TENSOR_BIT_OP: return TENSOR_TYPE(BOOL);
+    case TENSOR_SIZE_OP:
+    case TENSOR_PREIMAGE_OP:
+    case TENSOR_AT_LEAST_OP:
+    case TENSOR_CUT_PARTS_OP: return TENSOR_TYPE(I64);
+    case TENSOR_SYMMETRIC_OP:
+    case TENSOR_BIT_OP: return TENSOR_TYPE(BOOL);
     case TENSOR_RAND_OP: return TENSOR_TYPE(F32);
     case TENSOR_SELECT_OP: return tensor_typeof(op, n->args[1]);
-    case TENSOR_ROUND_OP: case TENSOR_TF32_OP: case TENSOR_PARTS_OP: case TENSOR_STOP_OP: return tensor_typeof(op, n->args[0]);
+    case TENSOR_ROUND_OP:
+    case TENSOR_TF32_OP:
+    case TENSOR_PARTS_OP:
+    case TENSOR_STOP_OP: return tensor_typeof(op, n->args[0]);
     case TENSOR_LOAD_OP: {
         const tensor_val_info *v = &op->vals.data[n->imm.i];
         return tensor_type_of_storage(v->type, v->into);
@@ -83,14 +93,21 @@ static const char *load_fault(arena *a, const tensor_op *op, const tensor_node *
 static const char *leaf_fault(arena *a, const tensor_op *op, const tensor_node *n) {
     switch (n->op) {
     case TENSOR_CONST_OP:
-        return is_expression_type(op, n->type) && n->type.type != DT_INDEX ? NULL
-                                                                           : "no constant has this type";
+        return is_expression_type(op, n->type) && n->type.type != DT_INDEX
+                   ? NULL
+                   : "no constant has this type";
     case TENSOR_NONE_OP:
-        return n->type.type == DT_INDEX && is_expression_type(op, n->type) ? NULL : "none lies in a space";
-    case TENSOR_VAR_OP: return n->imm.i >= 0 && n->imm.i < op->vars.len ? NULL : "there is no such variable";
-    case TENSOR_SIZE_OP: return n->imm.i >= 0 && n->imm.i < op->spaces.len ? NULL : "there is no such space";
-    case TENSOR_ARG_OP: case TENSOR_LEFT_OP: case TENSOR_RIGHT_OP:
-        return n->imm.i >= 0 && is_expression_type(op, n->type) ? NULL : "not a component of a reducer";
+        return n->type.type == DT_INDEX && is_expression_type(op, n->type) ? NULL
+                                                                           : "none lies in a space";
+    case TENSOR_VAR_OP:
+        return n->imm.i >= 0 && n->imm.i < op->vars.len ? NULL : "there is no such variable";
+    case TENSOR_SIZE_OP:
+        return n->imm.i >= 0 && n->imm.i < op->spaces.len ? NULL : "there is no such space";
+    case TENSOR_ARG_OP:
+    case TENSOR_LEFT_OP:
+    case TENSOR_RIGHT_OP:
+        return n->imm.i >= 0 && is_expression_type(op, n->type) ? NULL
+                                                                : "not a component of a reducer";
     default: ICE("'%s' is not a leaf", tensor_op_table((tensor_opcode)n->op)->text);
     }
     (void)a;
@@ -117,11 +134,13 @@ static const char *compare_fault(arena *a, const tensor_op *op, const tensor_nod
                         tensor_type_text(a, op, x), tensor_type_text(a, op, y));
 }
 
-static const char *args_are_fault(arena *a, const tensor_op *op, const tensor_node *n, tensor_type want) {
+static const char *args_are_fault(arena *a, const tensor_op *op, const tensor_node *n,
+                                  tensor_type want) {
     for (uint32_t i = 0; i < n->nargs; i++) {
         tensor_type t = tensor_typeof(op, n->args[i]);
         if (!tensor_type_equal(t, want))
-            return arena_printf(a, "'%s' takes %s, not %s", tensor_op_table((tensor_opcode)n->op)->text,
+            return arena_printf(a, "'%s' takes %s, not %s",
+                                tensor_op_table((tensor_opcode)n->op)->text,
                                 tensor_type_text(a, op, want), tensor_type_text(a, op, t));
     }
     return NULL;
@@ -139,13 +158,15 @@ static const char *select_fault(arena *a, const tensor_op *op, const tensor_node
                 y = tensor_typeof(op, n->args[2]);
     if (c.type != DT_BOOL) return arena_printf(a, "'select' by %s", tensor_type_text(a, op, c));
     if (tensor_type_equal(x, y)) return NULL;
-    return arena_printf(a, "'select' of %s and %s", tensor_type_text(a, op, x), tensor_type_text(a, op, y));
+    return arena_printf(a, "'select' of %s and %s", tensor_type_text(a, op, x),
+                        tensor_type_text(a, op, y));
 }
 
 static const char *round_fault(arena *a, const tensor_op *op, const tensor_node *n) {
     tensor_type t = tensor_typeof(op, n->args[0]);
     bool narrow = n->imm.i >= 0 && n->imm.i < DT_COUNT && ir_dtype_is_narrow((ir_dtype)n->imm.i);
-    bool good = (t.type == DT_F32 && narrow) || (t.type == DT_F64 && (narrow || n->imm.i == DT_F32)) ||
+    bool good = (t.type == DT_F32 && narrow) ||
+                (t.type == DT_F64 && (narrow || n->imm.i == DT_F32)) ||
                 (t.type == DT_I64 && n->imm.i == DT_I32);
     if (good) return NULL;
     bool named = n->imm.i >= 0 && n->imm.i < DT_COUNT;
@@ -158,7 +179,8 @@ static const char *cvt_fault(arena *a, const tensor_op *op, const tensor_node *n
     bool to_index = n->type.type == DT_INDEX,
          index_to_float = t.type == DT_INDEX && tensor_type_is_float(n->type);
     if (is_expression_type(op, n->type) && !to_index && !index_to_float) return NULL;
-    return arena_printf(a, "'cvt' of %s to %s", tensor_type_text(a, op, t), tensor_type_text(a, op, n->type));
+    return arena_printf(a, "'cvt' of %s to %s", tensor_type_text(a, op, t),
+                        tensor_type_text(a, op, n->type));
 }
 
 static const char *other_fault(arena *a, const tensor_op *op, const tensor_node *n) {
@@ -168,14 +190,17 @@ static const char *other_fault(arena *a, const tensor_op *op, const tensor_node 
         ir_dtype t = tensor_typeof(op, n->args[0]).type;
         if (n->type.type != DT_INDEX || n->type.space >= op->spaces.len)
             return "'index' gives a position in a space";
-        return t == DT_I64 || t == DT_INDEX ? NULL : arena_printf(a, "'index' of %s", ir_dtype_text(t));
+        return t == DT_I64 || t == DT_INDEX ? NULL
+                                            : arena_printf(a, "'index' of %s", ir_dtype_text(t));
     }
     case TENSOR_SELECT_OP: return select_fault(a, op, n);
     case TENSOR_CVT_OP: return cvt_fault(a, op, n);
     case TENSOR_ROUND_OP: return round_fault(a, op, n);
-    case TENSOR_TF32_OP: case TENSOR_PARTS_OP: return args_are_fault(a, op, n, TENSOR_TYPE(F32));
+    case TENSOR_TF32_OP:
+    case TENSOR_PARTS_OP: return args_are_fault(a, op, n, TENSOR_TYPE(F32));
     case TENSOR_BIT_OP: return args_are_fault(a, op, n, TENSOR_TYPE(I64));
-    case TENSOR_RAND_OP: return n->nargs ? args_are_fault(a, op, n, TENSOR_TYPE(I64)) : "'rand' takes a seed";
+    case TENSOR_RAND_OP:
+        return n->nargs ? args_are_fault(a, op, n, TENSOR_TYPE(I64)) : "'rand' takes a seed";
     case TENSOR_STOP_OP: return NULL;
     case TENSOR_PREIMAGE_OP:
         return is_map(op, n->imm.i) && n->imm2 >= 0 && n->imm2 <= 2
@@ -184,7 +209,8 @@ static const char *other_fault(arena *a, const tensor_op *op, const tensor_node 
     case TENSOR_AT_LEAST_OP:
         return is_map(op, n->imm.i) && n->imm2 >= 0 ? NULL : "'at_least' takes a map and a number";
     case TENSOR_CUT_PARTS_OP:
-        return is_map(op, n->imm.i) && n->imm2 > 0 ? NULL : "'cut_parts' takes a map and a number above 0";
+        return is_map(op, n->imm.i) && n->imm2 > 0 ? NULL
+                                                   : "'cut_parts' takes a map and a number above 0";
     case TENSOR_SYMMETRIC_OP:
         return is_map(op, n->imm.i) && is_map(op, n->imm2) ? NULL : "'symmetric' takes two maps";
     default: ICE("'%s' has no type rule", tensor_op_table((tensor_opcode)n->op)->text);

@@ -1,4 +1,5 @@
-// The rules of tensor IR: types, scopes, shapes, and that nothing is read before something defines it.
+// The rules of tensor IR: types, scopes, shapes, and that nothing is read before something defines
+// it.
 #include "tensor_internal.h"
 
 #include <string.h>
@@ -17,15 +18,16 @@ enum {   // which leaves an expression may have
 enum { OUT_OF_SCOPE, SCOPE_LEFT, SCOPE_STEP, SCOPE_BOUND };   // of variables
 
 typedef struct {
-    arena *arena;            // of the words
+    arena *arena;   // of the words
     arena *scratch;
     const tensor_op *op;
-    const char *what;        // being checked: "stage 'y'"
-    uint32_t *seen, stamp;   // per expression
+    const char *what;                  // being checked: "stage 'y'"
+    uint32_t *seen, stamp;             // per expression
     VEC(tensor_expr) stack, reached;   // while walking; what was reached under the present stamp
-    uint8_t *scope;          // per variable
-    uint32_t *used, uses;    // per variable: the last of the numbered targets or keys that used it
-    bool *defined;           // per value: an earlier stage, the caller or the loop around defines it
+    uint8_t *scope;                    // per variable
+    uint32_t *used, uses;   // per variable: the last of the numbered targets or keys that used it
+    // per value: an earlier stage, the caller or the loop around defines it
+    bool *defined;
     const tensor_reducer *reducer;
     const tensor_stage *stage;
     bool of_plan;
@@ -35,13 +37,13 @@ typedef struct {
 static const char *wrong(verifier *v, const char *words) {
     return arena_printf(v->arena, "%s: %s", v->what, words);
 }
-#define TRY(x)                                                                                              \
-    do {                                                                                                    \
-        const char *words_ = (x);                                                                           \
-        if (words_) return words_;                                                                          \
+#define TRY(x)                                                                                     \
+    do {                                                                                           \
+        const char *words_ = (x);                                                                  \
+        if (words_) return words_;                                                                 \
     } while (0)
 
-// ---- Expressions -----------------------------------------------------------------------------------------
+// ---- Expressions --------------------------------------------------------------------------------
 
 static bool classes_defined(const verifier *v, const tensor_val_info *c) {
     for (uint32_t i = 0; i < c->nkeys; i++)
@@ -49,7 +51,8 @@ static bool classes_defined(const verifier *v, const tensor_val_info *c) {
     return true;
 }
 
-static const char *check_component(verifier *v, const tensor_node *n, uint32_t allow, uint32_t want) {
+static const char *check_component(verifier *v, const tensor_node *n, uint32_t allow,
+                                   uint32_t want) {
     const tensor_reducer *r = v->reducer;
     const char *text = tensor_op_table((tensor_opcode)n->op)->text;
     if (!(allow & want) || !r) return WRONG(v, "'%s' has no meaning here", text);
@@ -77,7 +80,8 @@ static bool overwrites(const verifier *v, tensor_val val) {
 static const char *check_load(verifier *v, const tensor_node *n, uint32_t allow) {
     const tensor_val_info *info = &v->op->vals.data[n->imm.i];
     if (!(allow & ALLOW_LOAD)) return WRONG(v, "'%s' cannot be read here", info->name);
-    if (overwrites(v, (tensor_val)n->imm.i)) return WRONG(v, "it reads '%s' while writing it", info->name);
+    if (overwrites(v, (tensor_val)n->imm.i))
+        return WRONG(v, "it reads '%s' while writing it", info->name);
     bool ready = info->role == VAL_CLASSES ? classes_defined(v, info) : v->defined[n->imm.i];
     return ready ? NULL : WRONG(v, "'%s' is read before anything defines it", info->name);
 }
@@ -87,9 +91,11 @@ static const char *check_node(verifier *v, tensor_expr e, uint32_t allow) {
     switch (n->op) {
     case TENSOR_VAR_OP: {
         uint8_t scope = v->scope[n->imm.i];
-        bool good =
-            allow & ALLOW_VAR && scope != OUT_OF_SCOPE && (scope != SCOPE_BOUND || allow & ALLOW_BOUND);
-        return good ? NULL : WRONG(v, "variable '%s' has no meaning here", v->op->vars.data[n->imm.i].name);
+        bool good = allow & ALLOW_VAR && scope != OUT_OF_SCOPE &&
+                    (scope != SCOPE_BOUND || allow & ALLOW_BOUND);
+        return good
+                   ? NULL
+                   : WRONG(v, "variable '%s' has no meaning here", v->op->vars.data[n->imm.i].name);
     }
     case TENSOR_LOAD_OP: return check_load(v, n, allow);
     case TENSOR_ARG_OP: return check_component(v, n, allow, ALLOW_ARG);
@@ -101,8 +107,8 @@ static const char *check_node(verifier *v, tensor_expr e, uint32_t allow) {
     bool graph = n->op == TENSOR_PREIMAGE_OP || n->op == TENSOR_AT_LEAST_OP ||
                  n->op == TENSOR_CUT_PARTS_OP || n->op == TENSOR_SYMMETRIC_OP,
          size = n->op == TENSOR_SIZE_OP;
-    bool kept = !(allow & ALLOW_FLOAT) &&
-                (tensor_type_is_float(n->type) || n->op == TENSOR_INDEX_OP || n->op == TENSOR_NONE_OP);
+    bool kept = !(allow & ALLOW_FLOAT) && (tensor_type_is_float(n->type) ||
+                                           n->op == TENSOR_INDEX_OP || n->op == TENSOR_NONE_OP);
     bool random = n->op == TENSOR_RAND_OP && !(allow & (ALLOW_VAR | ALLOW_LOAD));
     if ((graph && !(allow & ALLOW_GRAPH)) || (size && !(allow & ALLOW_SIZE)) || kept || random)
         return WRONG(v, "'%s' has no place here", text);
@@ -145,7 +151,8 @@ static const char *check_nodes(verifier *v) {
     v->what = "expressions";
     for (tensor_expr e = 1; e < v->op->exprs.len; e++) {
         const tensor_node *n = tensor_node_at(v->op, e);
-        if (n->op >= TENSOR_OP_COUNT) return WRONG(v, "expression %u has no operation", (unsigned)e);
+        if (n->op >= TENSOR_OP_COUNT)
+            return WRONG(v, "expression %u has no operation", (unsigned)e);
         for (uint32_t i = 0; i < n->nargs; i++)
             if (n->args[i] == 0 || n->args[i] >= e)
                 return WRONG(v, "expression %u comes before its arguments", (unsigned)e);
@@ -155,7 +162,7 @@ static const char *check_nodes(verifier *v) {
     return NULL;
 }
 
-// ---- Declarations ----------------------------------------------------------------------------------------
+// ---- Declarations -------------------------------------------------------------------------------
 
 static const char *check_space(verifier *v, tensor_space s) {
     const tensor_space_info *info = &v->op->spaces.data[s];
@@ -164,13 +171,15 @@ static const char *check_space(verifier *v, tensor_space s) {
     case SPACE_FREE: return NULL;
     case SPACE_CONST: return info->size >= 0 ? NULL : WRONG(v, "its size is negative");
     case SPACE_COUNT_OF:
-        if (info->classes < v->op->vals.len && v->op->vals.data[info->classes].role == VAL_CLASSES &&
+        if (info->classes < v->op->vals.len &&
+            v->op->vals.data[info->classes].role == VAL_CLASSES &&
             v->op->vals.data[info->classes].into == s)
             return NULL;
         return WRONG(v, "no classes are counted by it");
     case SPACE_EXPR: break;
     }
-    TRY(check_typed(v, info->expr, ALLOW_SIZE | (v->of_plan ? ALLOW_GRAPH : 0), TENSOR_TYPE(I64), "its size"));
+    TRY(check_typed(v, info->expr, ALLOW_SIZE | (v->of_plan ? ALLOW_GRAPH : 0), TENSOR_TYPE(I64),
+                    "its size"));
     for (uint32_t i = 0; i < v->reached.len; i++) {
         const tensor_node *n = tensor_node_at(v->op, v->reached.data[i]);
         if (n->op == TENSOR_SIZE_OP && n->imm.i >= s)
@@ -214,7 +223,8 @@ static const char *check_val(verifier *v, tensor_val i) {
     bool parameter = info->role < VAL_STAGE;
     if (parameter != (i < op->nparams))
         return WRONG(v, "parameters and results come first, stages and classes after them");
-    if (info->role == VAL_STAGE && info->type == DT_I32) return WRONG(v, "a stage holds no %s", ir_dtype_text(info->type));
+    if (info->role == VAL_STAGE && info->type == DT_I32)
+        return WRONG(v, "a stage holds no %s", ir_dtype_text(info->type));
     if (info->role == VAL_SCALAR && info->rank) return WRONG(v, "a scalar has no axes");
     if (info->role == VAL_MAP && (info->type != DT_INDEX || info->rank == 0))
         return WRONG(v, "a map gives indices over a space");
@@ -223,9 +233,11 @@ static const char *check_val(verifier *v, tensor_val i) {
     if (info->sorted_by != TENSOR_NO_VAL &&
         (info->sorted_by >= op->nparams || op->vals.data[info->sorted_by].role != VAL_MAP))
         return WRONG(v, "it is sorted within the classes of something that is no map");
-    if (info->inplace != TENSOR_NO_VAL && (info->role != VAL_RESULT || info->inplace >= op->nparams))
+    if (info->inplace != TENSOR_NO_VAL &&
+        (info->role != VAL_RESULT || info->inplace >= op->nparams))
         return WRONG(v, "it shares the memory of something that is no parameter");
-    if (info->role == VAL_PREPARED && !v->of_plan) return WRONG(v, "only the op of a loop plan has prepared values");
+    if (info->role == VAL_PREPARED && !v->of_plan)
+        return WRONG(v, "only the op of a loop plan has prepared values");
     if (info->role == VAL_PREPARED && (info->type != DT_INDEX || info->rank != 1))
         return WRONG(v, "a prepared value gives indices over a space");
     return info->role == VAL_CLASSES ? check_keys(v, info) : NULL;
@@ -245,16 +257,16 @@ static const char *check_kind(verifier *v, const tensor_reducer *r) {
                   is_component(v->op, r->lift[0], TENSOR_ARG_OP) &&
                   is_component(v->op, r->finish[0], TENSOR_LEFT_OP);
     const tensor_node *c = simple ? tensor_node_at(v->op, r->combine[0]) : NULL;
-    bool least_index =
-        simple && r->kind == REDUCE_MIN && r->state_types[0].type == DT_INDEX && c->op == TENSOR_SELECT_OP;
-    bool good = simple && (least_index ||
-                           (c->op == combines[r->kind] && is_component(v->op, c->args[0], TENSOR_LEFT_OP) &&
-                            is_component(v->op, c->args[1], TENSOR_RIGHT_OP)));
+    bool least_index = simple && r->kind == REDUCE_MIN && r->state_types[0].type == DT_INDEX &&
+                       c->op == TENSOR_SELECT_OP;
+    bool good = simple && (least_index || (c->op == combines[r->kind] &&
+                                           is_component(v->op, c->args[0], TENSOR_LEFT_OP) &&
+                                           is_component(v->op, c->args[1], TENSOR_RIGHT_OP)));
     return good ? NULL : WRONG(v, "it is not what its kind says");
 }
 
-static const char *check_section(verifier *v, const tensor_expr *exprs, uint32_t n, const tensor_type *types,
-                                 uint32_t allow, const char *name) {
+static const char *check_section(verifier *v, const tensor_expr *exprs, uint32_t n,
+                                 const tensor_type *types, uint32_t allow, const char *name) {
     for (uint32_t i = 0; i < n; i++)
         TRY(check_typed(v, exprs[i], allow | ALLOW_SIZE | ALLOW_FLOAT, types[i], name));
     return NULL;
@@ -265,13 +277,14 @@ static const char *check_reducer(verifier *v, const tensor_reducer *r) {
     v->reducer = r;
     TRY(check_section(v, r->identity, r->nstate, r->state_types, 0, "identity"));
     TRY(check_section(v, r->lift, r->nstate, r->state_types, ALLOW_ARG, "lift"));
-    TRY(check_section(v, r->combine, r->nstate, r->state_types, ALLOW_LEFT | ALLOW_RIGHT, "combine"));
+    TRY(check_section(v, r->combine, r->nstate, r->state_types, ALLOW_LEFT | ALLOW_RIGHT,
+                      "combine"));
     TRY(check_section(v, r->finish, r->nresults, r->result_types, ALLOW_LEFT, "finish"));
     v->reducer = NULL;
     return check_kind(v, r);
 }
 
-// ---- Stages ----------------------------------------------------------------------------------------------
+// ---- Stages -------------------------------------------------------------------------------------
 
 static tensor_var step_of(const verifier *v, const tensor_stage *s) {
     return s->loop == TENSOR_NO_LOOP ? UINT32_MAX : v->op->loops.data[s->loop].step;
@@ -295,8 +308,10 @@ static const char *enter_variables(verifier *v, const tensor_stage *s) {
     return NULL;
 }
 
-static const char *check_at(verifier *v, const tensor_val_info *val, uint32_t k, tensor_expr index) {
-    if (index == 0 || index >= v->op->exprs.len) return WRONG(v, "an index of '%s' is missing", val->name);
+static const char *check_at(verifier *v, const tensor_val_info *val, uint32_t k,
+                            tensor_expr index) {
+    if (index == 0 || index >= v->op->exprs.len)
+        return WRONG(v, "an index of '%s' is missing", val->name);
     tensor_type t = tensor_typeof(v->op, index);
     tensor_at at = tensor_target_at(v->op, index);
     const tensor_space_info *axis = &v->op->spaces.data[val->axes[k]];
@@ -318,8 +333,9 @@ static const char *check_at(verifier *v, const tensor_val_info *val, uint32_t k,
         v->used[at.var] = v->uses;
         return NULL;
     }
-    return WRONG(v, "axis %u of '%s' is indexed by neither a left-hand variable, a literal nor the step",
-                 (unsigned)k, val->name);
+    return WRONG(
+        v, "axis %u of '%s' is indexed by neither a left-hand variable, a literal nor the step",
+        (unsigned)k, val->name);
 }
 
 static const char *check_target(verifier *v, const tensor_stage *s, const tensor_target *t) {
@@ -328,7 +344,8 @@ static const char *check_target(verifier *v, const tensor_stage *s, const tensor
     if (val->role != VAL_RESULT && val->role != VAL_STAGE)
         return WRONG(v, "'%s' is not written by stages", val->name);
     if (t->rank != val->rank)
-        return WRONG(v, "'%s' has %u axes, not %u", val->name, (unsigned)val->rank, (unsigned)t->rank);
+        return WRONG(v, "'%s' has %u axes, not %u", val->name, (unsigned)val->rank,
+                     (unsigned)t->rank);
     bool narrow = val->role == VAL_STAGE && ir_dtype_is_narrow(val->type);
     bool state = v->of_plan;   // of a reduction cut into parts, or as a schedule stores it
     if (narrow && !state && !tensor_holds(v->op, s, (uint32_t)(t - s->targets), val->type))
@@ -338,12 +355,13 @@ static const char *check_target(verifier *v, const tensor_stage *s, const tensor
     for (uint32_t k = 0; k < t->rank; k++) TRY(check_at(v, val, k, t->index[k]));
     for (uint32_t i = 0; i < s->nleft; i++)
         if (v->scope[s->left[i]] == SCOPE_LEFT && v->used[s->left[i]] != v->uses)
-            return WRONG(v, "'%s' does not index '%s'", v->op->vars.data[s->left[i]].name, val->name);
+            return WRONG(v, "'%s' does not index '%s'", v->op->vars.data[s->left[i]].name,
+                         val->name);
     return NULL;
 }
 
-// Both sides are indices of one space; the left one mentions bound variables alone, and none that the right
-// one mentions.
+// Both sides are indices of one space; the left one mentions bound variables alone, and none that
+// the right one mentions.
 static const char *check_key(verifier *v, const tensor_key *k) {
     enum { IN_KEY = ALLOW_SIZE | ALLOW_VAR | ALLOW_LOAD | ALLOW_BOUND | ALLOW_FLOAT };
     uint32_t bound = 0;
@@ -374,7 +392,8 @@ static const char *check_key(verifier *v, const tensor_key *k) {
 
 static const char *check_reduction(verifier *v, const tensor_stage *s) {
     enum { IN_BODY = ALLOW_SIZE | ALLOW_VAR | ALLOW_LOAD | ALLOW_BOUND | ALLOW_FLOAT };
-    if (s->reducer >= v->op->reducers.len) return WRONG(v, "there is no reducer %u", (unsigned)s->reducer);
+    if (s->reducer >= v->op->reducers.len)
+        return WRONG(v, "there is no reducer %u", (unsigned)s->reducer);
     const tensor_reducer *r = &v->op->reducers.data[s->reducer];
     if (s->nbody != r->nargs || s->ntargets != r->nresults)
         return WRONG(v, "reducer '%s' takes %u and gives %u", r->name, (unsigned)r->nargs,
@@ -396,11 +415,13 @@ static const char *check_outcome(verifier *v, const tensor_stage *s) {
     enum { ON_LEFT = ALLOW_SIZE | ALLOW_VAR | ALLOW_LOAD | ALLOW_FLOAT };
     bool plain = s->reducer == TENSOR_NO_REDUCER;
     if (plain && s->nbody != s->ntargets)
-        return WRONG(v, "it has %u targets and %u expressions", (unsigned)s->ntargets, (unsigned)s->nbody);
+        return WRONG(v, "it has %u targets and %u expressions", (unsigned)s->ntargets,
+                     (unsigned)s->nbody);
     if (plain && s->nbound + s->nkeys + s->nfilters + s->nelse)
         return WRONG(v, "it reduces nothing, but has parts of a reduction");
     if (s->nelse && s->nelse != s->ntargets)
-        return WRONG(v, "'else' gives %u values, not %u", (unsigned)s->nelse, (unsigned)s->ntargets);
+        return WRONG(v, "'else' gives %u values, not %u", (unsigned)s->nelse,
+                     (unsigned)s->ntargets);
     for (uint32_t i = 0; i < s->ntargets; i++) {
         tensor_type want = target_type(v, &s->targets[i]);
         if (plain) TRY(check_typed(v, s->body[i], ON_LEFT, want, "the body"));
@@ -442,7 +463,8 @@ static const char *check_stages(verifier *v) {
         if (before != s->loop && before < op->loops.len) left_behind[before] = true;
         if (before != s->loop &&
             s->loop <
-                op->loops.len) {   // within a loop a stage may read what a later one left the round before
+                // within a loop a stage may read what a later one left the round before
+                op->loops.len) {
             v->what = arena_printf(v->arena, "stage '%s'", s->name ? s->name : "");
             if (left_behind[s->loop]) return WRONG(v, "the stages of its loop are not consecutive");
             for (uint32_t k = i; k < op->stages.len && op->stages.data[k].loop == s->loop; k++)
@@ -488,9 +510,10 @@ static const char *check_all(verifier *v) {
     TRY(check_nodes(v));
     for (uint32_t i = 0; i < op->spaces.len; i++) TRY(check_space(v, i));
     for (uint32_t i = 0; i < op->reducers.len; i++) TRY(check_reducer(v, &op->reducers.data[i]));
-    for (uint32_t i = 0; i < op->requires.len; i++) {
-        v->what = arena_printf(v->arena, "precondition '%s'", op->requires.data[i].text);
-        TRY(check_typed(v, op->requires.data[i].holds, ALLOW_SIZE | ALLOW_GRAPH, TENSOR_TYPE(BOOL), "it"));
+    for (uint32_t i = 0; i < op->required.len; i++) {
+        v->what = arena_printf(v->arena, "precondition '%s'", op->required.data[i].text);
+        TRY(check_typed(v, op->required.data[i].holds, ALLOW_SIZE | ALLOW_GRAPH, TENSOR_TYPE(BOOL),
+                        "it"));
     }
     TRY(check_loops(v));
     return check_stages(v);
@@ -508,4 +531,6 @@ const char *tensor_fault(arena *a, const tensor_op *op, bool of_plan) {
 }
 
 const char *tensor_verify(arena *a, const tensor_op *op) { return tensor_fault(a, op, false); }
-const char *tensor_verify_of_plan(arena *a, const tensor_op *op) { return tensor_fault(a, op, true); }
+const char *tensor_verify_of_plan(arena *a, const tensor_op *op) {
+    return tensor_fault(a, op, true);
+}

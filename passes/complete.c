@@ -1,6 +1,7 @@
-// What a schedule leaves open takes the default: the cells of kernels it does not deal out, the shape of
-// contractions of which it says no more than `mma`, and blocks for the outermost index of those it does. Of spmm, an empty schedule gets all that the default says of y, and
-// `groups v 4;` gets `y: block v 4`.
+// What a schedule leaves open takes the default: the cells of kernels it does not deal out, the
+// shape of contractions of which it says no more than `mma`, and blocks for the outermost index of
+// those it does. Of spmm, an empty schedule gets all that the default says of y, and `groups v 4;`
+// gets `y: block v 4`.
 #include "default/default.h"
 #include "default/contraction.h"
 #include "base/base.h"
@@ -38,13 +39,16 @@ static bool deals_out(const making *m, const tensor_stage *st) {
 
 static int64_t points_at_once(planner *p, const tensor_stage *st, tensor_var v) {
     index_cut c = plan_cut(p, st, v, false);
-    int64_t inner = plan_or_one(c.vector) * plan_or_one(c.lanes) * plan_or_one(c.registers) * plan_or_one(c.unroll);
-    return plan_or_one(c.groups) * (c.tile ? c.tile : inner) * (p->machine->gpu ? 1 : p->machine->block_points);
+    int64_t inner = plan_or_one(c.vector) * plan_or_one(c.lanes) * plan_or_one(c.registers) *
+                    plan_or_one(c.unroll);
+    return plan_or_one(c.groups) * (c.tile ? c.tile : inner) *
+           (p->machine->gpu ? 1 : p->machine->block_points);
 }
 
 // It says itself what goes to blocks.
 static bool places_blocks(const making *m, const tensor_stage *st, tensor_var outermost) {
-    static const schedule_verb verbs[] = {SCHEDULE_BLOCK, SCHEDULE_BUCKET, SCHEDULE_WINDOW, SCHEDULE_LOOPS};
+    static const schedule_verb verbs[] = {SCHEDULE_BLOCK, SCHEDULE_BUCKET, SCHEDULE_WINDOW,
+                                          SCHEDULE_LOOPS};
     for (uint32_t k = 0; k < sizeof verbs / sizeof *verbs; k++)
         if (says(m, st, verbs[k], outermost)) return true;
     for (uint32_t i = 0; i < st->nbound; i++)
@@ -84,7 +88,8 @@ static void complete(making *m, stage_group *g) {
         give_blocks(m, g);
         return;
     }
-    m->p->facts->no_matrices = true;   // unless they are asked for: nothing else would do if they were refused
+    // unless they are asked for: nothing else would do if they were refused
+    m->p->facts->no_matrices = true;
     if (m->rows == ROWS_SKEWED) default_kernel(m, g);
     else default_stages(m, g);
     m->p->facts->no_matrices = false;
@@ -131,9 +136,10 @@ static void take(arena *a, schedule *whole, schedule_cell c) {
     else VEC_PUSH(a, &whole->cells, c);
 }
 
-schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const schedule *s, const machine *on,
-                        plan_rows rows, version_facts *facts) {
-    schedule *quiet = ARENA_NEW(a, schedule), *made = ARENA_NEW(a, schedule), *whole = ARENA_NEW(a, schedule);
+schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const schedule *s,
+                        const machine *on, plan_rows rows, version_facts *facts) {
+    schedule *quiet = ARENA_NEW(a, schedule), *made = ARENA_NEW(a, schedule),
+             *whole = ARENA_NEW(a, schedule);
     *quiet = *whole = *s;
     *made = (schedule){.name = s->name, .automatic = true, .ids = s->ids};
     quiet->automatic = true;
@@ -166,15 +172,16 @@ schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const sched
         whole->stages = made->stages;
         default_suppose_long(&m);
     } else if (rows != ROWS_EVEN) {
-        if (m.unfit || (default_is_outer(rows) ? !m.outer.len : m.points == TENSOR_NO_SPACE)) return NULL;
+        if (m.unfit || (default_is_outer(rows) ? !m.outer.len : m.points == TENSOR_NO_SPACE))
+            return NULL;
         whole->name = arena_printf(a, "%s%s", s->name, default_rows_text(rows));
         default_guards(&m);
     }
     default_nones(&m);
     for (uint32_t i = 0; i < made->cells.len; i++) {
         schedule_cell c = made->cells.data[i];
-        if (c.empty && said_there(s, &c)) continue;        // the schedule says more there
-        c.consumed = c.made = true;   // nobody asked for it
+        if (c.empty && said_there(s, &c)) continue;   // the schedule says more there
+        c.consumed = c.made = true;                   // nobody asked for it
         c.at = s->at;
         take(a, whole, c);
     }

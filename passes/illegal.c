@@ -1,5 +1,6 @@
-// A plan that the verifier of loop IR refuses was asked for by a statement that no check before it refused. The statement
-// is found by trial: the plan is built again without one statement at a time, until it verifies.
+// A plan that the verifier of loop IR refuses was asked for by a statement that no check before it
+// refused. The statement is found by trial: the plan is built again without one statement at a
+// time, until it verifies.
 //     schedule f s { lanes v 4; keep g shared; }   →   error at `keep`, with the verifier's reason
 #include "illegal.h"
 
@@ -14,7 +15,7 @@ static schedule without(arena *a, const schedule *s, uint32_t cell) {
 
 typedef struct {
     const planner *p;
-    const tensor_op *given;         // the op, as no pass has changed it
+    const tensor_op *given;   // the op, as no pass has changed it
     const version_facts *asked;
 } trial;
 
@@ -25,7 +26,8 @@ static bool verifies_without(const trial *t, uint32_t cell) {
     version_facts facts = *t->asked;
     facts.after = NULL;   // a trial is printed by nobody
     const char *fault = NULL;
-    loop_plan *plan = plan_try(a, diag_set_new(a, diag_sources(p->ds)), t->given, &left, p->machine, &facts, &fault);
+    loop_plan *plan = plan_try(a, diag_set_new(a, diag_sources(p->ds)), t->given, &left, p->machine,
+                               &facts, &fault);
     return plan && !fault;
 }
 
@@ -46,11 +48,16 @@ static const schedule_cell *blamed(const trial *t) {
     return NULL;
 }
 
-void plan_report_illegal(planner *p, const tensor_op *given, const version_facts *asked, const char *fault) {
+void plan_report_illegal(planner *p, const tensor_op *given, const version_facts *asked,
+                         const char *fault) {
     const schedule_cell *c = blamed(&(trial){p, given, asked});
-    diagnostic *d = c ? diag(p->ds, E0574, c->at, "'%s' gives no legal kernel here: %s", schedule_cell_text(p->arena, c), fault)
-                      : diag(p->ds, E0574, p->s->at, "the statements of '%s' together give no legal kernel: %s", p->s->name, fault);
+    diagnostic *d = c ? diag(p->ds, E0574, c->at, "'%s' gives no legal kernel here: %s",
+                             schedule_cell_text(p->arena, c), fault)
+                      : diag(p->ds, E0574, p->s->at,
+                             "the statements of '%s' together give no legal kernel: %s", p->s->name,
+                             fault);
     diag_note(d, p->s->at, "schedule '%s' is executed whole or not at all", p->s->name);
-    diag_help(d, c ? "leave it out: the rest of the schedule is legal without it" : "leave out statements, the last ones first, until it compiles");
+    diag_help(d, c ? "leave it out: the rest of the schedule is legal without it"
+                   : "leave out statements, the last ones first, until it compiles");
     p->failed = true;
 }

@@ -1,6 +1,8 @@
-// Passes: from tensor IR to a program of SIMT kernels. One idea a file; passes.def lists the passes in order.
+// Passes: from tensor IR to a program of SIMT kernels. One idea a file; passes.def lists the passes
+// in order.
 //
-// Enters: verified tensor IR. Leaves: a program whose simt module verifies. Memory: the arena passed first.
+// Enters: verified tensor IR. Leaves: a program whose simt module verifies. Memory: the arena
+// passed first.
 //
 //     program *p = pass_naive(a, ds, op, &(pass_options){.index_bits = 32});     // NULL: ds tells why
 #ifndef GNNC_PASSES_H
@@ -20,14 +22,17 @@ typedef struct {   // what there is after a pass: one of these, others NULL
     const tensor_op *op;
     const loop_plan *plan;
     const program *program;
-    uint32_t prepared, guards;   // arrays that the version prepares, conditions that it asks for, as far as they are known
+    // arrays that the version prepares, conditions that it asks for, as far as they are known
+    uint32_t prepared, guards;
 } pass_state;
 typedef enum {
     PASS_VERIFY_NOTHING,
-    PASS_VERIFY,        // tensor IR after each pass
-    PASS_VERIFY_EACH    // and loop IR
+    PASS_VERIFY,       // tensor IR after each pass
+    PASS_VERIFY_EACH   // and loop IR
 } pass_verify;
-typedef struct {   // --print-after, --time-report: told after each pass; and before the first one of a version, with pass NULL
+// --print-after, --time-report: told after each pass; and before the first one of a version, with
+// pass NULL
+typedef struct {
     void (*seen)(void *user, const char *pass, const pass_state *s);   // NULL: nobody
     void *user;
     pass_verify verify;
@@ -36,34 +41,41 @@ typedef struct {   // --print-after, --time-report: told after each pass; and be
 typedef struct {
     uint32_t index_bits;   // 32 or 64: of index arrays, given and prepared
     pass_observer after;
-    bool nondeterministic; // floats may be combined in an order that depends on time
-    uint32_t block_threads; // of a GPU's block, by the naive plan and the default: a power of two from a warp on; 0: 256
-    const gpu_arch *arch;  // of the GPU; NULL: any, or the host
-    const char *refused;   // for tests: a stage that the default is refused unless a thread has a point; as STAGE:all even then; NULL: none
+    bool nondeterministic;   // floats may be combined in an order that depends on time
+    // of a GPU's block, by the naive plan and the default: a power of two from a warp on; 0: 256
+    uint32_t block_threads;
+    const gpu_arch *arch;   // of the GPU; NULL: any, or the host
+    // for tests: a stage that the default is refused unless a thread has a point; as STAGE:all even
+    // then; NULL: none
+    const char *refused;
 } pass_options;
 
-// Offsets of elements below this fit versions of 31 bits: loops step past their ends by less than a million points, which
-// must not wrap either.
+// Offsets of elements below this fit versions of 31 bits: loops step past their ends by less than a
+// million points, which must not wrap either.
 #define PASS_NARROW_OFFSETS (INT64_C(2147483647) - (INT64_C(1) << 20))
 
 void pass_done(const pass_observer *o, const char *pass, const pass_state *s);
 
-// The naive plan, kept for ever as --no-schedule: every stage is a kernel with one thread a point of its
-// targets; a reduction is serial in index order over the points its keys leave. Right for every op on every
-// target.
+// The naive plan, kept for ever as --no-schedule: every stage is a kernel with one thread a point
+// of its targets; a reduction is serial in index order over the points its keys leave. Right for
+// every op on every target.
 program *pass_naive(arena *a, diag_set *ds, const tensor_op *op, const pass_options *o);
 
-// A version a schedule, or a class of extents where there is none, then the naive plan, which takes nothing for granted.
-// plans and made, where not NULL, get the loop plans and the schedules they come from.
+// A version a schedule, or a class of extents where there is none, then the naive plan, which takes
+// nothing for granted. plans and made, where not NULL, get the loop plans and the schedules they
+// come from.
 typedef VEC(loop_plan *) loop_plans;
-program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *const *schedules, uint32_t n,
-                        const char *machine, const pass_options *o, loop_plans *plans, schedule_list *made);
+program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *const *schedules,
+                        uint32_t n, const char *machine, const pass_options *o, loop_plans *plans,
+                        schedule_list *made);
 
 // The schedule as it is executed: what it leaves open filled by the default.
-schedule *pass_completed(arena *a, diag_set *ds, const tensor_op *op, const schedule *s, const char *machine,
-                         const pass_options *o);
+schedule *pass_completed(arena *a, diag_set *ds, const tensor_op *op, const schedule *s,
+                         const char *machine, const pass_options *o);
 
-// Plans read from text: each where its version's guards hold and its vectors fall on their alignment, then the naive plan.
-program *pass_loop(arena *a, diag_set *ds, const loop_text *text, const char *machine, const pass_options *o);
+// Plans read from text: each where its version's guards hold and its vectors fall on their
+// alignment, then the naive plan.
+program *pass_loop(arena *a, diag_set *ds, const loop_text *text, const char *machine,
+                   const pass_options *o);
 
 #endif

@@ -1,4 +1,5 @@
-// A loop plan from an op and a schedule: which stages make a kernel, and the kernels in their order.
+// A loop plan from an op and a schedule: which stages make a kernel, and the kernels in their
+// order.
 #include "illegal.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
@@ -73,20 +74,25 @@ static void note_stored(const loop_body *body, bool *stored) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         note_stored(&n->body, stored);
-        for (uint32_t s = 0; n->kind == LOOP_STORE && s < n->nstages; s++) stored[n->stages[s]] = true;
+        for (uint32_t s = 0; n->kind == LOOP_STORE && s < n->nstages; s++)
+            stored[n->stages[s]] = true;
     }
 }
 
 // What no kernel holds is computed nowhere.
 static void forget(planner *p, uint32_t stage) {
     const tensor_stage *st = &p->op->stages.data[stage];
-    for (uint32_t t = 0; t < st->ntargets; t++) p->plan->values.data[st->targets[t].val] = (loop_value){.home = LOOP_INLINE, .stage = stage};
+    for (uint32_t t = 0; t < st->ntargets; t++)
+        p->plan->values.data[st->targets[t].val] = (loop_value){.home = LOOP_INLINE,
+                                                                .stage = stage};
 }
 
-// A reduction that only a stage reads which nobody reads, and is computed nowhere, stays in registers: its kernel would store nothing.
+// A reduction that only a stage reads which nobody reads, and is computed nowhere, stays in
+// registers: its kernel would store nothing.
 void plan_drop_idle(planner *p) {
     uint32_t kept = 0;
-    bool *before = ARENA_ARRAY(p->arena, bool, p->op->stages.len + 1), *after = ARENA_ARRAY(p->arena, bool, p->op->stages.len + 1);
+    bool *before = ARENA_ARRAY(p->arena, bool, p->op->stages.len + 1),
+         *after = ARENA_ARRAY(p->arena, bool, p->op->stages.len + 1);
     for (uint32_t i = 0; i < p->plan->steps.len; i++) {
         const loop_step step = p->plan->steps.data[i];
         bool launch = step.kind == LOOP_LAUNCH, idle = launch && !stores_some(p, step.kernel);
@@ -99,7 +105,8 @@ void plan_drop_idle(planner *p) {
 }
 
 static bool plan_make(planner *p) {
-    return plan_equations(p, true) && plan_run(p, PASS_PLAN) && plan_run(p, PASS_LOOPS) && plan_run(p, PASS_CHECK);
+    return plan_equations(p, true) && plan_run(p, PASS_PLAN) && plan_run(p, PASS_LOOPS) &&
+           plan_run(p, PASS_CHECK);
 }
 
 loop_plan *plan_try(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const machine *m,

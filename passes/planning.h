@@ -4,16 +4,17 @@
 
 #include "base/making.h"
 
-// ---- retreat.c ------------------------------------------------------------------------------------------
+// ---- retreat.c ----------------------------------------------------------------------------------
 bool plan_refused_for_tests(planner *p);   // the kernel at hand: see pass_options.refused
 
-// ---- plan.c ---------------------------------------------------------------------------------------------
+// ---- plan.c -------------------------------------------------------------------------------------
 void plan_kernels(planner *p);     // of all stages, in their order
 void plan_drop_idle(planner *p);   // kernels that store nothing
 
-// ---- run.c ----------------------------------------------------------------------------------------------
+// ---- run.c --------------------------------------------------------------------------------------
 typedef enum { PASS_EQUATIONS, PASS_PLAN, PASS_LOOPS, PASS_CHECK, PASS_PROGRAM } pass_kind;
 bool plan_run(planner *p, pass_kind kind);   // the passes of that kind in turn; false: one refused
-bool plan_equations(planner *p, bool whole);   // those from tensor IR to tensor IR; whole: reductions are taken apart
+// those from tensor IR to tensor IR; whole: reductions are taken apart
+bool plan_equations(planner *p, bool whole);
 
 #endif

@@ -1,12 +1,13 @@
-// What the default does where a kernel of it was refused: its stages are taken apart, the refused one first, so that each has numbers of
-// its own; rows of a stage that is refused by itself are dealt out as if none was long, and else its points as the naive plan does.
+// What the default does where a kernel of it was refused: its stages are taken apart, the refused
+// one first, so that each has numbers of its own; rows of a stage that is refused by itself are
+// dealt out as if none was long, and else its points as the naive plan does.
 //     a, b, c in a kernel, of which c is refused   →  a, b   c   →  a, b   c by a thread a point
 #include "planning.h"
 #include "base/base.h"
 
 #include <string.h>
 
-// ---- Who was refused -------------------------------------------------------------------------------------
+// ---- Who was refused ----------------------------------------------------------------------------
 static void note_stored(arena *a, const loop_plan *plan, const loop_body *body, version_facts *f) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
@@ -36,7 +37,7 @@ bool plan_refused_for_tests(planner *p) {
     return false;
 }
 
-// ---- What is left to try ---------------------------------------------------------------------------------
+// ---- What is left to try ------------------------------------------------------------------------
 static bool add(arena *a, stage_ids *to, tensor_id stage) {
     if (plan_has_id(to, stage)) return false;
     VEC_PUSH(a, to, stage);

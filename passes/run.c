@@ -1,5 +1,5 @@
-// The passes by name (passes.def), and what runs them: one after the other until one refuses. After each the
-// observer is told what there is, and equations are verified.
+// The passes by name (passes.def), and what runs them: one after the other until one refuses. After
+// each the observer is told what there is, and equations are verified.
 #include "base/base.h"
 #include "kernels/kernels.h"
 #include "tensor/tensor.h"
@@ -57,7 +57,8 @@ static void verify_equations(const planner *p, const pass *done) {
 bool plan_run(planner *p, pass_kind kind) {
     const pass_observer *o = p->facts->after;
     pass_verify verify = o ? o->verify : PASS_VERIFY_NOTHING;
-    bool equations = kind == PASS_EQUATIONS, each = kind == PASS_LOOPS && verify == PASS_VERIFY_EACH;
+    bool equations = kind == PASS_EQUATIONS,
+         each = kind == PASS_LOOPS && verify == PASS_VERIFY_EACH;
     bool legal = each && !loop_verify(p->arena, p->plan);
     for (uint32_t i = 0; i < PASSES; i++) {
         if (passes[i].kind != kind) continue;

@@ -1,5 +1,5 @@
-// Loop plans that were read from text, as a program: versions guarded as the text says and where vectors take something for
-// granted, then the naive plan.
+// Loop plans that were read from text, as a program: versions guarded as the text says and where
+// vectors take something for granted, then the naive plan.
 #include "planning.h"
 #include "base/base.h"
 
@@ -21,7 +21,8 @@ static void guard_stages(planner *p, const loop_node *n, const vector_vars *vars
         for (uint32_t i = 0; i < vars->len; i++) {
             const tensor_stage *st = &p->op->stages.data[n->stages[s]];
             if (has_var(st, vars->data[i].var))
-                plan_vector_guards(p, st, vars->data[i].var, vars->data[i].width, vars->data[i].padded);
+                plan_vector_guards(p, st, vars->data[i].var, vars->data[i].width,
+                                   vars->data[i].padded);
         }
 }
 
@@ -29,7 +30,8 @@ static void follow_let(planner *p, const loop_node *n, vector_vars *vars) {
     const tensor_node *value = tensor_node_at(p->op, n->value);
     for (uint32_t i = 0; i < vars->len && value->op == TENSOR_VAR_OP; i++)
         if (vars->data[i].var == (tensor_var)value->imm.i) {
-            VEC_PUSH(p->arena, vars, ((vector_var){n->var, vars->data[i].width, vars->data[i].padded}));
+            VEC_PUSH(p->arena, vars,
+                     ((vector_var){n->var, vars->data[i].width, vars->data[i].padded}));
             return;
         }
 }
@@ -41,7 +43,8 @@ static void guard_body(planner *p, const loop_body *body, vector_vars *vars) {
         if (n->kind == LOOP_LET) follow_let(p, n, vars);
         uint32_t inside = vars->len;
         if (n->kind == LOOP_FOR && n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE)
-            VEC_PUSH(p->arena, vars, ((vector_var){n->var, n->digits[0].extent, loop_has_padding(p->op, n)}));
+            VEC_PUSH(p->arena, vars,
+                     ((vector_var){n->var, n->digits[0].extent, loop_has_padding(p->op, n)}));
         guard_stages(p, n, vars);
         guard_body(p, &n->body, vars);
         vars->len = inside;
@@ -51,8 +54,9 @@ static void guard_body(planner *p, const loop_body *body, vector_vars *vars) {
 
 static bool compiles(planner *p, const loop_kernel *k) {
     if (p->machine->gpu || k->threads == 1) return true;
-    diag(p->ds, E0977, k->at, "kernel '%s' has blocks of %u threads, and those of the host are one thread",
-         k->name, (unsigned)k->threads);
+    diag(p->ds, E0977, k->at,
+         "kernel '%s' has blocks of %u threads, and those of the host are one thread", k->name,
+         (unsigned)k->threads);
     return false;
 }
 
@@ -67,9 +71,9 @@ static bool naive_can(const planner *p) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_stage *st = &p->op->stages.data[i];
         if (plan_loads(p, st, is_value, (void *)(uintptr_t)p)) continue;
-        diagnostic *d = diag(p->ds, E0977, st->at,
-                             "'%s' reads a prepared order of points, which the naive plan does not have",
-                             st->name);
+        diagnostic *d = diag(
+            p->ds, E0977, st->at,
+            "'%s' reads a prepared order of points, which the naive plan does not have", st->name);
         diag_help(d, "read it in loops, lets and conditions");
         return false;
     }
@@ -105,12 +109,20 @@ static bool find_guards(planner *p) {
 }
 
 // A plan with a version is one of the compiler's, whose positions and offsets fit 31 bits.
-static bool add_plan(diag_set *ds, program *p, loop_plan *plan, const loop_version *said, const machine *m,
-                     const pass_options *o, program_version *out) {
+static bool add_plan(diag_set *ds, program *p, loop_plan *plan, const loop_version *said,
+                     const machine *m, const pass_options *o, program_version *out) {
     arena *a = plan->arena;
-    version_facts facts = {.index_bits = o->index_bits, .narrow = said->name, .any_strides = plan->any_strides};
-    for (uint32_t i = 0; i < said->guards.len; i++) VEC_PUSH(a, &facts.guards, said->guards.data[i]);
-    planner guards = {.arena = a, .ds = ds, .plan = plan, .op = plan->op, .machine = m, .facts = &facts, .nspaces = p->spaces.len};
+    version_facts facts = {
+        .index_bits = o->index_bits, .narrow = said->name, .any_strides = plan->any_strides};
+    for (uint32_t i = 0; i < said->guards.len; i++)
+        VEC_PUSH(a, &facts.guards, said->guards.data[i]);
+    planner guards = {.arena = a,
+                      .ds = ds,
+                      .plan = plan,
+                      .op = plan->op,
+                      .machine = m,
+                      .facts = &facts,
+                      .nspaces = p->spaces.len};
     if (!is_good(&guards, o->nondeterministic) || !find_guards(&guards)) return false;
     *out = (program_version){.name = said->name ? said->name : "text"};
     for (uint32_t i = 0; i < facts.guards.len; i++) VEC_PUSH(a, &out->guards, facts.guards.data[i]);
@@ -118,7 +130,8 @@ static bool add_plan(diag_set *ds, program *p, loop_plan *plan, const loop_versi
     return true;
 }
 
-program *pass_loop(arena *a, diag_set *ds, const loop_text *text, const char *machine, const pass_options *o) {
+program *pass_loop(arena *a, diag_set *ds, const loop_text *text, const char *machine,
+                   const pass_options *o) {
     tensor_op *op = text->definition ? text->definition : text->plans.data[0]->op;
     const planner whole = {.arena = a, .ds = ds, .plan = text->plans.data[0], .op = op};
     program *p = naive_can(&whole) ? pass_naive(a, ds, op, o) : NULL;
@@ -127,7 +140,9 @@ program *pass_loop(arena *a, diag_set *ds, const loop_text *text, const char *ma
     p->versions.len = 0;
     for (uint32_t i = 0; i < text->plans.len; i++) {
         program_version v;
-        if (!add_plan(ds, p, text->plans.data[i], &text->versions.data[i], machine_with(a, machine, o), o, &v)) return NULL;
+        if (!add_plan(ds, p, text->plans.data[i], &text->versions.data[i],
+                      machine_with(a, machine, o), o, &v))
+            return NULL;
         VEC_PUSH(a, &p->versions, v);
     }
     VEC_PUSH(a, &p->versions, naive);

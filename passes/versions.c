@@ -1,5 +1,5 @@
-// Versions: a program that takes the first way whose guards hold: the file's schedules, the default ones
-// where none of those fits all data, and at last the naive plan.
+// Versions: a program that takes the first way whose guards hold: the file's schedules, the default
+// ones where none of those fits all data, and at last the naive plan.
 #include "planning.h"
 
 #include <string.h>
@@ -56,15 +56,17 @@ static bool add(versioning *w, schedule *s, version_facts *facts) {
         return false;
     }
     program_version v = {.name = unique(w, s->name), .guards = {0}};
-    for (uint32_t i = 0; i < facts->guards.len; i++) VEC_PUSH(w->arena, &v.guards, facts->guards.data[i]);
-    lower_plan(w->arena, plan, w->p, &v, &(lower_options){w->machine, w->options->index_bits, facts->narrow});
+    for (uint32_t i = 0; i < facts->guards.len; i++)
+        VEC_PUSH(w->arena, &v.guards, facts->guards.data[i]);
+    lower_plan(w->arena, plan, w->p, &v,
+               &(lower_options){w->machine, w->options->index_bits, facts->narrow});
     VEC_PUSH(w->arena, &w->versions, v);
     if (w->plans) VEC_PUSH(w->arena, w->plans, plan);
     if (w->made) VEC_PUSH(w->arena, w->made, s);
     return true;
 }
 
-// ---- Schedules of the file -------------------------------------------------------------------------------
+// ---- Schedules of the file ----------------------------------------------------------------------
 static void take_conditions(versioning *w, const schedule *s, version_facts *facts) {
     for (uint32_t i = 0; i < s->when.len; i++) {
         const schedule_condition *c = &s->when.data[i];
@@ -103,15 +105,16 @@ static schedule_cell scalar_cell(versioning *w, schedule_cell c, bool once) {
         values[v] = c.values[v];
         if (!values[v].schedules) continue;
         const schedule **twins = ARENA_ARRAY(w->arena, const schedule *, values[v].nnames);
-        for (uint32_t k = 0; k < values[v].nnames; k++) twins[k] = twin_of(w, c.values[v].schedules[k], once);
+        for (uint32_t k = 0; k < values[v].nnames; k++)
+            twins[k] = twin_of(w, c.values[v].schedules[k], once);
         values[v].schedules = twins;
     }
     c.values = values;
     return c;
 }
 
-// Vectors that may begin anywhere suit data of any strides, too: they are read and stored by elements. NULL: some vector is for
-// multiples of it alone.
+// Vectors that may begin anywhere suit data of any strides, too: they are read and stored by
+// elements. NULL: some vector is for multiples of it alone.
 static schedule *strided_twin(versioning *w, const schedule *s) {
     schedule *t = ARENA_NEW(w->arena, schedule);
     if (w->machine->aligned) return NULL;
@@ -136,7 +139,8 @@ static bool packs(const version_facts *f) {
 // What one warp multiplies as the operation of several does.
 static const char *operand_of_one(simt_mma several) {
     for (simt_mma k = 0; k < SIMT_MMA_COUNT; k++) {
-        bool same = simt_mma_table(k)->element == simt_mma_table(several)->element && simt_mma_splits(k) == simt_mma_splits(several);
+        bool same = simt_mma_table(k)->element == simt_mma_table(several)->element &&
+                    simt_mma_splits(k) == simt_mma_splits(several);
         if (same && simt_mma_table(k)->warps == 1) return simt_mma_table(k)->operand;
     }
     ICE("no operation of one warp is as '%s'", simt_mma_table(several)->text);
@@ -144,10 +148,13 @@ static const char *operand_of_one(simt_mma several) {
 
 // Operations of four warps take whole matrices by vectors; those of one, whatever there is.
 static schedule_cell one_warp(versioning *w, schedule_cell c) {
-    const schedule_value *shape = schedule_value_of(&c, "shape"), *operand = schedule_value_of(&c, NULL);
+    const schedule_value *shape = schedule_value_of(&c, "shape"),
+                         *operand = schedule_value_of(&c, NULL);
     simt_mma k = 0;
     if (c.verb != SCHEDULE_MMA || c.empty) return c;
-    while (k < SIMT_MMA_COUNT && (strcmp(simt_mma_table(k)->operand, operand->text) || (shape && strcmp(simt_mma_table(k)->shape, shape->text)))) k++;
+    while (k < SIMT_MMA_COUNT && (strcmp(simt_mma_table(k)->operand, operand->text) ||
+                                  (shape && strcmp(simt_mma_table(k)->shape, shape->text))))
+        k++;
     if (k == SIMT_MMA_COUNT || simt_mma_table(k)->warps == 1) return c;
     schedule_value *others = ARENA_ARRAY(w->arena, schedule_value, c.nvalues);
     uint32_t n = 0;
@@ -206,26 +213,34 @@ static schedule *twin_of(versioning *w, const schedule *s, bool once) {
     for (uint32_t i = 0; i < s->cells.len && once; i++) {
         schedule_cell c = s->cells.data[i];
         bool none = c.verb == SCHEDULE_VECTOR && c.empty && !has_cell(s, SCHEDULE_REGISTERS, &c);
-        if (c.verb == SCHEDULE_VECTOR && !c.empty) schedule_fill(w->arena, t, registers_for(w, s, c));
+        if (c.verb == SCHEDULE_VECTOR && !c.empty)
+            schedule_fill(w->arena, t, registers_for(w, s, c));
         c.verb = SCHEDULE_REGISTERS;
-        if (none) schedule_fill(w->arena, t, c);   // what the stage around it holds it has not, either
+        // what the stage around it holds it has not, either
+        if (none) schedule_fill(w->arena, t, c);
     }
     for (uint32_t i = 0; i < s->cells.len; i++)
         if (once && s->cells.data[i].verb == SCHEDULE_REGISTERS &&
             has_cell(t, SCHEDULE_REGISTERS, &s->cells.data[i]))
             continue;
-        else if (s->cells.data[i].verb == SCHEDULE_MMA) VEC_PUSH(w->arena, &t->cells, one_warp(w, s->cells.data[i]));
-        else if (s->cells.data[i].verb != SCHEDULE_VECTOR && s->cells.data[i].verb != SCHEDULE_WHOLE)
+        else if (s->cells.data[i].verb == SCHEDULE_MMA)
+            VEC_PUSH(w->arena, &t->cells, one_warp(w, s->cells.data[i]));
+        else if (s->cells.data[i].verb != SCHEDULE_VECTOR &&
+                 s->cells.data[i].verb != SCHEDULE_WHOLE)
             VEC_PUSH(w->arena, &t->cells, scalar_cell(w, s->cells.data[i], once));
     return t;
 }
 
-// The same without vectors, for data that is not aligned, and of any strides; rows go in rounds there, which
-// is a fraction of the code of those that are written out for each size.
-static schedule *scalar_twin(versioning *w, const schedule *s) { return twin_of(w, s, walks_once(w->op, s)); }
+// The same without vectors, for data that is not aligned, and of any strides; rows go in rounds
+// there, which is a fraction of the code of those that are written out for each size.
+static schedule *scalar_twin(versioning *w, const schedule *s) {
+    return twin_of(w, s, walks_once(w->op, s));
+}
 
-// A version for data that lies otherwise than one that was added takes for granted, where there may be such data: scalar, or with vectors.
-static void add_twin(versioning *w, const schedule *s, const version_facts *of, bool scalar, version_facts *plain) {
+// A version for data that lies otherwise than one that was added takes for granted, where there may
+// be such data: scalar, or with vectors.
+static void add_twin(versioning *w, const schedule *s, const version_facts *of, bool scalar,
+                     version_facts *plain) {
     schedule *strided = strided_twin(w, s);
     if (strided ? packs(of) : scalar) add(w, strided ? strided : scalar_twin(w, s), plain);
 }
@@ -235,8 +250,8 @@ static bool of_reach(const program_guard *g) {
     return limit && limit->kind == SZ_CONST && limit->value == PASS_NARROW_OFFSETS;
 }
 
-// Does it hold of some data or devices alone? "max(dst) * 4 <= 768". Alignment is not meant, which the scalar
-// twin does without, nor is the reach of 31-bit offsets, which the default asks for too.
+// Does it hold of some data or devices alone? "max(dst) * 4 <= 768". Alignment is not meant, which
+// the scalar twin does without, nor is the reach of 31-bit offsets, which the default asks for too.
 static bool depends_on_data(const program_guard *g) {
     if (of_reach(g)) return false;
     for (uint32_t i = 0; i < g->holds.len; i++) {
@@ -270,7 +285,9 @@ static bool add_sized(versioning *w, const schedule *given) {
 // Kernels that the schedule says nothing of have versions for long rows, as without one.
 static void add_skewed(versioning *w, const schedule *given) {
     version_facts facts = {.index_bits = w->options->index_bits};
-    schedule *s = w->machine->gpu ? plan_complete(w->arena, w->ds, w->op, given, w->machine, ROWS_SKEWED, &facts) : NULL;
+    schedule *s = w->machine->gpu ? plan_complete(w->arena, w->ds, w->op, given, w->machine,
+                                                  ROWS_SKEWED, &facts)
+                                  : NULL;
     if (!s) return;
     take_conditions(w, s, &facts);
     add(w, s, &facts);
@@ -291,7 +308,7 @@ static bool add_schedule(versioning *w, const schedule *given, bool *always) {
 
 enum { MOST_TILED = 3 };   // maps that points may lie in the order of, a version each
 
-// ---- Without one -----------------------------------------------------------------------------------------
+// ---- Without one --------------------------------------------------------------------------------
 // Versions for any data are not done without: a kernel of theirs that is refused is made otherwise.
 static bool is_needed(plan_rows rows) { return rows == ROWS_EVEN || rows == ROWS_SKEWED; }
 
@@ -316,13 +333,15 @@ static bool of_matrices(const schedule *s, const version_facts *f) {
 }
 
 // facts: of what was added.
-static schedule *add_rows(versioning *w, const plan_class *c, plan_rows rows, plan_supposed *supposed,
-                          version_facts *facts) {
+static schedule *add_rows(versioning *w, const plan_class *c, plan_rows rows,
+                          plan_supposed *supposed, version_facts *facts) {
     plan_retreat retreat = {0};
     bool matrices = true, groups = true, again;
     do {
-        *facts = (version_facts){
-            .index_bits = w->options->index_bits, .no_matrices = !matrices, .no_groups = !groups, .retreat = &retreat};
+        *facts = (version_facts){.index_bits = w->options->index_bits,
+                                 .no_matrices = !matrices,
+                                 .no_groups = !groups,
+                                 .retreat = &retreat};
         schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, facts, c, rows, supposed);
         if (!s) return NULL;
         take_conditions(w, s, facts);
@@ -345,7 +364,8 @@ static bool add_made(versioning *w, const plan_class *c, plan_rows rows, plan_su
 
 static void add_tiled(versioning *w, const plan_class *c) {
     plan_supposed supposed;
-    for (uint32_t k = 0; k < MOST_TILED && add_made(w, c, (plan_rows)(ROWS_TILED + k), &supposed);) k++;
+    for (uint32_t k = 0; k < MOST_TILED && add_made(w, c, (plan_rows)(ROWS_TILED + k), &supposed);)
+        k++;
 }
 
 // Sums of rows that need each other in one walk: of any data, so that no other version is needed.
@@ -399,7 +419,8 @@ static void add_default(versioning *w) {
         for (plan_rows rows = ROWS_FEW_POINTS;
              rows <= ROWS_MANY_POINTS && !i && !supposed.rows && w->machine->gpu; rows++)
             add_made(w, c, rows, &other);
-        if (!fused && (!i || !supposed.rows) && !(s = add_rows(w, c, ROWS_EVEN, &other, &facts))) return;
+        if (!fused && (!i || !supposed.rows) && !(s = add_rows(w, c, ROWS_EVEN, &other, &facts)))
+            return;
         if (supposed.rows) {
             plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_SKEWED, &other);
             bool cut = other.cut && w->machine->gpu && !i;
@@ -409,7 +430,8 @@ static void add_default(versioning *w) {
             if (!(s = add_rows(w, c, ROWS_SKEWED, &other, &facts))) return;
         }
         if (supposed.extents && (w->machine->aligned || plan_class_at(w->machine, i + 1))) continue;
-        add_twin(w, s, &facts, has_vectors(s) || facts.together, &plain);   // extents are known: only how arrays lie is left to chance
+        // extents are known: only how arrays lie is left to chance
+        add_twin(w, s, &facts, has_vectors(s) || facts.together, &plain);
         return;
     }
 }
@@ -434,14 +456,15 @@ static void warn_naive(const versioning *w, tensor_id stage, const char *why) {
     diag_help(d, "a schedule of its own may deal it out in another way");
 }
 
-schedule *pass_completed(arena *a, diag_set *ds, const tensor_op *op, const schedule *s, const char *machine,
-                         const pass_options *o) {
+schedule *pass_completed(arena *a, diag_set *ds, const tensor_op *op, const schedule *s,
+                         const char *machine, const pass_options *o) {
     version_facts facts = {.index_bits = o->index_bits};
     return plan_complete(a, ds, op, s, machine_with(a, machine, o), ROWS_EVEN, &facts);
 }
 
-program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *const *schedules, uint32_t n,
-                        const char *machine, const pass_options *o, loop_plans *plans, schedule_list *made) {
+program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *const *schedules,
+                        uint32_t n, const char *machine, const pass_options *o, loop_plans *plans,
+                        schedule_list *made) {
     versioning w = {.arena = a,
                     .ds = ds,
                     .op = op,
@@ -457,7 +480,8 @@ program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *c
     if (!good) return NULL;
     if (!always) add_default(&w);
     if (!always && !w.versions.len && w.refused) warn_naive(&w, TENSOR_ALL, w.refused);
-    for (uint32_t i = 0; i < w.told.simple.len; i++) warn_naive(&w, w.told.simple.data[i], w.told.why.data[i]);
+    for (uint32_t i = 0; i < w.told.simple.len; i++)
+        warn_naive(&w, w.told.simple.data[i], w.told.why.data[i]);
     pass_done(&o->after, "lower", &(pass_state){.program = w.p});
     VEC_PUSH(a, &w.versions, w.p->versions.data[0]);
     w.p->versions.data = w.versions.data;

@@ -1,6 +1,7 @@
-// The struct of a linked op's arguments, read by the op's manifest: its members lie where C puts them, sizes
-// of free spaces first, then parameters, then what is saved, of which some are, then results that are read where that is.
-// codegen/header.c declares the same members in the same order.
+// The struct of a linked op's arguments, read by the op's manifest: its members lie where C puts
+// them, sizes of free spaces first, then parameters, then what is saved, of which some are, then
+// results that are read where that is. codegen/header.c declares the same members in the same
+// order.
 #include "launch_plan.h"
 
 gnn_status rt_arguments_new(rt_heap *h, const gnn_program *p, rt_arguments **out) {

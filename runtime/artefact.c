@@ -1,5 +1,5 @@
-// Linked ops: of what an object holds, the code that serves the device best, in both index widths; a plan by
-// the struct of arguments the object's header declares, and launches of it.
+// Linked ops: of what an object holds, the code that serves the device best, in both index widths;
+// a plan by the struct of arguments the object's header declares, and launches of it.
 #include "launch_plan.h"
 
 #include <stdlib.h>
@@ -12,9 +12,10 @@ struct gnn_op {
     gnn_op *twin;                    // for plans made with GNN_SAVED; NULL: nothing is saved
 };
 
-// ---- Which code ------------------------------------------------------------------------------------------
-// How well a build serves a GPU of compute capability sm / 10; negative: not at all. A cubin runs on later
-// minor versions of its major one, PTX on everything later, and neither does where it is of sm_90a's kind.
+// ---- Which code ---------------------------------------------------------------------------------
+// How well a build serves a GPU of compute capability sm / 10; negative: not at all. A cubin runs
+// on later minor versions of its major one, PTX on everything later, and neither does where it is
+// of sm_90a's kind.
 static int fitness(const gnn_build *b, int sm) {
     enum { OWN_CODE = 1 << 16 };
     if (strncmp(b->target, "sm_", 3)) return -1;
@@ -27,7 +28,8 @@ static int fitness(const gnn_build *b, int sm) {
 
 // What host code asks for: x86-64-v3.
 static bool runs_here(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("bmi2");
 }
 
 static const gnn_build *best_build(const gnn_artefact *a, uint32_t bits, int sm, bool host) {
@@ -35,7 +37,9 @@ static const gnn_build *best_build(const gnn_artefact *a, uint32_t bits, int sm,
     int most = -1;
     for (uint32_t i = 0; i < a->nbuilds; i++) {
         const gnn_build *b = &a->builds[i];
-        int fits = b->index_bits != bits ? -1 : host ? (strcmp(b->target, "host") ? -1 : 0) : fitness(b, sm);
+        int fits = b->index_bits != bits ? -1
+                   : host                ? (strcmp(b->target, "host") ? -1 : 0)
+                                         : fitness(b, sm);
         if (fits <= most) continue;
         most = fits;
         best = b;
@@ -63,12 +67,13 @@ static gnn_status no_code(gnn_context *c, const gnn_artefact *a, int sm) {
     char targets[200];
     list_targets(a, targets, sizeof targets);
     if (!rt_on_cuda(c))
-        return rt_fail(c, GNN_BAD_CODE, "%.60s holds no code for the host, only for %s", a->name, targets);
-    return rt_fail(c, GNN_BAD_CODE, "%.60s holds no code for this device's sm_%d, only for %s", a->name, sm,
-                   targets);
+        return rt_fail(c, GNN_BAD_CODE, "%.60s holds no code for the host, only for %s", a->name,
+                       targets);
+    return rt_fail(c, GNN_BAD_CODE, "%.60s holds no code for this device's sm_%d, only for %s",
+                   a->name, sm, targets);
 }
 
-// ---- Loading ---------------------------------------------------------------------------------------------
+// ---- Loading ------------------------------------------------------------------------------------
 // Programs go by the artefact that the application sees.
 static gnn_status load_builds(gnn_op *op, const gnn_artefact *a, const gnn_artefact *seen) {
     gnn_device_info device = {0};
@@ -96,11 +101,11 @@ gnn_status gnn_op_load(const gnn_artefact *a, gnn_context *c, gnn_op **out) {
     *out = NULL;
     if (a->abi != GNN_ABI)
         return rt_fail(c, GNN_BAD_CODE,
-                       "the object was made for another libgnnrt: its interface is %u, not %d", a->abi,
-                       GNN_ABI);
+                       "the object was made for another libgnnrt: its interface is %u, not %d",
+                       a->abi, GNN_ABI);
     if (!rt_on_cuda(c) && !runs_here())
-        return rt_fail(c, GNN_BAD_CODE, "%.60s: the host's code needs a processor with AVX2, FMA and BMI2",
-                       a->name);
+        return rt_fail(c, GNN_BAD_CODE,
+                       "%.60s: the host's code needs a processor with AVX2, FMA and BMI2", a->name);
     gnn_op *op = rt_alloc_zeroed(c, sizeof *op);
     if (!op) return GNN_NO_MEMORY;
     op->c = c;
@@ -118,7 +123,7 @@ void gnn_op_free(gnn_op *op) {
     rt_free(op->c, op);
 }
 
-// ---- Plans -----------------------------------------------------------------------------------------------
+// ---- Plans --------------------------------------------------------------------------------------
 static bool wants_64(const gnn_program *p, const rt_arguments *r) {
     int64_t most = 0;
     for (uint32_t i = 0; i < p->nspaces; i++) most = r->sizes[i] > most ? r->sizes[i] : most;
@@ -132,15 +137,17 @@ static bool wants_64(const gnn_program *p, const rt_arguments *r) {
     return most > INT32_MAX;
 }
 
-static gnn_status choose_width(const gnn_op *op, const rt_arguments *r, uint32_t bits, gnn_program **out) {
+static gnn_status choose_width(const gnn_op *op, const rt_arguments *r, uint32_t bits,
+                               gnn_program **out) {
     gnn_program *const *p = op->programs;
     const gnn_program *any = p[0] ? p[0] : p[1];
     if (bits && bits != 32 && bits != 64)
         return rt_fail(op->c, GNN_BAD_ARGUMENT, "plan of %.60s: indices have 32 or 64 bits, not %u",
                        any->name, bits);
     if (bits && !p[bits == 64])
-        return rt_fail(op->c, GNN_BAD_CODE, "%.60s holds no code of %u-bit indices: compile with --index=%u",
-                       any->name, bits, bits);
+        return rt_fail(op->c, GNN_BAD_CODE,
+                       "%.60s holds no code of %u-bit indices: compile with --index=%u", any->name,
+                       bits, bits);
     *out = bits ? p[bits == 64] : p[0] && p[1] ? p[wants_64(any, r)] : p[0] ? p[0] : p[1];
     return GNN_OK;
 }
@@ -151,7 +158,8 @@ static bool tells(const gnn_program *p, const rt_arguments *r, uint32_t i, uint3
     const gnn_map *m = &r->maps[i];
     const gnn_tensor *t = r->args[i].tensor;
     if (q->role == GNN_PARAM_MAP)
-        return (q->rank == 1 && q->axes[0] == space && m->domain > 0) || ((uint32_t)q->into == space && m->codomain > 0);
+        return (q->rank == 1 && q->axes[0] == space && m->domain > 0) ||
+               ((uint32_t)q->into == space && m->codomain > 0);
     for (uint32_t k = 0; t && t->rank == q->rank && k < q->rank; k++)
         if (q->axes[k] == space) return true;
     return false;
@@ -163,21 +171,26 @@ static bool has_axis(const rt_param *q, uint32_t space) {
     return has;
 }
 
-// A size of 0 that was perhaps forgotten, which would make of an op one that does nothing: `of` is an array of the space, or
-// NULL where none shows whether there are any.
+// A size of 0 that was perhaps forgotten, which would make of an op one that does nothing: `of` is
+// an array of the space, or NULL where none shows whether there are any.
 static gnn_status forgotten(gnn_context *c, const char *size, const char *of) {
-    return rt_fail(c, GNN_MISSING, "%.60s is 0, %s%.60s: give its size; GNN_EMPTY where it is 0, GNN_TOLD where maps and tensors tell it", size,
-                   of ? "but there is an array of " : "which no array shows to be so", of ? of : "");
+    return rt_fail(
+        c, GNN_MISSING,
+        "%.60s is 0, %s%.60s: give its size; GNN_EMPTY where it is 0, GNN_TOLD where maps and tensors tell it",
+        size, of ? "but there is an array of " : "which no array shows to be so", of ? of : "");
 }
 
 // Whether a member that is 0 says so: where nothing else tells, and no array is given of the space.
-static gnn_status check_zero(gnn_context *c, const gnn_program *p, const rt_arguments *r, uint32_t space, bool *says) {
+static gnn_status check_zero(gnn_context *c, const gnn_program *p, const rt_arguments *r,
+                             uint32_t space, bool *says) {
     bool any = false, told = false;
     const char *given = NULL;
     for (uint32_t i = 0; i < p->nparams; i++) {
         const rt_param *q = &p->params[i];
         if (!has_axis(q, space) || q->role == GNN_PARAM_SCALAR) continue;
-        const void *array = q->role != GNN_PARAM_MAP ? r->tensors[i].data : r->maps[i].index ? r->maps[i].index : r->maps[i].offsets;
+        const void *array = q->role != GNN_PARAM_MAP ? r->tensors[i].data
+                            : r->maps[i].index       ? r->maps[i].index
+                                                     : r->maps[i].offsets;
         any = true;
         told |= tells(p, r, i, space);
         if (array && !given) given = q->name;
@@ -187,12 +200,15 @@ static gnn_status check_zero(gnn_context *c, const gnn_program *p, const rt_argu
 }
 
 // What was told, in the form a plan takes; maps and sizes have room for every parameter and space.
-static gnn_status fill_options(const gnn_program *p, rt_arguments *r, gnn_named_map *maps, gnn_size *sizes, gnn_plan_options *o) {
+static gnn_status fill_options(const gnn_program *p, rt_arguments *r, gnn_named_map *maps,
+                               gnn_size *sizes, gnn_plan_options *o) {
     gnn_status s = GNN_OK;
     for (uint32_t i = 0; i < p->nspaces && !s; i++) {
         bool said = p->spaces[i].kind == RT_FREE && r->sizes[i] != GNN_TOLD;
         if (said && !r->sizes[i]) s = check_zero(p->c, p, r, i, &said);
-        if (said) sizes[o->nsizes++] = (gnn_size){p->spaces[i].name, r->sizes[i] == GNN_EMPTY ? 0 : r->sizes[i]};
+        if (said)
+            sizes[o->nsizes++] = (gnn_size){p->spaces[i].name,
+                                            r->sizes[i] == GNN_EMPTY ? 0 : r->sizes[i]};
     }
     for (uint32_t i = 0; i < p->nparams && !s; i++) {
         const rt_param *q = &p->params[i];
@@ -205,7 +221,8 @@ static gnn_status fill_options(const gnn_program *p, rt_arguments *r, gnn_named_
     return s;
 }
 
-static gnn_status plan_by(gnn_program *p, rt_heap *h, rt_arguments *r, gnn_plan_options *o, gnn_plan **out) {
+static gnn_status plan_by(gnn_program *p, rt_heap *h, rt_arguments *r, gnn_plan_options *o,
+                          gnn_plan **out) {
     gnn_named_map *maps = rt_heap_alloc(h, p->nparams, sizeof *maps);
     gnn_size *sizes = rt_heap_alloc(h, p->nspaces, sizeof *sizes);
     if (!maps || !sizes) return GNN_NO_MEMORY;
@@ -237,7 +254,8 @@ gnn_status gnn_op_plan(const gnn_artefact *a, gnn_op *op, const void *args, cons
                        p->made.artefact->name);
     if (keeps && !p->made.saved)
         return rt_fail(op->c, GNN_BAD_ARGUMENT,
-                       "plan of %.60s: GNN_SAVED is for an op with a gradient, or a gradient", p->name);
+                       "plan of %.60s: GNN_SAVED is for an op with a gradient, or a gradient",
+                       p->name);
     rt_heap heap = {op->c, NULL};
     rt_arguments *r;
     gnn_plan_options options = {.flags = o->flags & ~(uint32_t)GNN_SAVED,
@@ -255,10 +273,11 @@ gnn_status gnn_op_plan(const gnn_artefact *a, gnn_op *op, const void *args, cons
     return s;
 }
 
-// ---- Launches --------------------------------------------------------------------------------------------
+// ---- Launches -----------------------------------------------------------------------------------
 // The plan has the maps and sizes it was made with: others would be ignored.
 static gnn_status check_same_size(const gnn_plan *plan, const rt_arguments *r, uint32_t space) {
-    const int64_t given = r->sizes[space], size = given == GNN_EMPTY ? 0 : given, made = plan->sizes[space];
+    const int64_t given = r->sizes[space], size = given == GNN_EMPTY ? 0 : given,
+                  made = plan->sizes[space];
     bool says;
     if (plan->p->spaces[space].kind != RT_FREE || given == GNN_TOLD) return GNN_OK;
     if (!given) return made ? GNN_OK : check_zero(plan->c, plan->p, r, space, &says);
@@ -275,21 +294,24 @@ static gnn_status check_same(const gnn_plan *plan, const rt_arguments *r) {
     }
     for (uint32_t i = 0; i < p->nparams; i++) {
         const gnn_map *m = &r->maps[i], *given = &plan->given[i];
-        if ((m->index || m->offsets) && (m->index != given->index || m->offsets != given->offsets ||
-                                         m->width != given->width || m->on_device != given->on_device))
-            return rt_fail(plan->c, GNN_BAD_ARGUMENT, "map %.60s is not the one the plan was made with",
-                           p->params[i].name);
+        if ((m->index || m->offsets) &&
+            (m->index != given->index || m->offsets != given->offsets || m->width != given->width ||
+             m->on_device != given->on_device))
+            return rt_fail(plan->c, GNN_BAD_ARGUMENT,
+                           "map %.60s is not the one the plan was made with", p->params[i].name);
     }
     return GNN_OK;
 }
 
-// Where each part of the buffer lies. A forward launch that was to leave it, but not asked to, is told.
+// Where each part of the buffer lies. A forward launch that was to leave it, but not asked to, is
+// told.
 static gnn_status place_saved(gnn_plan *plan, rt_arguments *r) {
     const size_t bytes = gnn_plan_saved(plan);
     size_t at = 0;
     if (r->saved && !plan->keeps)
         return rt_fail(plan->c, GNN_BAD_ARGUMENT,
-                       "`saved` is given to a plan of %.60s that was made without GNN_SAVED", plan->p->name);
+                       "`saved` is given to a plan of %.60s that was made without GNN_SAVED",
+                       plan->p->name);
     if (bytes && (!r->saved || (uintptr_t)r->saved % 256))
         return rt_fail(plan->c, GNN_BAD_ARGUMENT,
                        "`saved` of %.60s is %s: it has %zu bytes (gnn_plan_saved), aligned to 256",
@@ -303,8 +325,9 @@ static gnn_status place_saved(gnn_plan *plan, rt_arguments *r) {
 
 static gnn_status read_call(const gnn_artefact *a, gnn_plan *plan, const void *args) {
     if (plan->p->made.artefact != a || !plan->arguments)
-        return rt_fail(plan->c, GNN_BAD_ARGUMENT, "%.60s is given a plan of %.60s that its call did not make",
-                       a->name, plan->p->name);
+        return rt_fail(plan->c, GNN_BAD_ARGUMENT,
+                       "%.60s is given a plan of %.60s that its call did not make", a->name,
+                       plan->p->name);
     rt_arguments *r = plan->arguments;
     rt_arguments_read(plan->p, args, r);
     gnn_status s = check_same(plan, r);
@@ -326,7 +349,8 @@ gnn_status gnn_op_check(const gnn_artefact *a, gnn_plan *plan, const void *args)
     return s ? s : gnn_check(plan, plan->arguments->args, plan->p->nparams);
 }
 
-gnn_status gnn_op_workspace(const gnn_artefact *a, gnn_plan *plan, const void *args, size_t *bytes) {
+gnn_status gnn_op_workspace(const gnn_artefact *a, gnn_plan *plan, const void *args,
+                            size_t *bytes) {
     if (!rt_begin(RT_OF(plan), __func__, a && args && bytes)) return GNN_BAD_ARGUMENT;
     *bytes = 0;
     gnn_status s = read_call(a, plan, args);
@@ -338,5 +362,6 @@ gnn_status gnn_op_launch(const gnn_artefact *a, gnn_plan *plan, const void *args
     if (!rt_begin(RT_OF(plan), __func__, a && args)) return GNN_BAD_ARGUMENT;
     gnn_status s = read_call(a, plan, args);
     return s ? s
-             : gnn_launch(plan, plan->arguments->args, plan->p->nparams, workspace, workspace_bytes, stream);
+             : gnn_launch(plan, plan->arguments->args, plan->p->nparams, workspace, workspace_bytes,
+                          stream);
 }

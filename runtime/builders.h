@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 enum { RT_MAX_MAPS = 16 };   // of a builder
+// clang-format off
 #define RT_BUILDERS(X) /* X(name, text, least and most maps it takes) */                                    \
     X(OFFSETS, "offsets", 1, 1) X(ORDER, "order", 1, 1) X(COMPOSE, "compose", 2, 2)                         \
     X(DEGREES, "degrees", 1, 1) X(DEGREES_FROM, "degrees_from", 1, 1)                                       \
@@ -18,11 +19,12 @@ enum { RT_MAX_MAPS = 16 };   // of a builder
     X(WINDOW_BEGINS, "window_begins", 2, 2) X(WINDOW_COLUMNS, "window_columns", 2, 2)                       \
     X(WINDOW_ENTRIES, "window_entries", 2, 2) X(WINDOW_MASKS, "window_masks", 2, 2)                         \
     X(CLASSES, "classes", 1, RT_MAX_MAPS)
+// clang-format on
 typedef enum {
 #define X(name, text, least, most) RT_##name,
     RT_BUILDERS(X)
 #undef X
-    RT_BUILDER_COUNT
+        RT_BUILDER_COUNT
 } rt_builder;
 
 static inline bool rt_counts(rt_builder b) {   // the space it is into
@@ -41,20 +43,22 @@ static inline bool rt_parts(rt_builder b) {   // of rows, of which a second map 
 static inline bool rt_row_ends(rt_builder b) {
     return b == RT_ROW_BEGINS || b == RT_ROW_ENDS;
 }   // of whole rows, in the order that the second map says
-enum { RT_MOST_SLOTS = 32 };   // of a block: bits of a mask, of which the 32nd is the sign of an index of 32
+// of a block: bits of a mask, of which the 32nd is the sign of an index of 32
+enum { RT_MOST_SLOTS = 32 };
 static inline int64_t rt_block(int64_t extent,
                                int64_t slots) {   // of windows of so many rows; 0: nothing is said
     return slots ? slots : extent < 16 ? extent : 16;
 }
 static inline bool rt_blocks(rt_builder b) {   // of slots
-    return b == RT_WINDOW_SLOTS || b == RT_WINDOW_BEGINS || b == RT_WINDOW_ENTRIES || b == RT_WINDOW_MASKS;
+    return b == RT_WINDOW_SLOTS || b == RT_WINDOW_BEGINS || b == RT_WINDOW_ENTRIES ||
+           b == RT_WINDOW_MASKS;
 }
 static inline bool rt_windows(rt_builder b) {   // of so many rows
     return b == RT_WINDOW_PLACES || b == RT_WINDOW_STARTS || rt_blocks(b);
 }
 static inline bool rt_tiles(rt_builder b) {   // it has an extent
-    return b == RT_TILES || b == RT_TILE_BEGINS || b == RT_TILE_VALUES || rt_parts(b) || rt_windows(b) ||
-           b == RT_DEGREES_FROM;
+    return b == RT_TILES || b == RT_TILE_BEGINS || b == RT_TILE_VALUES || rt_parts(b) ||
+           rt_windows(b) || b == RT_DEGREES_FROM;
 }
 
 #endif

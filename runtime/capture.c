@@ -8,17 +8,21 @@ struct gnn_replay {
 
 static gnn_status can_capture(gnn_context *c, gnn_stream stream) {
     const rt_cuda_api *d = &c->cuda;
-    if (!rt_on_cuda(c)) return rt_fail(c, GNN_NO_CAPTURE, "only launches on a CUDA device can be captured");
-    if (!d->CaptureBegin || !d->CaptureEnd || !d->GraphDestroy || !d->ReplayCreate || !d->ReplayLaunch ||
-        !d->ReplayDestroy)
-        return rt_fail(c, GNN_NO_CAPTURE, "the driver captures no launches: those from CUDA 11.4 on do");
-    return stream ? GNN_OK
-                  : rt_fail(c, GNN_BAD_ARGUMENT,
-                            "the default stream cannot be captured: launch on one of gnn_stream_new");
+    if (!rt_on_cuda(c))
+        return rt_fail(c, GNN_NO_CAPTURE, "only launches on a CUDA device can be captured");
+    if (!d->CaptureBegin || !d->CaptureEnd || !d->GraphDestroy || !d->ReplayCreate ||
+        !d->ReplayLaunch || !d->ReplayDestroy)
+        return rt_fail(c, GNN_NO_CAPTURE,
+                       "the driver captures no launches: those from CUDA 11.4 on do");
+    return stream
+               ? GNN_OK
+               : rt_fail(c, GNN_BAD_ARGUMENT,
+                         "the default stream cannot be captured: launch on one of gnn_stream_new");
 }
 
 gnn_status gnn_capture_begin(gnn_context *c, gnn_stream stream) {
-    enum { THREAD_LOCAL = 1 };   // of CUstreamCaptureMode: what other threads allocate does not disturb it
+    // of CUstreamCaptureMode: what other threads allocate does not disturb it
+    enum { THREAD_LOCAL = 1 };
     if (!rt_begin(c, __func__, true)) return GNN_BAD_ARGUMENT;
     gnn_status s = can_capture(c, stream);
     if (s) return s;

@@ -1,4 +1,5 @@
-// The context: where it works, host memory through the caller's allocator, the error of the last call that failed.
+// The context: where it works, host memory through the caller's allocator, the error of the last
+// call that failed.
 #define _POSIX_C_SOURCE 200809L
 #include "size_expr.h"
 
@@ -22,7 +23,9 @@ static void default_release(void *user, void *memory) {
 bool rt_begin(gnn_context *c, const char *call, bool given) {
     if (!c) return false;
     c->told = false;
-    if (!given) rt_fail(c, GNN_BAD_ARGUMENT, "%s: an argument that it needs is NULL, or none of the program's", call);
+    if (!given)
+        rt_fail(c, GNN_BAD_ARGUMENT,
+                "%s: an argument that it needs is NULL, or none of the program's", call);
     return given;
 }
 
@@ -51,7 +54,8 @@ void *rt_alloc_zeroed(gnn_context *c, size_t bytes) {
 void *rt_alloc_array(gnn_context *c, int64_t count, size_t element) {
     size_t bytes;
     if (count < 0 || __builtin_mul_overflow((size_t)count, element, &bytes)) {
-        rt_fail(c, GNN_NO_MEMORY, "no memory holds %lld elements of %zu bytes", (long long)count, element);
+        rt_fail(c, GNN_NO_MEMORY, "no memory holds %lld elements of %zu bytes", (long long)count,
+                element);
         return NULL;
     }
     return rt_alloc(c, bytes);
@@ -130,7 +134,8 @@ gnn_status gnn_context_new(const gnn_context_options *o, gnn_context **out) {
     *out = c;
     if (o->device == GNN_AUTO) return open_any(c);
     if (o->device < GNN_HOST)
-        return rt_fail(c, GNN_NO_DEVICE, "there is no device %d: GNN_AUTO, GNN_HOST or GNN_GPU(ordinal)", o->device);
+        return rt_fail(c, GNN_NO_DEVICE,
+                       "there is no device %d: GNN_AUTO, GNN_HOST or GNN_GPU(ordinal)", o->device);
     return rt_on_cuda(c) ? rt_cuda_open(c) : GNN_OK;
 }
 
@@ -155,4 +160,6 @@ void gnn_context_clear_error(gnn_context *c) {
     c->error[0] = 0;
 }
 
-int gnn_context_device(const gnn_context *c) { return c && rt_on_cuda(c) ? GNN_GPU(c->device) : GNN_HOST; }
+int gnn_context_device(const gnn_context *c) {
+    return c && rt_on_cuda(c) ? GNN_GPU(c->device) : GNN_HOST;
+}

@@ -9,8 +9,9 @@ gnn_status rt_cuda_fail(gnn_context *c, int error, const char *call) {
     const char *name = NULL, *text = NULL;
     c->cuda.GetErrorName(error, &name);
     c->cuda.GetErrorString(error, &text);
-    return rt_fail(c, error == RT_CUDA_OUT_OF_MEMORY ? GNN_NO_MEMORY : GNN_CUDA, "CUDA driver, %s: %s (%s)",
-                   call, name ? name : "unknown error", text ? text : "no text");
+    return rt_fail(c, error == RT_CUDA_OUT_OF_MEMORY ? GNN_NO_MEMORY : GNN_CUDA,
+                   "CUDA driver, %s: %s (%s)", call, name ? name : "unknown error",
+                   text ? text : "no text");
 }
 
 gnn_status rt_cuda_result(gnn_context *c, int error, const char *call) {
@@ -18,15 +19,16 @@ gnn_status rt_cuda_result(gnn_context *c, int error, const char *call) {
 }
 
 static gnn_status load_symbols(gnn_context *c) {
-    // ISO C has no conversion from an object pointer to a function's; POSIX promises that the bytes are the
-    // same.
+    // ISO C has no conversion from an object pointer to a function's; POSIX promises that the bytes
+    // are the same.
     void *found;
-#define CU_IF(name, symbol, params)                                                                          \
-    found = dlsym(c->library, symbol);                                                                       \
+#define CU_IF(name, symbol, params)                                                                \
+    found = dlsym(c->library, symbol);                                                             \
     memcpy(&c->cuda.name, &found, sizeof found);
-#define CU(name, symbol, params)                                                                             \
-    CU_IF(name, symbol, params)                                                                              \
-    if (!found) return rt_fail(c, GNN_NO_DRIVER, "libcuda.so.1 has no " symbol ": the driver is too old");
+#define CU(name, symbol, params)                                                                   \
+    CU_IF(name, symbol, params)                                                                    \
+    if (!found)                                                                                    \
+        return rt_fail(c, GNN_NO_DRIVER, "libcuda.so.1 has no " symbol ": the driver is too old");
 #include "cuda_api.def"
 #undef CU
     return GNN_OK;
@@ -37,7 +39,8 @@ static gnn_status find_device(gnn_context *c) {
     gnn_status s = CU_CALL(c, DeviceGetCount, (&count));
     if (s) return s;
     if (c->device >= count)
-        return rt_fail(c, GNN_NO_DEVICE, "there is no CUDA device %d: the driver shows %d", c->device, count);
+        return rt_fail(c, GNN_NO_DEVICE, "there is no CUDA device %d: the driver shows %d",
+                       c->device, count);
     return CU_CALL(c, DeviceGet, (&c->cuda_device, c->device));
 }
 
@@ -63,7 +66,8 @@ static gnn_status find_early(gnn_context *c) {
     return s;
 }
 
-gnn_status rt_cuda_launch_early(gnn_context *c, rt_cuda_function f, rt_cuda_launch *launch, void **params) {
+gnn_status rt_cuda_launch_early(gnn_context *c, rt_cuda_function f, rt_cuda_launch *launch,
+                                void **params) {
     rt_cuda_attribute early = {.id = RT_PROGRAMMATIC_STREAM_SERIALIZATION, .value = {1}};
     launch->attributes = &early;
     launch->nattributes = 1;
@@ -72,7 +76,8 @@ gnn_status rt_cuda_launch_early(gnn_context *c, rt_cuda_function f, rt_cuda_laun
 
 gnn_status rt_cuda_open(gnn_context *c) {
     c->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!c->library) return rt_fail(c, GNN_NO_DRIVER, "the CUDA driver cannot be opened: %s", dlerror());
+    if (!c->library)
+        return rt_fail(c, GNN_NO_DRIVER, "the CUDA driver cannot be opened: %s", dlerror());
     gnn_status s = load_symbols(c);
     if (!s) s = CU_CALL(c, Init, (0));
     if (!s) s = find_device(c);
@@ -89,8 +94,9 @@ void rt_cuda_close(gnn_context *c) {
 
 gnn_status rt_cuda_own(gnn_context *c) {
     if (!rt_on_cuda(c) || !rt_forked(c)) return GNN_OK;
-    return rt_fail(c, GNN_CUDA, "CUDA does not work in a forked child of the process that made the context: "
-                                "fork before contexts are made, or start a new program");
+    return rt_fail(c, GNN_CUDA,
+                   "CUDA does not work in a forked child of the process that made the context: "
+                   "fork before contexts are made, or start a new program");
 }
 
 gnn_status rt_enter(gnn_context *c, bool *pushed) {
@@ -133,6 +139,6 @@ gnn_status rt_cuda_load(gnn_context *c, const char *whose, const char *target, c
     const char *name = NULL;
     c->cuda.GetErrorName(error, &name);
     log[LOG - 1] = 0;
-    return rt_fail(c, GNN_BAD_CODE, "%.60s: the driver refuses the code for %.20s: %s%s%s", whose, target,
-                   name ? name : "unknown error", *log ? ": " : "", log);
+    return rt_fail(c, GNN_BAD_CODE, "%.60s: the driver refuses the code for %.20s: %s%s%s", whose,
+                   target, name ? name : "unknown error", *log ? ": " : "", log);
 }

@@ -22,7 +22,7 @@ typedef struct {   // CUlaunchConfig
     unsigned nattributes;
 } rt_cuda_launch;
 typedef struct {
-#define CU(name, symbol, params) int (*name) params;
+#define CU(name, symbol, params) int(*name) params;
 #include "cuda_api.def"
 #undef CU
 } rt_cuda_api;

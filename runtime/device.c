@@ -30,7 +30,8 @@ static gnn_status query_cuda(gnn_context *c, gnn_device_info *out) {
                   {ATTRIBUTE_MINOR, &minor},
                   {ATTRIBUTE_SHARED_OPTIN, &shared},
                   {ATTRIBUTE_L2, &l2}};
-    for (size_t i = 0; i < RT_COUNT(wanted) && !s; i++) s = attribute(c, wanted[i].which, wanted[i].to);
+    for (size_t i = 0; i < RT_COUNT(wanted) && !s; i++)
+        s = attribute(c, wanted[i].which, wanted[i].to);
     out->sm = major * 10 + minor;
     out->memory = (int64_t)memory;
     out->shared_bytes = shared;
@@ -41,7 +42,8 @@ static gnn_status query_cuda(gnn_context *c, gnn_device_info *out) {
 gnn_status gnn_device_query(gnn_context *c, gnn_device_info *out) {
     if (!rt_begin(c, __func__, out)) return GNN_BAD_ARGUMENT;
     *out = (gnn_device_info){.device = gnn_context_device(c)};
-    if (rt_on_cuda(c) && !c->cuda_context) return rt_fail(c, GNN_BAD_ARGUMENT, "the context was not made");
+    if (rt_on_cuda(c) && !c->cuda_context)
+        return rt_fail(c, GNN_BAD_ARGUMENT, "the context was not made");
     if (rt_on_cuda(c)) {
         gnn_status s = rt_cuda_own(c);
         return s ? s : query_cuda(c, out);

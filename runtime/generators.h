@@ -1,17 +1,17 @@
-// Generators of graphs: random numbers, and a table of what each makes of them. Only integers decide, so every machine makes the same
-// graph: xoshiro256** (Blackman and Vigna, 2018), seeded by splitmix64.
+// Generators of graphs: random numbers, and a table of what each makes of them. Only integers
+// decide, so every machine makes the same graph: xoshiro256** (Blackman and Vigna, 2018), seeded by
+// splitmix64.
 #ifndef GNNRT_GENERATORS_H
 #define GNNRT_GENERATORS_H
 
 #include "files.h"
 
-// ---- Random numbers --------------------------------------------------------------------------------------
+// ---- Random numbers -----------------------------------------------------------------------------
 typedef struct {
     uint64_t s[4];
 } rt_random;
 
-static inline uint64_t rt_splitmix64(uint64_t *x)
-{
+static inline uint64_t rt_splitmix64(uint64_t *x) {
     uint64_t z = *x += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
@@ -19,22 +19,16 @@ static inline uint64_t rt_splitmix64(uint64_t *x)
 }
 
 // Streams of one seed are independent.
-static inline rt_random rt_random_new(int64_t seed, uint64_t stream)
-{
+static inline rt_random rt_random_new(int64_t seed, uint64_t stream) {
     uint64_t x = (uint64_t)seed + (stream << 56);
     rt_random r;
-    for (int i = 0; i < 4; i++)
-        r.s[i] = rt_splitmix64(&x);
+    for (int i = 0; i < 4; i++) r.s[i] = rt_splitmix64(&x);
     return r;
 }
 
-static inline uint64_t rt_rotate(uint64_t x, int k)
-{
-    return x << k | x >> (64 - k);
-}
+static inline uint64_t rt_rotate(uint64_t x, int k) { return x << k | x >> (64 - k); }
 
-static inline uint64_t rt_random_next(rt_random *r)
-{
+static inline uint64_t rt_random_next(rt_random *r) {
     uint64_t *s = r->s, result = rt_rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
     s[2] ^= s[0];
     s[3] ^= s[1];
@@ -46,16 +40,14 @@ static inline uint64_t rt_random_next(rt_random *r)
 }
 
 // Uniform below n > 0, by rejection.
-static inline int64_t rt_random_below(rt_random *r, int64_t n)
-{
+static inline int64_t rt_random_below(rt_random *r, int64_t n) {
     uint64_t mask = n > 1 ? UINT64_MAX >> __builtin_clzll((uint64_t)n - 1) : 0, x;
-    do
-        x = rt_random_next(r) & mask;
+    do x = rt_random_next(r) & mask;
     while (x >= (uint64_t)n);
     return (int64_t)x;
 }
 
-// ---- Generators ------------------------------------------------------------------------------------------
+// ---- Generators ---------------------------------------------------------------------------------
 typedef struct rt_generator rt_generator;
 typedef struct {
     gnn_context *c;
@@ -84,9 +76,11 @@ struct rt_generator {
     bool (*sizes)(rt_generation *m);           // false: they do not fit
     gnn_status (*prepare)(rt_generation *m);   // or NULL
     int64_t (*units)(const rt_generation *m);
-    int64_t most;                              // edges of a unit
-    // Puts the edges of the units from `first` to `last`, where random numbers stand as r says. Without a block, it draws alone.
-    void (*edges)(const rt_generation *m, rt_random *r, int64_t first, int64_t last, rt_edge_block *b);
+    int64_t most;   // edges of a unit
+    // Puts the edges of the units from `first` to `last`, where random numbers stand as r says.
+    // Without a block, it draws alone.
+    void (*edges)(const rt_generation *m, rt_random *r, int64_t first, int64_t last,
+                  rt_edge_block *b);
 };
 
 extern const rt_generator rt_generators[];   // the last has no name

@@ -1,5 +1,5 @@
-// libgnnrt_io: graphs and arrays from files and generators, beside libgnnrt (gnnrt.h), whose contexts, statuses and types
-// it takes. It needs libzip.
+// libgnnrt_io: graphs and arrays from files and generators, beside libgnnrt (gnnrt.h), whose
+// contexts, statuses and types it takes. It needs libzip.
 //
 //     gnn_graph g;
 //     gnn_graph_read(c, "cora.npz", &g);
@@ -13,8 +13,9 @@
 extern "C" {
 #endif
 
-// ---- Files and generators --------------------------------------------------------------------------------
-// Host arrays, zeroed structs when unused. Files are untrusted: malformed ones give BAD_FILE with the place.
+// ---- Files and generators -----------------------------------------------------------------------
+// Host arrays, zeroed structs when unused. Files are untrusted: malformed ones give BAD_FILE with
+// the place.
 typedef struct {
     gnn_dtype dtype;
     uint32_t rank;
@@ -22,13 +23,14 @@ typedef struct {
     void *data;   // packed, row-major; owned
 } gnn_array;
 // Zeros.
-gnn_status gnn_array_new(gnn_context *c, gnn_dtype t, uint32_t rank, const int64_t *shape, gnn_array *out);
+gnn_status gnn_array_new(gnn_context *c, gnn_dtype t, uint32_t rank, const int64_t *shape,
+                         gnn_array *out);
 void gnn_array_free(gnn_context *c, gnn_array *a);
 int64_t gnn_array_count(const gnn_array *a);
 gnn_tensor gnn_array_tensor(const gnn_array *a);   // a packed view, for a host context
 
-// .npy: little-endian, C or Fortran order; f8 f4 f2 i8 i4 b1, narrower integers widened to i32, u4 and u8 to i64.
-// bf16 is written as f32.
+// .npy: little-endian, C or Fortran order; f8 f4 f2 i8 i4 b1, narrower integers widened to i32, u4
+// and u8 to i64. bf16 is written as f32.
 gnn_status gnn_array_read_npy(gnn_context *c, const char *path, gnn_array *out);
 gnn_status gnn_array_write_npy(gnn_context *c, const char *path, const gnn_array *a);
 // "x" or "x.npy".
@@ -37,16 +39,16 @@ gnn_status gnn_array_read_npz(gnn_context *c, const char *path, const char *memb
 // A graph in rows: the in-edges of node v are rowptr[v] … rowptr[v + 1], edge e comes from col[e].
 typedef struct {
     char name[64];
-    int64_t nodes, sources, edges;   // V, U, E
-    int64_t *rowptr;                 // V + 1
-    int64_t *col;                    // E, each below U
-    int64_t *dst;                    // E: the row of each edge; NULL until gnn_graph_expand
+    int64_t nodes, sources, edges;       // V, U, E
+    int64_t *rowptr;                     // V + 1
+    int64_t *col;                        // E, each below U
+    int64_t *dst;                        // E: the row of each edge; NULL until gnn_graph_expand
     int64_t types, node_types, graphs;   // sizes of the spaces below; 0 where absent
-    int64_t *etype;                  // E, below types
-    int64_t *ntype;                  // V, below node_types
-    int64_t *graph_ptr;              // graphs + 1: nodes of each graph of a batch
-    int64_t *batch;                  // V: the graph of each node, non-decreasing
-    gnn_array y, x;                  // labels and features, rank 0 where absent
+    int64_t *etype;                      // E, below types
+    int64_t *ntype;                      // V, below node_types
+    int64_t *graph_ptr;                  // graphs + 1: nodes of each graph of a batch
+    int64_t *batch;                      // V: the graph of each node, non-decreasing
+    gnn_array y, x;                      // labels and features, rank 0 where absent
     gnn_array weight;   // E: third column of a text file (f64) or npz "weight"; rank 0 where absent
     gnn_array train_idx, val_idx, test_idx;   // nodes, i64; rank 0 where absent
 } gnn_graph;
@@ -59,38 +61,47 @@ typedef struct {
 //   DIMACS         "p KIND nodes edges", then "a src dst [weight]" or, both ways, "e u v" a line, ids from 1
 //   edge list      "src dst [weight]" a line, # and % comments. Headers are heeded: SNAP's "# Undirected graph" and "# Nodes: N
 //                  Edges: M", KONECT's "% sym|asym|bip WEIGHTS" (ids from 1, sizes on the next line)
-// Edges of text files are sorted by (row, col, weight). A first line that may be an edge, or counts of nodes and edges, is refused,
-// until the format says which. A text file of B bytes has ids below (B + 16 MiB) / 8, .mtx, METIS and DIMACS (B + 48 MiB) / 8 rows; the arrays
-// of a .npz take at most 32 B + 64 MiB: a small file cannot ask for much memory.
+// Edges of text files are sorted by (row, col, weight). A first line that may be an edge, or counts
+// of nodes and edges, is refused, until the format says which. A text file of B bytes has ids below
+// (B + 16 MiB) / 8, .mtx, METIS and DIMACS (B + 48 MiB) / 8 rows; the arrays of a .npz take at most
+// 32 B + 64 MiB: a small file cannot ask for much memory.
 gnn_status gnn_graph_read(gnn_context *c, const char *path, gnn_graph *out);
 
+// clang-format off
 #define GNN_GRAPH_FILES(X) /* X(name, text, reader) */                                                \
     X(NPZ, "npz", npz) X(MTX, "mtx", matrix_market) X(EDGES, "edges", edge_list)                      \
     X(COUNTS, "counts", edge_list) X(METIS, "metis", metis) X(DIMACS, "dimacs", dimacs)
+// clang-format on
 #define GNN_GRAPH_FORMATS(X) X(AUTO, "auto", edge_list) GNN_GRAPH_FILES(X)
 typedef enum {
 #define X(name, text, reader) GNN_GRAPH_##name,
     GNN_GRAPH_FORMATS(X)
 #undef X
-    GNN_GRAPH_FORMAT_COUNT
+        GNN_GRAPH_FORMAT_COUNT
 } gnn_graph_format;   // EDGES: an edge list whose comments say nothing; COUNTS: one whose first line is "nodes edges" or "nodes nodes edges"
 typedef enum {
-    GNN_NOTE_BASE,      // ids seem to count from 1
-    GNN_NOTE_GAPS,      // most ids occur nowhere
-    GNN_NOTE_HEADER,    // the file is not what its header says
-    GNN_NOTE_IGNORED    // a part of the file is not read
+    GNN_NOTE_BASE,     // ids seem to count from 1
+    GNN_NOTE_GAPS,     // most ids occur nowhere
+    GNN_NOTE_HEADER,   // the file is not what its header says
+    GNN_NOTE_IGNORED   // a part of the file is not read
 } gnn_note;
 typedef struct {
     gnn_graph_format format;
-    enum { GNN_BASE_AUTO, GNN_BASE_0, GNN_BASE_1 } base;   // of ids in edge lists; AUTO: 0, or as a header says
-    bool compact;      // edge lists: ids that occur are numbered anew, in their order
-    uint64_t memory;   // bytes in place of the 64 MiB above, and a proportional part of them for ids and rows; 0: 64 MiB
-    void (*note)(void *user, gnn_note kind, const char *text);   // what the caller should look at; NULL: nobody listens
+    // of ids in edge lists; AUTO: 0, or as a header says
+    enum { GNN_BASE_AUTO, GNN_BASE_0, GNN_BASE_1 } base;
+    bool compact;   // edge lists: ids that occur are numbered anew, in their order
+    // bytes in place of the 64 MiB above, and a proportional part of them for ids and rows; 0: 64
+    // MiB
+    uint64_t memory;
+    // what the caller should look at; NULL: nobody listens
+    void (*note)(void *user, gnn_note kind, const char *text);
     void *user;
 } gnn_graph_options;
-gnn_status gnn_graph_read_as(gnn_context *c, const char *path, const gnn_graph_options *o, gnn_graph *out);   // o NULL: all 0
-// Made with integers alone, so the same on every machine; edges are sorted by (row, col, etype). SEED is 1 if
-// left out.
+// o NULL: all 0
+gnn_status gnn_graph_read_as(gnn_context *c, const char *path, const gnn_graph_options *o,
+                             gnn_graph *out);
+// Made with integers alone, so the same on every machine; edges are sorted by (row, col, etype).
+// SEED is 1 if left out.
 //   rmat:SCALE:DEGREE[:SEED]        2^SCALE nodes, DEGREE edges a node, a b c d = .57 .19 .19 .05; loops, duplicates stay
 //   er:N:M[:SEED]                   M edges, both ends uniform
 //   hubs:N:M[:SEED]                 M edges; in-degrees follow a power law, node v gets a share of about 1 / (v + 1)
@@ -99,8 +110,8 @@ gnn_status gnn_graph_read_as(gnn_context *c, const char *path, const gnn_graph_o
 //   star:N  path:N  empty:N         edges v -> 0 for v > 0; edges v -> v + 1; no edges
 // A suffix ",types=R" gives each edge one of R types, uniformly.
 gnn_status gnn_graph_generate(gnn_context *c, const char *description, gnn_graph *out);
-// While graphs of c are read or made: where that takes long, the thread that asked for it is told now and then which part is done, from
-// 0 to 1. NULL: nobody listens.
+// While graphs of c are read or made: where that takes long, the thread that asked for it is told
+// now and then which part is done, from 0 to 1. NULL: nobody listens.
 void gnn_graph_watch(gnn_context *c, void (*progress)(void *user, double part), void *user);
 gnn_status gnn_graph_expand(gnn_context *c, gnn_graph *g);   // fills dst
 void gnn_graph_free(gnn_context *c, gnn_graph *g);

@@ -1,7 +1,8 @@
-// Builders by kernels, giving what prepare.c gives. Counts meet in integers, so their order changes nothing.
+// Builders by kernels, giving what prepare.c gives. Counts meet in integers, so their order changes
+// nothing.
 #include "gpu.h"
 
-// ---- Counting and scanning -------------------------------------------------------------------------------
+// ---- Counting and scanning ----------------------------------------------------------------------
 static gnn_status zero(rt_gpu *g, const rt_ints *a) {
     return gnn_fill(g->c, a->data, 0, (size_t)a->count * (a->wide ? 8 : 4), g->stream);
 }
@@ -42,13 +43,14 @@ gnn_status rt_gpu_scan(rt_gpu *g, const rt_ints *x, const rt_ints *out) {
     if (!s) s = rt_gpu_ints(g, 1, &nothing);
     if (!s) s = zero(g, &sums);
     if (!s) s = zero(g, &nothing);
-    uint64_t slots[] = {RT_POINTER(x->data), RT_NUMBER(x->count), RT_NUMBER(k.chunk), RT_POINTER(sums.data)};
+    uint64_t slots[] = {RT_POINTER(x->data), RT_NUMBER(x->count), RT_NUMBER(k.chunk),
+                        RT_POINTER(sums.data)};
     if (!s) s = rt_gpu_launch(g, RT_GPU_SUM, k.blocks, slots, RT_COUNT(slots));
     if (!s && k.blocks) s = scan_chunks(g, &sums, (chunks){1, k.blocks}, &nothing, &sums);
     return s ? s : scan_chunks(g, x, k, &sums, out);
 }
 
-// ---- Offsets and degrees ---------------------------------------------------------------------------------
+// ---- Offsets and degrees ------------------------------------------------------------------------
 gnn_status rt_gpu_offsets(rt_gpu *g, const rt_map_view *m, rt_ints *out) {
     int64_t entries;
     gnn_status s = rt_count_offsets(g->c, m->codomain, &entries);
@@ -71,28 +73,33 @@ gnn_status rt_gpu_degrees(rt_gpu *g, const rt_map_view *m, rt_ints *out) {
 
 // Entries below `least` become as much.
 gnn_status rt_gpu_raise(rt_gpu *g, const rt_ints *x, int64_t least) {
-    return RT_LAUNCH(g, RAISE, x->count, RT_POINTER(x->data), RT_NUMBER(x->count), RT_NUMBER(least));
+    return RT_LAUNCH(g, RAISE, x->count, RT_POINTER(x->data), RT_NUMBER(x->count),
+                     RT_NUMBER(least));
 }
 
 gnn_status rt_gpu_largest(rt_gpu *g, const rt_ints *x, int64_t *out) {
     void *most;
     gnn_status s = rt_gpu_array(g, 1, sizeof *out, &most);
     if (!s) s = gnn_fill(g->c, most, 0, sizeof *out, g->stream);
-    if (!s) s = RT_LAUNCH(g, LARGEST, x->count, RT_POINTER(x->data), RT_NUMBER(x->count), RT_POINTER(most));
+    if (!s)
+        s = RT_LAUNCH(g, LARGEST, x->count, RT_POINTER(x->data), RT_NUMBER(x->count),
+                      RT_POINTER(most));
     return s ? s : rt_gpu_read(g, most, out);
 }
 
-// ---- Orders ----------------------------------------------------------------------------------------------
+// ---- Orders -------------------------------------------------------------------------------------
 enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
 
-typedef struct {               // of positions, by several maps one after another
-    rt_ints at, spare, hist;   // where they stand, once they have moved; where the next pass puts them
+typedef struct {   // of positions, by several maps one after another
+    // where they stand, once they have moved; where the next pass puts them
+    rt_ints at, spare, hist;
     bool moved;
     chunks k;
 } sorting;
 
 // Where the positions must end is told, or NULL.
-static gnn_status sorting_new(rt_gpu *g, int64_t n, uint32_t passes, const rt_ints *end, sorting *out) {
+static gnn_status sorting_new(rt_gpu *g, int64_t n, uint32_t passes, const rt_ints *end,
+                              sorting *out) {
     *out = (sorting){.k = chunks_of(n)};
     gnn_status s = rt_gpu_ints(g, n, &out->at);
     if (!s && end) out->spare = *end;
@@ -104,8 +111,10 @@ static gnn_status sorting_new(rt_gpu *g, int64_t n, uint32_t passes, const rt_in
     return s ? s : rt_gpu_ints(g, DIGITS * out->k.blocks, &out->hist);
 }
 
-static gnn_status sort_digit(rt_gpu *g, sorting *t, const rt_map_view *m, bool largest, uint32_t shift) {
-    const rt_ints *given = t->moved ? &t->at : &m->values;   // not looked at where nothing has moved
+static gnn_status sort_digit(rt_gpu *g, sorting *t, const rt_map_view *m, bool largest,
+                             uint32_t shift) {
+    // not looked at where nothing has moved
+    const rt_ints *given = t->moved ? &t->at : &m->values;
     uint64_t slots[] = {RT_POINTER(m->values.data),
                         RT_POINTER(given->data),
                         t->moved,
@@ -135,7 +144,8 @@ static uint32_t passes_of(const rt_map_view *m) {
 
 static gnn_status sort_by(rt_gpu *g, sorting *t, const rt_map_view *m, bool largest) {
     gnn_status s = GNN_OK;
-    for (uint32_t i = 0, n = passes_of(m); i < n && !s; i++) s = sort_digit(g, t, m, largest, i * DIGIT_BITS);
+    for (uint32_t i = 0, n = passes_of(m); i < n && !s; i++)
+        s = sort_digit(g, t, m, largest, i * DIGIT_BITS);
     return s;
 }
 
@@ -146,16 +156,18 @@ gnn_status rt_gpu_order(rt_gpu *g, const rt_map_view *m, bool largest, rt_ints *
     return s ? s : sort_by(g, &t, m, largest);
 }
 
-// ---- Tiles -----------------------------------------------------------------------------------------------
+// ---- Tiles --------------------------------------------------------------------------------------
 // In `begins`, of as many entries as there are offsets, the number of the first tile of each class.
-gnn_status rt_gpu_number_tiles(rt_gpu *g, const rt_ints *offsets, int64_t extent, const rt_ints *begins) {
+gnn_status rt_gpu_number_tiles(rt_gpu *g, const rt_ints *offsets, int64_t extent,
+                               const rt_ints *begins) {
     const int64_t classes = offsets->count - 1;
-    gnn_status s = RT_LAUNCH(g, TILE_COUNTS, offsets->count, RT_POINTER(offsets->data), RT_NUMBER(classes),
-                             RT_NUMBER(extent), RT_POINTER(begins->data));
+    gnn_status s = RT_LAUNCH(g, TILE_COUNTS, offsets->count, RT_POINTER(offsets->data),
+                             RT_NUMBER(classes), RT_NUMBER(extent), RT_POINTER(begins->data));
     return s ? s : rt_gpu_scan(g, begins, begins);
 }
 
-gnn_status rt_gpu_tiles(rt_gpu *g, const rt_map_view *m, int64_t extent, rt_ints *out, int64_t *tiles) {
+gnn_status rt_gpu_tiles(rt_gpu *g, const rt_map_view *m, int64_t extent, rt_ints *out,
+                        int64_t *tiles) {
     rt_ints offsets, begins;
     gnn_status s = rt_gpu_offsets(g, m, &offsets);
     if (!s) s = rt_gpu_ints(g, offsets.count, &begins);
@@ -164,7 +176,8 @@ gnn_status rt_gpu_tiles(rt_gpu *g, const rt_map_view *m, int64_t extent, rt_ints
     if (!s) s = rt_gpu_ints(g, *tiles + 1, out);
     if (s) return s;
     return RT_LAUNCH(g, TILE_STARTS, out->count, RT_POINTER(begins.data), RT_POINTER(offsets.data),
-                     RT_NUMBER(m->codomain), RT_NUMBER(extent), RT_NUMBER(*tiles), RT_POINTER(out->data));
+                     RT_NUMBER(m->codomain), RT_NUMBER(extent), RT_NUMBER(*tiles),
+                     RT_POINTER(out->data));
 }
 
 gnn_status rt_gpu_tile_begins(rt_gpu *g, const rt_map_view *m, int64_t extent, rt_ints *out) {
@@ -178,26 +191,29 @@ gnn_status rt_gpu_tile_values(rt_gpu *g, const rt_map_view *m, int64_t extent, r
     rt_ints offsets, begins;
     int64_t most = 0;
     if (m->codomain && !rt_add(m->values.count / extent, m->codomain, &most))
-        return rt_fail(g->c, GNN_TOO_LARGE, "%lld entries have too many tiles", (long long)m->values.count);
+        return rt_fail(g->c, GNN_TOO_LARGE, "%lld entries have too many tiles",
+                       (long long)m->values.count);
     gnn_status s = rt_gpu_offsets(g, m, &offsets);
     if (!s) s = rt_gpu_ints(g, offsets.count, &begins);
     if (!s) s = rt_gpu_number_tiles(g, &offsets, extent, &begins);
     return s ? s : rt_gpu_expanded(g, &begins, most, out);
 }
 
-// ---- Parts of rows ---------------------------------------------------------------------------------------
-// How many parts the rows at each position have that are cut, or that are not; numbered from 0 by a scan.
-static gnn_status number_parts(rt_gpu *g, const rt_ints *offsets, const rt_ints *order, bool ordered, int64_t extent,
-                               bool cut, rt_ints *out) {
+// ---- Parts of rows ------------------------------------------------------------------------------
+// How many parts the rows at each position have that are cut, or that are not; numbered from 0 by a
+// scan.
+static gnn_status number_parts(rt_gpu *g, const rt_ints *offsets, const rt_ints *order,
+                               bool ordered, int64_t extent, bool cut, rt_ints *out) {
     gnn_status s = rt_gpu_ints(g, offsets->count, out);
     if (!s)
-        s = RT_LAUNCH(g, PART_COUNTS, offsets->count, RT_POINTER(offsets->data), RT_POINTER(order->data), ordered,
-                      RT_NUMBER(offsets->count - 1), RT_NUMBER(extent), cut, RT_POINTER(out->data));
+        s = RT_LAUNCH(g, PART_COUNTS, offsets->count, RT_POINTER(offsets->data),
+                      RT_POINTER(order->data), ordered, RT_NUMBER(offsets->count - 1),
+                      RT_NUMBER(extent), cut, RT_POINTER(out->data));
     return s ? s : rt_gpu_scan(g, out, out);
 }
 
-gnn_status rt_gpu_parts(rt_gpu *g, rt_builder what, const rt_map_view *m, const rt_map_view *order, int64_t extent,
-                        rt_ints *out) {
+gnn_status rt_gpu_parts(rt_gpu *g, rt_builder what, const rt_map_view *m, const rt_map_view *order,
+                        int64_t extent, rt_ints *out) {
     rt_ints offsets, cut, whole;
     int64_t ncut, nwhole;
     gnn_status s = rt_gpu_offsets(g, m, &offsets);
@@ -208,30 +224,33 @@ gnn_status rt_gpu_parts(rt_gpu *g, rt_builder what, const rt_map_view *m, const 
     if (!s) s = rt_gpu_get(g, &whole, m->codomain, &nwhole);
     if (!s && what == RT_PART_HEADS) s = rt_gpu_ints(g, m->codomain - nwhole + 1, out);
     if (!s && what == RT_PART_HEADS)
-        return RT_LAUNCH(g, PART_HEADS, offsets.count, RT_POINTER(cut.data), RT_POINTER(whole.data), RT_NUMBER(m->codomain),
-                         RT_POINTER(out->data));
+        return RT_LAUNCH(g, PART_HEADS, offsets.count, RT_POINTER(cut.data), RT_POINTER(whole.data),
+                         RT_NUMBER(m->codomain), RT_POINTER(out->data));
     if (!s) s = rt_gpu_ints(g, ncut + nwhole, out);
     if (!s)
-        s = RT_LAUNCH(g, PART_CUT, ncut, RT_POINTER(cut.data), RT_POINTER(offsets.data), RT_POINTER(by->data),
-                      order != NULL, RT_NUMBER(m->codomain), RT_NUMBER(extent), what - RT_PART_ROWS, RT_NUMBER(ncut),
+        s = RT_LAUNCH(g, PART_CUT, ncut, RT_POINTER(cut.data), RT_POINTER(offsets.data),
+                      RT_POINTER(by->data), order != NULL, RT_NUMBER(m->codomain),
+                      RT_NUMBER(extent), what - RT_PART_ROWS, RT_NUMBER(ncut),
                       RT_POINTER(out->data));
     if (s) return s;
-    return RT_LAUNCH(g, PART_WHOLE, m->codomain, RT_POINTER(whole.data), RT_POINTER(offsets.data), RT_POINTER(by->data),
-                     order != NULL, RT_NUMBER(m->codomain), RT_NUMBER(extent), what - RT_PART_ROWS, RT_NUMBER(ncut),
-                     RT_POINTER(out->data));
+    return RT_LAUNCH(g, PART_WHOLE, m->codomain, RT_POINTER(whole.data), RT_POINTER(offsets.data),
+                     RT_POINTER(by->data), order != NULL, RT_NUMBER(m->codomain), RT_NUMBER(extent),
+                     what - RT_PART_ROWS, RT_NUMBER(ncut), RT_POINTER(out->data));
 }
 
 // Rows in an order of theirs are parts of which none is cut.
-gnn_status rt_gpu_row_ends(rt_gpu *g, rt_builder what, const rt_map_view *m, const rt_map_view *order, rt_ints *out) {
-    return rt_gpu_parts(g, what == RT_ROW_BEGINS ? RT_PART_BEGINS : RT_PART_ENDS, m, order, INT64_MAX, out);
+gnn_status rt_gpu_row_ends(rt_gpu *g, rt_builder what, const rt_map_view *m,
+                           const rt_map_view *order, rt_ints *out) {
+    return rt_gpu_parts(g, what == RT_ROW_BEGINS ? RT_PART_BEGINS : RT_PART_ENDS, m, order,
+                        INT64_MAX, out);
 }
 
-// ---- Compositions and classes ----------------------------------------------------------------------------
+// ---- Compositions and classes -------------------------------------------------------------------
 gnn_status rt_gpu_compose(rt_gpu *g, const rt_map_view *m, const rt_map_view *n, rt_ints *out) {
     gnn_status s = rt_gpu_ints(g, m->values.count, out);
     if (s) return s;
-    return RT_LAUNCH(g, COMPOSE, m->values.count, RT_POINTER(m->values.data), RT_NUMBER(m->values.count),
-                     RT_POINTER(n->values.data), RT_POINTER(out->data));
+    return RT_LAUNCH(g, COMPOSE, m->values.count, RT_POINTER(m->values.data),
+                     RT_NUMBER(m->values.count), RT_POINTER(n->values.data), RT_POINTER(out->data));
 }
 
 // Where a tuple begins in the order, and where it has a none. Equal tuples are neighbours.
@@ -239,12 +258,14 @@ static gnn_status mark_tuples(rt_gpu *g, const rt_map_view *maps, uint32_t n, co
                               const rt_ints *marks) {
     gnn_status s = GNN_OK;
     for (uint32_t i = 0; i < n && !s; i++)
-        s = RT_LAUNCH(g, MARK, order->count, RT_POINTER(maps[i].values.data), RT_POINTER(order->data),
-                      RT_NUMBER(order->count), i > 0, RT_POINTER(marks->data));
+        s = RT_LAUNCH(g, MARK, order->count, RT_POINTER(maps[i].values.data),
+                      RT_POINTER(order->data), RT_NUMBER(order->count), i > 0,
+                      RT_POINTER(marks->data));
     return s;
 }
 
-gnn_status rt_gpu_classes(rt_gpu *g, const rt_map_view *maps, uint32_t n, rt_ints *out, int64_t *classes) {
+gnn_status rt_gpu_classes(rt_gpu *g, const rt_map_view *maps, uint32_t n, rt_ints *out,
+                          int64_t *classes) {
     const int64_t count = maps[0].values.count;
     sorting t;
     rt_ints marks, ranks;
@@ -260,6 +281,6 @@ gnn_status rt_gpu_classes(rt_gpu *g, const rt_map_view *maps, uint32_t n, rt_int
     if (!s) s = rt_gpu_get(g, &ranks, count, classes);
     if (!s) s = rt_gpu_ints(g, count, out);
     if (s) return s;
-    return RT_LAUNCH(g, NUMBER, count, RT_POINTER(t.at.data), RT_POINTER(marks.data), RT_POINTER(ranks.data),
-                     RT_NUMBER(count), RT_POINTER(out->data));
+    return RT_LAUNCH(g, NUMBER, count, RT_POINTER(t.at.data), RT_POINTER(marks.data),
+                     RT_POINTER(ranks.data), RT_NUMBER(count), RT_POINTER(out->data));
 }

@@ -1,8 +1,8 @@
-// Checks by kernels, giving what validate.c gives: each finds the smallest position at fault, and its values
-// are read.
+// Checks by kernels, giving what validate.c gives: each finds the smallest position at fault, and
+// its values are read.
 #include "gpu.h"
 
-// ---- Finding ---------------------------------------------------------------------------------------------
+// ---- Finding ------------------------------------------------------------------------------------
 gnn_status rt_gpu_found_new(rt_gpu *g, void **found) {
     enum { BEYOND = 0x7f };   // in each byte
     gnn_status s = rt_gpu_array(g, 1, sizeof(int64_t), found);
@@ -16,21 +16,21 @@ static gnn_status read_found(rt_gpu *g, const void *found, int64_t n, int64_t *a
     return s;
 }
 
-static gnn_status get_two(rt_gpu *g, const rt_ints *x, int64_t i, int64_t *a, const rt_ints *y, int64_t k,
-                          int64_t *b) {
+static gnn_status get_two(rt_gpu *g, const rt_ints *x, int64_t i, int64_t *a, const rt_ints *y,
+                          int64_t k, int64_t *b) {
     gnn_status s = rt_gpu_get(g, x, i, a);
     return s ? s : rt_gpu_get(g, y, k, b);
 }
 
-// ---- Maps ------------------------------------------------------------------------------------------------
+// ---- Maps ---------------------------------------------------------------------------------------
 static gnn_status check_range(rt_gpu *g, const rt_checked *m) {
     const rt_ints *x = &m->map.values;
     void *found;
     int64_t e = -1, v, least = m->facts & RT_PARTIAL ? -1 : 0;
     gnn_status s = rt_gpu_found_new(g, &found);
     if (!s)
-        s = RT_LAUNCH(g, OUTSIDE, x->count, RT_POINTER(x->data), RT_NUMBER(least), RT_NUMBER(m->map.codomain),
-                      RT_NUMBER(x->count), RT_POINTER(found));
+        s = RT_LAUNCH(g, OUTSIDE, x->count, RT_POINTER(x->data), RT_NUMBER(least),
+                      RT_NUMBER(m->map.codomain), RT_NUMBER(x->count), RT_POINTER(found));
     if (!s) s = read_found(g, found, x->count, &e);
     if (s || e < 0) return s;
     s = rt_gpu_get(g, x, e, &v);
@@ -42,7 +42,9 @@ static gnn_status check_sorted(rt_gpu *g, const rt_checked *m) {
     void *found;
     int64_t e = -1, v, before;
     gnn_status s = rt_gpu_found_new(g, &found);
-    if (!s) s = RT_LAUNCH(g, UNSORTED, x->count, RT_POINTER(x->data), RT_NUMBER(x->count), RT_POINTER(found));
+    if (!s)
+        s = RT_LAUNCH(g, UNSORTED, x->count, RT_POINTER(x->data), RT_NUMBER(x->count),
+                      RT_POINTER(found));
     if (!s) s = read_found(g, found, x->count, &e);
     if (s || e < 0) return s;
     s = get_two(g, x, e, &v, x, e - 1, &before);
@@ -56,10 +58,12 @@ static gnn_status check_unique(rt_gpu *g, const rt_checked *m) {
     void *found;
     int64_t e = -1, v, earlier;
     gnn_status s = rt_gpu_array(g, firsts.count, sizeof(int64_t), &firsts.data);
-    if (!s) s = gnn_fill(g->c, firsts.data, BEYOND, (size_t)firsts.count * sizeof(int64_t), g->stream);
+    if (!s)
+        s = gnn_fill(g->c, firsts.data, BEYOND, (size_t)firsts.count * sizeof(int64_t), g->stream);
     if (!s) s = rt_gpu_found_new(g, &found);
     if (!s)
-        s = RT_LAUNCH(g, FIRSTS, x->count, RT_POINTER(x->data), RT_NUMBER(x->count), RT_POINTER(firsts.data));
+        s = RT_LAUNCH(g, FIRSTS, x->count, RT_POINTER(x->data), RT_NUMBER(x->count),
+                      RT_POINTER(firsts.data));
     if (!s)
         s = RT_LAUNCH(g, REPEATED, x->count, RT_POINTER(x->data), RT_POINTER(firsts.data),
                       RT_NUMBER(x->count), RT_POINTER(found));
@@ -83,21 +87,22 @@ static gnn_status find_before(rt_gpu *g, const rt_ints *order, int64_t e, int64_
     int64_t at = 0;
     gnn_status s = rt_gpu_found_new(g, &found);
     if (!s)
-        s = RT_LAUNCH(g, WHERE, order->count, RT_POINTER(order->data), RT_NUMBER(e), RT_NUMBER(order->count),
-                      RT_POINTER(found));
+        s = RT_LAUNCH(g, WHERE, order->count, RT_POINTER(order->data), RT_NUMBER(e),
+                      RT_NUMBER(order->count), RT_POINTER(found));
     if (!s) s = rt_gpu_read(g, found, &at);
     return s ? s : rt_gpu_get(g, order, at - 1, before);
 }
 
-static gnn_status check_within(rt_gpu *g, const rt_checked *m, const char *by_name, const rt_map_view *by,
-                               const rt_ints *order) {
+static gnn_status check_within(rt_gpu *g, const rt_checked *m, const char *by_name,
+                               const rt_map_view *by, const rt_ints *order) {
     const rt_ints *x = &m->map.values;
     void *found;
     int64_t e = -1, d, v, before;
     gnn_status s = rt_gpu_found_new(g, &found);
     if (!s)
-        s = RT_LAUNCH(g, UNSORTED_WITHIN, x->count, RT_POINTER(x->data), RT_POINTER(by->values.data),
-                      RT_POINTER(order->data), RT_NUMBER(x->count), RT_POINTER(found));
+        s = RT_LAUNCH(g, UNSORTED_WITHIN, x->count, RT_POINTER(x->data),
+                      RT_POINTER(by->values.data), RT_POINTER(order->data), RT_NUMBER(x->count),
+                      RT_POINTER(found));
     if (!s) s = read_found(g, found, x->count, &e);
     if (s || e < 0) return s;
     s = find_before(g, order, e, &d);
@@ -112,14 +117,14 @@ gnn_status rt_gpu_check_sorted_by(rt_gpu *g, const rt_checked *m, const char *by
     return s ? s : check_within(g, m, by_name, by, &order);
 }
 
-// ---- Offsets ---------------------------------------------------------------------------------------------
+// ---- Offsets ------------------------------------------------------------------------------------
 gnn_status rt_gpu_check_offsets(rt_gpu *g, const rt_checked *m, const rt_ints *offsets) {
     void *found;
     int64_t v = -1, at = 0, before = 0;
     gnn_status s = rt_gpu_found_new(g, &found);
     if (!s)
-        s = RT_LAUNCH(g, FALLING, offsets->count, RT_POINTER(offsets->data), RT_NUMBER(offsets->count),
-                      RT_POINTER(found));
+        s = RT_LAUNCH(g, FALLING, offsets->count, RT_POINTER(offsets->data),
+                      RT_NUMBER(offsets->count), RT_POINTER(found));
     if (!s) s = read_found(g, found, offsets->count, &v);
     if (!s) s = rt_gpu_get(g, offsets, v < 0 ? offsets->count - 1 : v, &at);
     if (!s && v > 0) s = rt_gpu_get(g, offsets, v - 1, &before);
@@ -135,14 +140,14 @@ gnn_status rt_gpu_check_agreement(rt_gpu *g, const rt_checked *m, const rt_ints 
     gnn_status s = rt_gpu_offsets(g, &m->map, &counted);
     if (!s) s = rt_gpu_found_new(g, &found);
     if (!s)
-        s = RT_LAUNCH(g, DIFFERING, counted.count, RT_POINTER(offsets->data), RT_POINTER(counted.data),
-                      RT_NUMBER(counted.count), RT_POINTER(found));
+        s = RT_LAUNCH(g, DIFFERING, counted.count, RT_POINTER(offsets->data),
+                      RT_POINTER(counted.data), RT_NUMBER(counted.count), RT_POINTER(found));
     if (!s) s = read_found(g, found, counted.count, &v);
     if (!s && v >= 0) s = get_two(g, offsets, v, &said, &counted, v, &is);
     return s || v < 0 ? s : rt_tell_disagreement(g->c, m, v, said, is);
 }
 
-// ---- Widths ----------------------------------------------------------------------------------------------
+// ---- Widths -------------------------------------------------------------------------------------
 gnn_status rt_gpu_widen(rt_gpu *g, const rt_ints *from, const rt_ints *to) {
     return RT_LAUNCH(g, WIDEN, from->count, RT_POINTER(from->data), RT_NUMBER(from->count),
                      RT_POINTER(to->data));

@@ -15,7 +15,7 @@ typedef struct rt_gpu_kernels {
     rt_cuda_function functions[RT_GPU_KERNEL_COUNT];
 } rt_gpu_kernels;
 
-// ---- Code ------------------------------------------------------------------------------------------------
+// ---- Code ---------------------------------------------------------------------------------------
 static gnn_status find_functions(gnn_context *c, rt_gpu_kernels *k, bool wide) {
     static const char *const names[] = {
 #define KERNEL(name, text, shared) text,
@@ -34,8 +34,8 @@ static gnn_status find_functions(gnn_context *c, rt_gpu_kernels *k, bool wide) {
 static gnn_status load(gnn_context *c, bool wide) {
     rt_gpu_kernels *k = c->gpu_kernels[wide] = rt_alloc_zeroed(c, sizeof *k);
     if (!k) return GNN_NO_MEMORY;
-    gnn_status s = rt_cuda_load(c, "kernels that prepare maps", "sm_80", rt_builders_files[wide].text,
-                                &k->module);
+    gnn_status s = rt_cuda_load(c, "kernels that prepare maps", "sm_80",
+                                rt_builders_files[wide].text, &k->module);
     if (!s) s = find_functions(c, k, wide);
     if (s) rt_gpu_unload(c, wide);
     return s;
@@ -52,7 +52,7 @@ void rt_gpu_unload(gnn_context *c, bool wide) {
     c->gpu_kernels[wide] = NULL;
 }
 
-// ---- Sessions --------------------------------------------------------------------------------------------
+// ---- Sessions -----------------------------------------------------------------------------------
 struct rt_gpu_temp {
     rt_gpu_temp *before;
     void *memory;
@@ -84,8 +84,8 @@ gnn_status rt_gpu_array(rt_gpu *g, int64_t count, size_t element, void **out) {
     size_t bytes;
     *out = NULL;
     if (count < 0 || __builtin_mul_overflow((size_t)count, element, &bytes))
-        return rt_fail(g->c, GNN_NO_MEMORY, "no memory holds %lld elements of %zu bytes", (long long)count,
-                       element);
+        return rt_fail(g->c, GNN_NO_MEMORY, "no memory holds %lld elements of %zu bytes",
+                       (long long)count, element);
     rt_gpu_temp *t = rt_heap_alloc(&g->heap, 1, sizeof *t);
     gnn_status s = t ? gnn_alloc(g->c, bytes, out) : GNN_NO_MEMORY;
     if (s) return s;
@@ -104,7 +104,7 @@ void rt_gpu_take(rt_gpu *g, const void *array) {
         if (t->memory == array) t->memory = NULL;
 }
 
-// ---- Launches --------------------------------------------------------------------------------------------
+// ---- Launches -----------------------------------------------------------------------------------
 enum { THREADS = 256 };        // of a block, as the texts have it
 enum { MOST_BLOCKS = 1024 };   // that fill the largest GPUs
 
@@ -113,7 +113,8 @@ int64_t rt_gpu_blocks(int64_t n) {
     return blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS;
 }
 
-gnn_status rt_gpu_launch(rt_gpu *g, rt_gpu_kernel k, int64_t blocks, uint64_t *slots, uint32_t nslots) {
+gnn_status rt_gpu_launch(rt_gpu *g, rt_gpu_kernel k, int64_t blocks, uint64_t *slots,
+                         uint32_t nslots) {
     enum { MOST_SLOTS = 16 };
     static const unsigned shared[] = {
 #define KERNEL(name, text, shared) shared,
@@ -125,8 +126,8 @@ gnn_status rt_gpu_launch(rt_gpu *g, rt_gpu_kernel k, int64_t blocks, uint64_t *s
     if (!blocks) return GNN_OK;
     for (uint32_t i = 0; i < nslots; i++) params[i] = &slots[i];
     return CU_CALL(c, Launch,
-                   (c->gpu_kernels[g->wide]->functions[k], (unsigned)blocks, 1, 1, THREADS, 1, 1, shared[k],
-                    g->stream, params, NULL));
+                   (c->gpu_kernels[g->wide]->functions[k], (unsigned)blocks, 1, 1, THREADS, 1, 1,
+                    shared[k], g->stream, params, NULL));
 }
 
 gnn_status rt_gpu_read(rt_gpu *g, const void *number, int64_t *out) {

@@ -1,5 +1,5 @@
-// Numbers of maps by kernels, giving what statistics.c gives. What is read back are the sizes that occur and
-// how often: at most about sqrt(2 E) rows.
+// Numbers of maps by kernels, giving what statistics.c gives. What is read back are the sizes that
+// occur and how often: at most about sqrt(2 E) rows.
 #include "gpu.h"
 
 // To the host, widened.
@@ -7,13 +7,15 @@ static gnn_status read_row(rt_gpu *g, const rt_ints *from, int64_t *to) {
     rt_ints here;
     gnn_status s = rt_ints_new(g->c, from->count, from->wide, &here);
     if (s) return s;
-    s = rt_fetch(g->c, from->data, (size_t)from->count * (from->wide ? 8 : 4), here.data, g->stream);
+    s = rt_fetch(g->c, from->data, (size_t)from->count * (from->wide ? 8 : 4), here.data,
+                 g->stream);
     for (int64_t i = 0; i < from->count && !s; i++) to[i] = rt_get(&here, i);
     rt_free(g->c, here.data);
     return s;
 }
 
-static gnn_status keep_rows(rt_gpu *g, const rt_ints *sizes, const rt_ints *counts, rt_preimages *out) {
+static gnn_status keep_rows(rt_gpu *g, const rt_ints *sizes, const rt_ints *counts,
+                            rt_preimages *out) {
     out->rows = sizes->count;
     out->sizes = rt_alloc_array(g->c, out->rows, 2 * sizeof *out->sizes);
     if (!out->sizes) return GNN_NO_MEMORY;
@@ -57,42 +59,47 @@ gnn_status rt_gpu_measure(rt_gpu *g, const rt_map_view *m, rt_preimages *out) {
     return s ? s : compact(g, &counts, out);
 }
 
-// ---- Order -----------------------------------------------------------------------------------------------
+// ---- Order --------------------------------------------------------------------------------------
 gnn_status rt_gpu_sorted(rt_gpu *g, const rt_map_view *m, int64_t *out) {
     const rt_ints *x = &m->values;
     void *found;
     int64_t at = 0, last = 0;
     gnn_status s = rt_gpu_found_new(g, &found);
-    if (!s) s = RT_LAUNCH(g, UNSORTED, x->count, RT_POINTER(x->data), RT_NUMBER(x->count), RT_POINTER(found));
+    if (!s)
+        s = RT_LAUNCH(g, UNSORTED, x->count, RT_POINTER(x->data), RT_NUMBER(x->count),
+                      RT_POINTER(found));
     if (!s) s = rt_gpu_read(g, found, &at);
     if (!s && x->count) s = rt_gpu_get(g, x, x->count - 1, &last);
     *out = !s && at >= x->count && last >= 0;
     return s;
 }
 
-// ---- Symmetry --------------------------------------------------------------------------------------------
+// ---- Symmetry -----------------------------------------------------------------------------------
 // Positions sorted by (a, b), those with a none last.
 static gnn_status sort_pairs(rt_gpu *g, const rt_map_view *a, const rt_map_view *b, rt_ints *out) {
     rt_map_view classes;
-    gnn_status s = rt_gpu_classes(g, (rt_map_view[]){*a, *b}, 2, &classes.values, &classes.codomain);
+    gnn_status s = rt_gpu_classes(g, (rt_map_view[]){*a, *b}, 2, &classes.values,
+                                  &classes.codomain);
     return s ? s : rt_gpu_order(g, &classes, false, out);
 }
 
-static gnn_status compare(rt_gpu *g, const rt_map_view *src, const rt_map_view *dst, const rt_ints *one,
-                          const rt_ints *other, int64_t *out) {
+static gnn_status compare(rt_gpu *g, const rt_map_view *src, const rt_map_view *dst,
+                          const rt_ints *one, const rt_ints *other, int64_t *out) {
     const int64_t n = src->values.count;
     void *found;
     int64_t at = 0;
     gnn_status s = rt_gpu_found_new(g, &found);
     if (!s)
         s = RT_LAUNCH(g, ASYMMETRIC, n, RT_POINTER(src->values.data), RT_POINTER(dst->values.data),
-                      RT_POINTER(one->data), RT_POINTER(other->data), RT_NUMBER(n), RT_POINTER(found));
+                      RT_POINTER(one->data), RT_POINTER(other->data), RT_NUMBER(n),
+                      RT_POINTER(found));
     if (!s) s = rt_gpu_read(g, found, &at);
     *out = !s && at >= n;
     return s;
 }
 
-gnn_status rt_gpu_symmetric(rt_gpu *g, const rt_map_view *src, const rt_map_view *dst, int64_t *out) {
+gnn_status rt_gpu_symmetric(rt_gpu *g, const rt_map_view *src, const rt_map_view *dst,
+                            int64_t *out) {
     *out = 0;
     if (src->values.count != dst->values.count) return GNN_OK;
     rt_ints one, other;

@@ -1,10 +1,11 @@
-// What a plan does with maps that lie on the device: the caller's are checked and brought to the program's
-// width, prepared structures are built. A call is a session.
+// What a plan does with maps that lie on the device: the caller's are checked and brought to the
+// program's width, prepared structures are built. A call is a session.
 #include "gpu.h"
 
-// ---- Maps ------------------------------------------------------------------------------------------------
+// ---- Maps ---------------------------------------------------------------------------------------
 // The caller's array, in the session's width: not narrower, so that it counts whatever there is.
-static gnn_status given(rt_gpu *g, const gnn_map *m, const void *array, int64_t count, rt_ints *out) {
+static gnn_status given(rt_gpu *g, const gnn_map *m, const void *array, int64_t count,
+                        rt_ints *out) {
     const rt_ints from = {(void *)(uintptr_t)array, count, m->width == 64};
     *out = from;
     if (from.wide == g->wide) return GNN_OK;
@@ -83,12 +84,14 @@ gnn_status rt_gpu_map(gnn_plan *plan, uint32_t param, const rt_checked *m, rt_st
     rt_gpu g = {0};
     gnn_status status = rt_gpu_begin(&g, plan->c, plan->making.stream,
                                      map->width == 64 || plan->p->made.index_bits == 64);
-    if (!status) status = alone ? from_offsets(&g, plan, param, m, s) : from_index(&g, plan, param, m, s);
+    if (!status)
+        status = alone ? from_offsets(&g, plan, param, m, s) : from_index(&g, plan, param, m, s);
     return rt_gpu_end(&g, status);
 }
 
 // For facts that an earlier plan with the cache did not ask for.
-gnn_status rt_gpu_check_again(gnn_plan *plan, uint32_t param, const rt_checked *m, rt_structure *s) {
+gnn_status rt_gpu_check_again(gnn_plan *plan, uint32_t param, const rt_checked *m,
+                              rt_structure *s) {
     const gnn_map *map = &plan->given[param];
     rt_ints values = m->map.values;
     rt_gpu g = {0};
@@ -98,9 +101,10 @@ gnn_status rt_gpu_check_again(gnn_plan *plan, uint32_t param, const rt_checked *
     return rt_gpu_end(&g, status ? status : check(&g, map, m, &values, s));
 }
 
-// ---- Structures ------------------------------------------------------------------------------------------
+// ---- Structures ---------------------------------------------------------------------------------
 // As a map they go into the sizes that occur. Those below `least` are not told apart.
-static gnn_status degrees(rt_gpu *g, const rt_map_view *m, int64_t least, rt_ints *out, int64_t *codomain) {
+static gnn_status degrees(rt_gpu *g, const rt_map_view *m, int64_t least, rt_ints *out,
+                          int64_t *codomain) {
     gnn_status s = rt_gpu_degrees(g, m, out);
     if (!s && m->codomain) s = rt_gpu_largest(g, out, codomain);
     if (least > *codomain) least = *codomain;
@@ -127,10 +131,12 @@ static gnn_status build(rt_gpu *g, const rt_prepared *q, const rt_map_view *m, r
     case RT_PART_ROWS:
     case RT_PART_BEGINS:
     case RT_PART_ENDS:
-    case RT_PART_HEADS: return rt_gpu_parts(g, q->builder, &m[0], q->nargs > 1 ? &m[1] : NULL, q->extent, out);
+    case RT_PART_HEADS:
+        return rt_gpu_parts(g, q->builder, &m[0], q->nargs > 1 ? &m[1] : NULL, q->extent, out);
     case RT_WINDOW_PLACES: return rt_gpu_window_places(g, &m[0], &m[1], q->extent, out, codomain);
     case RT_WINDOW_STARTS: return rt_gpu_window_starts(g, &m[0], q->extent, out);
-    case RT_WINDOW_SLOTS: return rt_gpu_window_slots(g, &m[0], &m[1], q->extent, block, out, codomain);
+    case RT_WINDOW_SLOTS:
+        return rt_gpu_window_slots(g, &m[0], &m[1], q->extent, block, out, codomain);
     case RT_WINDOW_BEGINS: return rt_gpu_window_begins(g, &m[0], &m[1], q->extent, block, out);
     case RT_WINDOW_COLUMNS: return rt_gpu_window_columns(g, &m[0], &m[1], out);
     case RT_WINDOW_MASKS: return rt_gpu_window_masks(g, &m[0], &m[1], q->extent, block, out);
@@ -141,10 +147,12 @@ static gnn_status build(rt_gpu *g, const rt_prepared *q, const rt_map_view *m, r
     return rt_fail(g->c, GNN_BAD_MANIFEST, "%.60s: there is no such builder", q->name);
 }
 
-gnn_status rt_gpu_prepare(gnn_plan *plan, const rt_prepared *q, const rt_map_view *maps, rt_structure *s) {
+gnn_status rt_gpu_prepare(gnn_plan *plan, const rt_prepared *q, const rt_map_view *maps,
+                          rt_structure *s) {
     rt_gpu g = {0};
     rt_ints made;
-    gnn_status status = rt_gpu_begin(&g, plan->c, plan->making.stream, plan->p->made.index_bits == 64);
+    gnn_status status = rt_gpu_begin(&g, plan->c, plan->making.stream,
+                                     plan->p->made.index_bits == 64);
     if (!status) status = build(&g, q, maps, &made, &s->codomain);
     if (!status) keep(&g, &made, s);
     return rt_gpu_end(&g, status);

@@ -11,16 +11,17 @@ static gnn_status windows_of(rt_gpu *g, const rt_map_view *m, int64_t extent, rt
 }
 
 // Where windows end is found here: of each row it takes two numbers.
-gnn_status rt_gpu_window_places(rt_gpu *g, const rt_map_view *m, const rt_map_view *s, int64_t extent, rt_ints *out,
-                                int64_t *places) {
+gnn_status rt_gpu_window_places(rt_gpu *g, const rt_map_view *m, const rt_map_view *s,
+                                int64_t extent, rt_ints *out, int64_t *places) {
     rt_ints order, offsets, reach[2], here[2] = {{0}, {0}}, made = {0};
     const int64_t rows = m->codomain;
     gnn_status status = rt_gpu_order(g, m, false, &order);
     if (!status) status = rt_gpu_offsets(g, m, &offsets);
     for (int i = 0; i < 2 && !status; i++) status = rt_gpu_ints(g, rows, &reach[i]);
     if (!status)
-        status = RT_LAUNCH(g, WINDOW_REACH, rows, RT_POINTER(order.data), RT_POINTER(offsets.data), RT_POINTER(s->values.data),
-                           RT_NUMBER(rows), RT_NUMBER(s->codomain), RT_POINTER(reach[0].data), RT_POINTER(reach[1].data));
+        status = RT_LAUNCH(g, WINDOW_REACH, rows, RT_POINTER(order.data), RT_POINTER(offsets.data),
+                           RT_POINTER(s->values.data), RT_NUMBER(rows), RT_NUMBER(s->codomain),
+                           RT_POINTER(reach[0].data), RT_POINTER(reach[1].data));
     const size_t bytes = (size_t)rows * (g->wide ? 8 : 4);
     for (int i = 0; i < 2 && !status; i++) {
         status = rt_ints_new(g->c, rows, g->wide, &here[i]);
@@ -35,13 +36,15 @@ gnn_status rt_gpu_window_places(rt_gpu *g, const rt_map_view *m, const rt_map_vi
     return status;
 }
 
-gnn_status rt_gpu_window_starts(rt_gpu *g, const rt_map_view *places, int64_t extent, rt_ints *out) {
+gnn_status rt_gpu_window_starts(rt_gpu *g, const rt_map_view *places, int64_t extent,
+                                rt_ints *out) {
     rt_map_view windows;
     gnn_status s = windows_of(g, places, extent, &windows);
     return s ? s : rt_gpu_offsets(g, &windows, out);
 }
 
-// Of each entry, how many before it have its value: where it stands in the order, less where that begins.
+// Of each entry, how many before it have its value: where it stands in the order, less where that
+// begins.
 static gnn_status ranks_of(rt_gpu *g, const rt_map_view *m, rt_map_view *out) {
     const int64_t n = m->values.count;
     rt_ints order, offsets;
@@ -68,25 +71,28 @@ static gnn_status firsts_of(rt_gpu *g, const rt_map_view *m, rt_map_view *out) {
 }
 
 // Of each class, what a map says of its first entry.
-static gnn_status at_classes(rt_gpu *g, const rt_map_view *classes, const rt_map_view *m, rt_ints *out) {
+static gnn_status at_classes(rt_gpu *g, const rt_map_view *classes, const rt_map_view *m,
+                             rt_ints *out) {
     rt_map_view first;
     gnn_status s = firsts_of(g, classes, &first);
     return s ? s : rt_gpu_compose(g, &first, m, out);
 }
 
 // Where the slots of each window begin: each has an entry, so the windows of slots are sorted.
-static gnn_status begins_of(rt_gpu *g, const rt_map_view *windows, const rt_map_view *slots, rt_ints *out) {
+static gnn_status begins_of(rt_gpu *g, const rt_map_view *windows, const rt_map_view *slots,
+                            rt_ints *out) {
     rt_map_view of = {.codomain = windows->codomain};
     gnn_status s = at_classes(g, slots, windows, &of.values);
     return s ? s : rt_gpu_offsets(g, &of, out);
 }
 
-gnn_status rt_gpu_window_slots(rt_gpu *g, const rt_map_view *m, const rt_map_view *s, int64_t extent, int64_t block,
-                               rt_ints *out, int64_t *count) {
+gnn_status rt_gpu_window_slots(rt_gpu *g, const rt_map_view *m, const rt_map_view *s,
+                               int64_t extent, int64_t block, rt_ints *out, int64_t *count) {
     rt_map_view pairs, cells, first, slots, by[3] = {{.codomain = 0}, *s, {.codomain = 0}};
     rt_ints begins, blocks;
     const int64_t n = m->values.count;
-    gnn_status status = rt_gpu_classes(g, (rt_map_view[]){*m, *s}, 2, &pairs.values, &pairs.codomain);
+    gnn_status status = rt_gpu_classes(g, (rt_map_view[]){*m, *s}, 2, &pairs.values,
+                                       &pairs.codomain);
     if (!status) status = windows_of(g, m, extent, &by[0]);
     if (!status) status = ranks_of(g, &pairs, &by[2]);
     if (!status) status = rt_gpu_classes(g, by, 3, &cells.values, &cells.codomain);
@@ -103,49 +109,52 @@ gnn_status rt_gpu_window_slots(rt_gpu *g, const rt_map_view *m, const rt_map_vie
     if (!status) status = rt_gpu_ints(g, n, out);
     if (status) return status;
     return RT_LAUNCH(g, WINDOW_PAD, n, RT_POINTER(slots.values.data), RT_POINTER(by[0].values.data),
-                     RT_POINTER(begins.data), RT_POINTER(blocks.data), RT_NUMBER(n), RT_NUMBER(block),
-                     RT_POINTER(out->data));
+                     RT_POINTER(begins.data), RT_POINTER(blocks.data), RT_NUMBER(n),
+                     RT_NUMBER(block), RT_POINTER(out->data));
 }
 
 // Each block has a slot with an entry, the first.
-gnn_status rt_gpu_window_begins(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots, int64_t extent, int64_t block,
-                                rt_ints *out) {
+gnn_status rt_gpu_window_begins(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots,
+                                int64_t extent, int64_t block, rt_ints *out) {
     rt_map_view windows, blocks;
     gnn_status s = windows_of(g, m, extent, &windows);
     if (!s) s = windows_of(g, slots, block, &blocks);
     return s ? s : begins_of(g, &windows, &blocks, out);
 }
 
-gnn_status rt_gpu_window_columns(rt_gpu *g, const rt_map_view *s, const rt_map_view *slots, rt_ints *out) {
+gnn_status rt_gpu_window_columns(rt_gpu *g, const rt_map_view *s, const rt_map_view *slots,
+                                 rt_ints *out) {
     rt_ints order, offsets;
     gnn_status status = rt_gpu_order(g, slots, false, &order);
     if (!status) status = rt_gpu_offsets(g, slots, &offsets);
     if (!status) status = rt_gpu_ints(g, slots->codomain, out);
     if (status) return status;
-    return RT_LAUNCH(g, WINDOW_COLUMNS, slots->codomain, RT_POINTER(s->values.data), RT_POINTER(order.data),
-                     RT_POINTER(offsets.data), RT_NUMBER(slots->codomain), RT_POINTER(out->data));
+    return RT_LAUNCH(g, WINDOW_COLUMNS, slots->codomain, RT_POINTER(s->values.data),
+                     RT_POINTER(order.data), RT_POINTER(offsets.data), RT_NUMBER(slots->codomain),
+                     RT_POINTER(out->data));
 }
 
-gnn_status rt_gpu_window_entries(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots, int64_t extent, int64_t block,
-                                 rt_ints *out) {
+gnn_status rt_gpu_window_entries(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots,
+                                 int64_t extent, int64_t block, rt_ints *out) {
     int64_t cells;
     const int64_t n = m->values.count;
     gnn_status s = rt_count_cells(g->c, slots->codomain, extent, &cells);
     if (!s) s = rt_gpu_ints(g, cells, out);
     if (!s) s = gnn_fill(g->c, out->data, 0xff, (size_t)cells * (out->wide ? 8 : 4), g->stream);
     if (s) return s;
-    return RT_LAUNCH(g, WINDOW_ENTRIES, n, RT_POINTER(m->values.data), RT_POINTER(slots->values.data),
-                     RT_NUMBER(n), RT_NUMBER(extent), RT_NUMBER(block), RT_POINTER(out->data));
+    return RT_LAUNCH(g, WINDOW_ENTRIES, n, RT_POINTER(m->values.data),
+                     RT_POINTER(slots->values.data), RT_NUMBER(n), RT_NUMBER(extent),
+                     RT_NUMBER(block), RT_POINTER(out->data));
 }
 
-gnn_status rt_gpu_window_masks(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots, int64_t extent, int64_t block,
-                               rt_ints *out) {
+gnn_status rt_gpu_window_masks(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots,
+                               int64_t extent, int64_t block, rt_ints *out) {
     rt_ints entries;
     int64_t rows;
     gnn_status s = rt_gpu_window_entries(g, m, slots, extent, block, &entries);
     if (!s) s = rt_count_window_rows(g->c, slots->codomain, extent, block, &rows);
     if (!s) s = rt_gpu_ints(g, rows, out);
     if (s) return s;
-    return RT_LAUNCH(g, WINDOW_MASKS, rows, RT_POINTER(entries.data), RT_NUMBER(rows), RT_NUMBER(block),
-                     RT_POINTER(out->data));
+    return RT_LAUNCH(g, WINDOW_MASKS, rows, RT_POINTER(entries.data), RT_NUMBER(rows),
+                     RT_NUMBER(block), RT_POINTER(out->data));
 }

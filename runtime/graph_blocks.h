@@ -4,18 +4,19 @@
 
 #include "read_lines.h"
 
-// ---- graph.c ---------------------------------------------------------------------------------------------
-// Of the passes over all edges a graph is made by; what follows them takes what is left of the time.
+// ---- graph.c ------------------------------------------------------------------------------------
+// Of the passes over all edges a graph is made by; what follows them takes what is left of the
+// time.
 typedef struct {
     int64_t number, of;
 } rt_pass;
 void rt_tell_part(const gnn_context *c, rt_pass pass, double part);   // to who watches
 
-// ---- graph_blocks.c: edges in blocks, by all cores -------------------------------------------------------
-// Edges come in rounds of at most RT_BLOCKS blocks, each filled by one thread. What a block holds depends on
-// its number alone, and blocks are taken in their order, so the result is the same on any number of threads.
-// Rows lie in ranges, and a block is sorted by them: then one thread has all edges of a range. Neighbouring
-// counters of a line of the cache are of one range.
+// ---- graph_blocks.c: edges in blocks, by all cores ----------------------------------------------
+// Edges come in rounds of at most RT_BLOCKS blocks, each filled by one thread. What a block holds
+// depends on its number alone, and blocks are taken in their order, so the result is the same on
+// any number of threads. Rows lie in ranges, and a block is sorted by them: then one thread has all
+// edges of a range. Neighbouring counters of a line of the cache are of one range.
 enum { RT_BLOCKS = 32, RT_BLOCK = 8192, RT_RANGES = 64, RT_RANGE_SHIFT = 3 };
 typedef struct {
     int64_t row, col;
@@ -47,8 +48,8 @@ static inline void rt_edge_put(rt_edge_block *b, int64_t row, int64_t col, doubl
     b->edge[b->n++] = (rt_edge){row, col};
 }
 
-// Runs body for pieces of the rows from 0 to nodes that hold about as many entries each, on all cores where
-// there are many.
+// Runs body for pieces of the rows from 0 to nodes that hold about as many entries each, on all
+// cores where there are many.
 typedef struct {
     const int64_t *offsets;
     int64_t nodes;
@@ -58,20 +59,20 @@ typedef struct {
 } rt_row_pieces;
 gnn_status rt_each_rows(gnn_context *c, rt_row_pieces *p);
 
-// ---- read_blocks.c: lines by all cores -------------------------------------------------------------------
+// ---- read_blocks.c: lines by all cores ----------------------------------------------------------
 typedef struct {
     rt_lines *lines;
     rt_edge_blocks *blocks;
     rt_pass pass;
-    // Of a piece of the lines, on any thread: puts their edges until they end, the block has no room for
-    // those of a line, or one is wrong, as the status of the piece says.
+    // Of a piece of the lines, on any thread: puts their edges until they end, the block has no
+    // room for those of a line, or one is wrong, as the status of the piece says.
     void (*parse)(void *user, uint32_t i, rt_lines *piece, rt_edge_block *b);
-    bool (*accept)(
-        void *user,
-        uint32_t i);   // what a piece found, in their order; false: a line is wrong beside the others
+    bool (*accept)(void *user,
+                   // what a piece found, in their order; false: a line is wrong beside the others
+                   uint32_t i);
     gnn_status (*take)(void *user, uint32_t n);   // the blocks of those accepted
-    gnn_status (*tell)(
-        void *user);   // reads on line by line from where that piece begins, up to the wrong one
+    // reads on line by line from where that piece begins, up to the wrong one
+    gnn_status (*tell)(void *user);
     void *user;
 } rt_line_rounds;
 gnn_status rt_read_rounds(const rt_line_rounds *w);   // to the end

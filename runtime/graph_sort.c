@@ -1,5 +1,5 @@
-// Sorts one row in place: insertion where it is short, quicksort, and heapsort where that goes too deep. The
-// order is total, so the result does not depend on the method.
+// Sorts one row in place: insertion where it is short, quicksort, and heapsort where that goes too
+// deep. The order is total, so the result does not depend on the method.
 #include "graph_rows.h"
 
 #include <math.h>
@@ -15,71 +15,58 @@ typedef struct {
     double weight;
 } entry;
 
-static inline entry get(const row *r, int64_t i)
-{
+static inline entry get(const row *r, int64_t i) {
     return (entry){r->col[i], r->weight ? r->weight[i] : 0};
 }
 
-static inline void put(const row *r, int64_t i, entry e)
-{
+static inline void put(const row *r, int64_t i, entry e) {
     r->col[i] = e.col;
-    if (r->weight)
-        r->weight[i] = e.weight;
+    if (r->weight) r->weight[i] = e.weight;
 }
 
-static inline bool less(entry a, entry b)
-{
-    if (a.col != b.col)
-        return a.col < b.col;
+static inline bool less(entry a, entry b) {
+    if (a.col != b.col) return a.col < b.col;
     if (a.weight != b.weight && !(isnan(a.weight) && isnan(b.weight)))
-        return a.weight < b.weight || (!isnan(a.weight) && isnan(b.weight));   // what is no number comes last
+        // what is no number comes last
+        return a.weight < b.weight || (!isnan(a.weight) && isnan(b.weight));
     return signbit(a.weight) && !signbit(b.weight);
 }
 
-static inline void swap(const row *r, int64_t i, int64_t j)
-{
+static inline void swap(const row *r, int64_t i, int64_t j) {
     entry e = get(r, i);
     put(r, i, get(r, j));
     put(r, j, e);
 }
 
-static void insertion(const row *r, int64_t lo, int64_t hi)
-{
+static void insertion(const row *r, int64_t lo, int64_t hi) {
     for (int64_t i = lo + 1; i < hi; i++) {
         entry e = get(r, i);
         int64_t j = i;
-        for (; j > lo && less(e, get(r, j - 1)); j--)
-            put(r, j, get(r, j - 1));
+        for (; j > lo && less(e, get(r, j - 1)); j--) put(r, j, get(r, j - 1));
         put(r, j, e);
     }
 }
 
-static void sift_down(const row *r, int64_t lo, int64_t i, int64_t n)
-{
+static void sift_down(const row *r, int64_t lo, int64_t i, int64_t n) {
     entry e = get(r, lo + i);
     for (int64_t child; (child = 2 * i + 1) < n; i = child) {
-        if (child + 1 < n && less(get(r, lo + child), get(r, lo + child + 1)))
-            child++;
-        if (!less(e, get(r, lo + child)))
-            break;
+        if (child + 1 < n && less(get(r, lo + child), get(r, lo + child + 1))) child++;
+        if (!less(e, get(r, lo + child))) break;
         put(r, lo + i, get(r, lo + child));
     }
     put(r, lo + i, e);
 }
 
-static void heap(const row *r, int64_t lo, int64_t hi)
-{
+static void heap(const row *r, int64_t lo, int64_t hi) {
     int64_t n = hi - lo;
-    for (int64_t i = n / 2; i-- > 0;)
-        sift_down(r, lo, i, n);
+    for (int64_t i = n / 2; i-- > 0;) sift_down(r, lo, i, n);
     while (--n > 0) {
         swap(r, lo, lo + n);
         sift_down(r, lo, 0, n);
     }
 }
 
-static entry median(entry a, entry b, entry c)
-{
+static entry median(entry a, entry b, entry c) {
     if (less(b, a)) {
         entry t = a;
         a = b;
@@ -89,23 +76,18 @@ static entry median(entry a, entry b, entry c)
 }
 
 // Hoare's partition; both sides are shorter than the whole.
-static int64_t partition(const row *r, int64_t lo, int64_t hi)
-{
+static int64_t partition(const row *r, int64_t lo, int64_t hi) {
     entry pivot = median(get(r, lo), get(r, lo + (hi - lo) / 2), get(r, hi - 1));
     int64_t i = lo, j = hi - 1;
     for (;; i++, j--) {
-        while (less(get(r, i), pivot))
-            i++;
-        while (less(pivot, get(r, j)))
-            j--;
-        if (i >= j)
-            return i > lo ? i : lo + 1;
+        while (less(get(r, i), pivot)) i++;
+        while (less(pivot, get(r, j))) j--;
+        if (i >= j) return i > lo ? i : lo + 1;
         swap(r, i, j);
     }
 }
 
-static void quick(const row *r, int64_t lo, int64_t hi, int depth)
-{
+static void quick(const row *r, int64_t lo, int64_t hi, int depth) {
     while (hi - lo > SHORT_ROW) {
         if (depth-- == 0) {
             heap(r, lo, hi);
@@ -123,25 +105,19 @@ static void quick(const row *r, int64_t lo, int64_t hi, int depth)
     insertion(r, lo, hi);
 }
 
-static bool is_sorted(const row *r, int64_t n)
-{
+static bool is_sorted(const row *r, int64_t n) {
     for (int64_t i = 1; i < n; i++)
-        if (less(get(r, i), get(r, i - 1)))
-            return false;
+        if (less(get(r, i), get(r, i - 1))) return false;
     return true;
 }
 
-void rt_sort_row_to_depth(int64_t *col, double *weight, int64_t n, int depth)
-{
+void rt_sort_row_to_depth(int64_t *col, double *weight, int64_t n, int depth) {
     row r = {col, weight};
-    if (!is_sorted(&r, n))
-        quick(&r, 0, n, depth);
+    if (!is_sorted(&r, n)) quick(&r, 0, n, depth);
 }
 
-void rt_sort_row(int64_t *col, double *weight, int64_t n)
-{
+void rt_sort_row(int64_t *col, double *weight, int64_t n) {
     int depth = 0;
-    for (int64_t m = n; m > 0; m >>= 1)
-        depth += 2;
+    for (int64_t m = n; m > 0; m >>= 1) depth += 2;
     rt_sort_row_to_depth(col, weight, n, depth);
 }

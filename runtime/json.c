@@ -1,5 +1,5 @@
-// JSON, read: one array of values in the order of the text, each with the place of the next of its list or object. Texts are
-// decoded in place, in a copy.
+// JSON, read: one array of values in the order of the text, each with the place of the next of its
+// list or object. Texts are decoded in place, in a copy.
 #include "json.h"
 
 #include <string.h>
@@ -32,7 +32,8 @@ static bool wrong(reading *r, const char *fault) {
 }
 
 static void skip_spaces(reading *r) {
-    for (; *r->at == ' ' || *r->at == '\t' || *r->at == '\r' || *r->at == '\n'; r->at++) r->line += *r->at == '\n';
+    for (; *r->at == ' ' || *r->at == '\t' || *r->at == '\r' || *r->at == '\n'; r->at++)
+        r->line += *r->at == '\n';
 }
 
 static bool take(reading *r, char c) {
@@ -42,7 +43,7 @@ static bool take(reading *r, char c) {
     return true;
 }
 
-// ---- Texts -----------------------------------------------------------------------------------------------
+// ---- Texts --------------------------------------------------------------------------------------
 static int hex4(const char *s) {
     int value = 0;
     for (int i = 0; i < 4; i++) {
@@ -95,7 +96,9 @@ static bool read_text(reading *r, const char **out) {
     char *to = r->at;
     *out = to;
     while (*r->at != '"') {
-        if ((unsigned char)*r->at < ' ') return wrong(r, r->at == r->end ? "a text has no end" : "a text holds a control character");
+        if ((unsigned char)*r->at < ' ')
+            return wrong(r, r->at == r->end ? "a text has no end"
+                                            : "a text holds a control character");
         if (*r->at != '\\') *to++ = *r->at++;
         else if (r->at++, !read_escape(r, &to)) return false;
     }
@@ -104,7 +107,7 @@ static bool read_text(reading *r, const char **out) {
     return true;
 }
 
-// ---- Values ----------------------------------------------------------------------------------------------
+// ---- Values -------------------------------------------------------------------------------------
 static size_t digits(reading *r) {
     size_t n = strspn(r->at, "0123456789");
     r->at += n;
@@ -118,7 +121,8 @@ static bool read_number(reading *r, rt_json *v) {
     size_t n = digits(r);
     if (!n || (n > 1 && *first == '0')) return wrong(r, "a value is wanted");
     v->kind = *r->at == '.' || *r->at == 'e' || *r->at == 'E' ? REAL : INTEGER;
-    if (*r->at == '.' && (r->at++, !digits(r))) return wrong(r, "digits are wanted behind the point");
+    if (*r->at == '.' && (r->at++, !digits(r)))
+        return wrong(r, "digits are wanted behind the point");
     if (*r->at == 'e' || *r->at == 'E') {
         r->at++;
         r->at += *r->at == '+' || *r->at == '-';
@@ -165,7 +169,8 @@ static bool read_values(reading *r, rt_json *v, char end) {
     do {
         const char *key = NULL;
         const rt_json *value;
-        if (v->kind == OBJECT && v->count == RT_JSON_MEMBERS) return wrong(r, "an object has too many members");
+        if (v->kind == OBJECT && v->count == RT_JSON_MEMBERS)
+            return wrong(r, "an object has too many members");
         if ((v->kind == OBJECT && !read_key(r, v, &key)) || !read_value(r, &value)) return false;
         rt_json *made = r->values + (value - r->values);
         made->key = key;
@@ -185,7 +190,9 @@ static bool read_value(reading *r, const rt_json **out) {
     if (take(r, '{')) good = read_values(r, v, '}');
     else if (take(r, '[')) good = read_values(r, v, ']');
     else if (take(r, '"')) v->kind = TEXT, good = read_text(r, &v->text);
-    else good = *r->at == '-' || (*r->at >= '0' && *r->at <= '9') ? read_number(r, v) : read_word(r, v);
+    else
+        good = *r->at == '-' || (*r->at >= '0' && *r->at <= '9') ? read_number(r, v)
+                                                                 : read_word(r, v);
     r->depth--;
     return good;
 }
@@ -211,7 +218,7 @@ const rt_json *rt_json_read(rt_heap *h, const char *text, size_t length, rt_json
     return r.fault ? NULL : root;
 }
 
-// ---- Questions -------------------------------------------------------------------------------------------
+// ---- Questions ----------------------------------------------------------------------------------
 static bool is(const rt_json *j, kind k) { return j && j->kind == k; }
 
 static const rt_json *inside(const rt_json *j) { return j->count ? j + 1 : NULL; }

@@ -1,5 +1,5 @@
-// Launching: the steps of a version with one call's arguments. Allocates nothing, waits for nothing on a
-// device, and works on the stream given alone, so that it can be captured.
+// Launching: the steps of a version with one call's arguments. Allocates nothing, waits for nothing
+// on a device, and works on the stream given alone, so that it can be captured.
 #include "launch_plan.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ typedef struct {
     bool follows;    // the last launch is one of those after which the next may start early
 } call;
 
-// ---- Slots -----------------------------------------------------------------------------------------------
+// ---- Slots --------------------------------------------------------------------------------------
 static uint64_t pack(const void *value, size_t bytes) {
     uint64_t slot = 0;
     memcpy(&slot, value, bytes);   // little-endian: the low bytes
@@ -54,7 +54,7 @@ static uint64_t patch_value(const call *k, const rt_patch *p) {
     return 0;
 }
 
-// ---- Host ------------------------------------------------------------------------------------------------
+// ---- Host ---------------------------------------------------------------------------------------
 typedef struct {
     gnn_host_fn fn;
     const uint64_t *slots;
@@ -77,21 +77,22 @@ static gnn_status launch_host(const call *k, const rt_ready_step *step) {
     return GNN_OK;
 }
 
-// ---- Steps -----------------------------------------------------------------------------------------------
+// ---- Steps --------------------------------------------------------------------------------------
 static gnn_status launch_cuda(const call *k, const rt_ready_step *step, bool early) {
     const rt_kernel *kernel = step->kernel;
     rt_cuda_launch how = {.grid = {(unsigned)step->count, 1, 1},
                           .block = {kernel->block, 1, 1},
                           .shared = kernel->dynamic,
                           .stream = k->stream};
-    if (early && k->c->launches_early) return rt_cuda_launch_early(k->c, kernel->cuda, &how, step->params);
+    if (early && k->c->launches_early)
+        return rt_cuda_launch_early(k->c, kernel->cuda, &how, step->params);
     return CU_CALL(k->c, Launch,
                    (kernel->cuda, (unsigned)step->count, 1, 1, kernel->block, 1, 1, kernel->dynamic,
                     k->stream, step->params, NULL));
 }
 
-// A launch that is early counts on launches of this call alone: down to the last that was not, none of them
-// meets it before it waits. What ran before those, or in a loop, it knows nothing of.
+// A launch that is early counts on launches of this call alone: down to the last that was not, none
+// of them meets it before it waits. What ran before those, or in a loop, it knows nothing of.
 static gnn_status launch(call *k, const rt_step *from, const rt_ready_step *step) {
     bool early = step->early && k->follows;
     if (!step->early || step->count) k->follows = step->count > 0;
@@ -125,18 +126,23 @@ static gnn_status check_workspace(const gnn_plan *plan, const rt_ready *r, const
     if (!r->workspace) return GNN_OK;
     if (bytes < r->workspace || !workspace)
         return rt_fail(plan->c, GNN_BAD_WORKSPACE,
-                       "the workspace has %zu bytes; version %.60s of %.60s needs %zu", workspace ? bytes : 0,
-                       r->version->name, plan->p->name, r->workspace);
+                       "the workspace has %zu bytes; version %.60s of %.60s needs %zu",
+                       workspace ? bytes : 0, r->version->name, plan->p->name, r->workspace);
     if ((uintptr_t)workspace % 256)
         return rt_fail(plan->c, GNN_BAD_WORKSPACE, "the workspace is not aligned to 256 bytes");
-    return plan->flags & GNN_TRUSTED ? GNN_OK : rt_check_outside(plan, args, workspace, r->workspace);
+    return plan->flags & GNN_TRUSTED ? GNN_OK
+                                     : rt_check_outside(plan, args, workspace, r->workspace);
 }
 
 gnn_status gnn_launch(gnn_plan *plan, const gnn_arg *args, size_t nargs, void *workspace,
                       size_t workspace_bytes, gnn_stream stream) {
     if (!rt_begin(RT_OF(plan), __func__, true)) return GNN_BAD_ARGUMENT;
-    call k = {
-        .c = plan->c, .plan = plan, .p = plan->p, .args = args, .workspace = workspace, .stream = stream};
+    call k = {.c = plan->c,
+              .plan = plan,
+              .p = plan->p,
+              .args = args,
+              .workspace = workspace,
+              .stream = stream};
     gnn_status s = rt_check_count(plan, args, nargs);
     if (!s && !(plan->flags & GNN_TRUSTED)) s = rt_check_args(plan, args);
     if (s) return s;

@@ -5,7 +5,7 @@
 #include "structure.h"
 #include "tables.h"
 
-// ---- arguments.c: the struct of a linked op's arguments --------------------------------------------------
+// ---- arguments.c: the struct of a linked op's arguments -----------------------------------------
 typedef struct {
     int64_t *sizes;        // by space; -1: not told
     gnn_map *maps;         // by parameter
@@ -16,7 +16,7 @@ typedef struct {
 gnn_status rt_arguments_new(rt_heap *h, const gnn_program *p, rt_arguments **out);
 void rt_arguments_read(const gnn_program *p, const void *from, rt_arguments *to);
 
-// ---- plan_*.c --------------------------------------------------------------------------------------------
+// ---- plan_*.c -----------------------------------------------------------------------------------
 typedef struct {   // a slot that each launch fills: DATA, STRIDE, VALUE, TEMP, STEP
     rt_arg_kind kind;
     uint32_t slot, index, axis;
@@ -50,15 +50,16 @@ struct gnn_plan {
     rt_heap heap;
     uint32_t flags;
     rt_making making;
-    int64_t *sizes;      // of spaces
-    uint64_t *magic;     // what divides by each size: MANIFEST.md
+    int64_t *sizes;    // of spaces
+    uint64_t *magic;   // what divides by each size: MANIFEST.md
     uint64_t *shift;
     bool *known;
     const char **origin;   // the map or tensor that told the size; NULL: the caller or a formula
     gnn_map *given;        // by parameter
     rt_structure **maps;   // by parameter; prefix maps: NULL until somebody reads them
     rt_structure **prepared;
-    rt_ready *ready;   // in the order of the program; the last is not guarded unless the caller chose it
+    // in the order of the program; the last is not guarded unless the caller chose it
+    rt_ready *ready;
     uint32_t nready;
     size_t workspace;          // bytes, of the version that needs most
     size_t *extents;           // by parameter: bytes of its tensor, while a launch is checked
@@ -76,31 +77,35 @@ bool rt_plan_domain(const gnn_plan *plan, uint32_t param, int64_t *out);
 size_t rt_saved_bytes(const gnn_plan *plan,
                       uint32_t param);     // of `saved` that the parameter has; 0: it is not there
 gnn_status rt_plan_maps(gnn_plan *plan);   // checked, in the program's index width
-gnn_status rt_plan_map(gnn_plan *plan, uint32_t param, rt_structure **out);   // prefix maps are written out
+// prefix maps are written out
+gnn_status rt_plan_map(gnn_plan *plan, uint32_t param, rt_structure **out);
 gnn_status rt_plan_requires(gnn_plan *plan);
 void rt_plan_want(gnn_plan *plan, const rt_expr *e);   // the sizes it names
 void rt_plan_close(gnn_plan *plan);                    // wants what the wanted takes
 gnn_status rt_plan_prepare(gnn_plan *plan);            // builds what is wanted, and what that takes
 // The slots of windows of `extent` rows, of two parameters; the caller owns it.
-gnn_status rt_plan_slots(gnn_plan *plan, uint32_t rows, uint32_t columns, int64_t extent, rt_structure **out);
-gnn_status rt_plan_versions(gnn_plan *plan, const char *name);   // those that launches may take; NULL: any
+gnn_status rt_plan_slots(gnn_plan *plan, uint32_t rows, uint32_t columns, int64_t extent,
+                         rt_structure **out);
+// those that launches may take; NULL: any
+gnn_status rt_plan_versions(gnn_plan *plan, const char *name);
 // From the start of the workspace, per temp of the version; *top: the bytes it has.
 gnn_status rt_place_temps(gnn_plan *plan, const rt_version *v, int64_t *offsets, int64_t *top);
 gnn_status rt_plan_steps(gnn_plan *plan);   // of those: workspace, sizes of launches, slots
 // The version a launch takes; NULL: the one the caller chose cannot run, with the error kept.
 const rt_ready *rt_plan_choose(const gnn_plan *plan, const gnn_arg *args);
 
-// ---- simulate.c ------------------------------------------------------------------------------------------
+// ---- simulate.c ---------------------------------------------------------------------------------
 // A launch of a simulated GPU; args are those of the step, whose slots are filled.
-gnn_status rt_simulate(gnn_plan *plan, const rt_step *step, const rt_ready_step *ready, const gnn_arg *args,
-                       bool early);
+gnn_status rt_simulate(gnn_plan *plan, const rt_step *step, const rt_ready_step *ready,
+                       const gnn_arg *args, bool early);
 
-// ---- check.c: whether arguments fit ----------------------------------------------------------------------
+// ---- check.c: whether arguments fit -------------------------------------------------------------
 gnn_status rt_check_shape(const gnn_plan *plan, uint32_t param, const gnn_tensor *t);
 gnn_status rt_check_count(const gnn_plan *plan, const gnn_arg *args, size_t nargs);
 gnn_status rt_check_args(const gnn_plan *plan, const gnn_arg *args);
 // Of arguments that were checked: whether they lie apart from the workspace.
-gnn_status rt_check_outside(const gnn_plan *plan, const gnn_arg *args, const void *workspace, size_t bytes);
+gnn_status rt_check_outside(const gnn_plan *plan, const gnn_arg *args, const void *workspace,
+                            size_t bytes);
 static inline bool rt_is_tensor(const rt_param *q) {
     return q->role == GNN_PARAM_TENSOR || q->role == GNN_PARAM_RESULT;
 }

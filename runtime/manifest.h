@@ -17,12 +17,14 @@ gnn_status rt_row_bad(const rt_row *r, const char *format, ...) RT_PRINTF(2, 3);
 // Members of the row; absent is bad where there is no fallback.
 gnn_status rt_row_string(const rt_row *r, const char *key, const char **out);
 gnn_status rt_row_int(const rt_row *r, const char *key, int64_t low, int64_t high, int64_t *out);
-gnn_status rt_row_int_or(const rt_row *r, const char *key, int64_t low, int64_t high, int64_t fallback,
-                         int64_t *out);
-gnn_status rt_row_list(const rt_row *r, const char *key, size_t most, const rt_json **out);   // absent: NULL
+gnn_status rt_row_int_or(const rt_row *r, const char *key, int64_t low, int64_t high,
+                         int64_t fallback, int64_t *out);
+// absent: NULL
+gnn_status rt_row_list(const rt_row *r, const char *key, size_t most, const rt_json **out);
 gnn_status rt_row_expr(const rt_row *r, const char *key, rt_expr *out);
 // Names, as indices into the tables; every table's rows begin with their name.
-int rt_find(const void *rows, uint32_t count, size_t stride, const char *text, size_t length);   // -1: none
+// -1: none
+int rt_find(const void *rows, uint32_t count, size_t stride, const char *text, size_t length);
 gnn_status rt_row_space(const rt_row *r, const char *what, const rt_json *name, uint32_t *out);
 gnn_status rt_row_param(const rt_row *r, const char *what, const rt_json *name, uint32_t *out);
 
@@ -35,7 +37,8 @@ gnn_status rt_read_temp(const rt_row *r);
 gnn_status rt_read_kernel(const rt_row *r);
 // manifest_versions.c, manifest_steps.c
 gnn_status rt_read_version(const rt_row *r);
-gnn_status rt_check_versions(gnn_program *p);                                   // of the whole table
+// of the whole table
+gnn_status rt_check_versions(gnn_program *p);
 gnn_status rt_read_steps(const rt_row *r, const rt_json *list, rt_version *v);   // r: the version's
 
 #endif

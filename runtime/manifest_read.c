@@ -1,5 +1,6 @@
-// A manifest's text to the tables of a program. The text is untrusted: every reference is checked, every
-// message tells the row. First all names, then what the rows say, as rows of one table name those of others.
+// A manifest's text to the tables of a program. The text is untrusted: every reference is checked,
+// every message tells the row. First all names, then what the rows say, as rows of one table name
+// those of others.
 #include "manifest.h"
 
 #include <stdio.h>
@@ -23,7 +24,7 @@ gnn_status rt_row_bad(const rt_row *r, const char *format, ...) {
     return rt_fail(r->p->c, GNN_BAD_MANIFEST, "manifest: %s%s%s", in, row, text);
 }
 
-// ---- Members ---------------------------------------------------------------------------------------------
+// ---- Members ------------------------------------------------------------------------------------
 gnn_status rt_row_string(const rt_row *r, const char *key, const char **out) {
     *out = rt_json_text(rt_json_get(r->object, key));
     return *out ? GNN_OK : rt_row_bad(r, "needs a text \"%s\"", key);
@@ -38,8 +39,8 @@ gnn_status rt_row_int(const rt_row *r, const char *key, int64_t low, int64_t hig
     return GNN_OK;
 }
 
-gnn_status rt_row_int_or(const rt_row *r, const char *key, int64_t low, int64_t high, int64_t fallback,
-                         int64_t *out) {
+gnn_status rt_row_int_or(const rt_row *r, const char *key, int64_t low, int64_t high,
+                         int64_t fallback, int64_t *out) {
     *out = fallback;
     return rt_json_get(r->object, key) ? rt_row_int(r, key, low, high, out) : GNN_OK;
 }
@@ -90,25 +91,27 @@ gnn_status rt_row_space(const rt_row *r, const char *what, const rt_json *name, 
 
 gnn_status rt_row_param(const rt_row *r, const char *what, const rt_json *name, uint32_t *out) {
     const char *text = rt_json_text(name);
-    int i = text ? rt_find(r->p->params, r->p->nparams, sizeof *r->p->params, text, strlen(text)) : -1;
+    int i = text ? rt_find(r->p->params, r->p->nparams, sizeof *r->p->params, text, strlen(text))
+                 : -1;
     *out = (uint32_t)i;
-    return i < 0 ? rt_row_bad(r, "%s: there is no parameter `%.60s`", what, text ? text : "?") : GNN_OK;
+    return i < 0 ? rt_row_bad(r, "%s: there is no parameter `%.60s`", what, text ? text : "?")
+                 : GNN_OK;
 }
 
-// ---- Tables ----------------------------------------------------------------------------------------------
+// ---- Tables -------------------------------------------------------------------------------------
 typedef struct {
     const char *key;
     size_t stride, rows, count;   // of the row; where in gnn_program
     const char *name;             // the member that names a row; NULL: rows have no name
     gnn_status (*read)(const rt_row *r);
 } table;
-#define TABLE(key, field, row, name, read)                                                                   \
-    { key, sizeof(row), offsetof(gnn_program, field), offsetof(gnn_program, n##field), name, read }
+#define TABLE(key, field, row, name, read)                                                         \
+    {key, sizeof(row), offsetof(gnn_program, field), offsetof(gnn_program, n##field), name, read}
 // Roles of parameters are read with the names, so that expressions know maps.
 static const table tables[] = {
     TABLE("params", params, rt_param, "name", rt_read_param),
     TABLE("spaces", spaces, rt_space, "name", rt_read_space),
-    TABLE("requires", requires, rt_require, NULL, rt_read_require),
+    TABLE("requires", required, rt_require, NULL, rt_read_require),
     TABLE("prepared", prepared, rt_prepared, "name", rt_read_prepared),
     TABLE("temps", temps, rt_temp, "name", rt_read_temp),
     TABLE("kernels", kernels, rt_kernel, "name", rt_read_kernel),
@@ -133,13 +136,15 @@ static gnn_status name_rows(gnn_program *p, const table *t) {
     if (list && !rt_json_is_list(list))
         return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: \"%s\" is not a list", t->key);
     if (n > RT_MAX_ROWS)
-        return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: \"%s\" has more than %d rows", t->key, RT_MAX_ROWS);
+        return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: \"%s\" has more than %d rows", t->key,
+                       RT_MAX_ROWS);
     void *rows = rt_heap_alloc(&p->heap, n, t->stride);
     if (!rows) return GNN_NO_MEMORY;
     memcpy((char *)p + t->rows, &rows, sizeof rows);
     *(uint32_t *)((char *)p + t->count) = (uint32_t)n;
     for (size_t i = 0; i < n; i++) {
-        gnn_status s = name_row(t, &(rt_row){p, rt_json_at(list, i), t->key, (uint32_t)i, NULL}, rows);
+        gnn_status s = name_row(t, &(rt_row){p, rt_json_at(list, i), t->key, (uint32_t)i, NULL},
+                                rows);
         if (s) return s;
     }
     return GNN_OK;
@@ -159,8 +164,9 @@ static gnn_status check_counted(gnn_program *p) {
         const rt_space *s = &p->spaces[i];
         if (s->kind == RT_COUNTED &&
             (!rt_counts(p->prepared[s->prepared].builder) || p->prepared[s->prepared].into != i))
-            return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: spaces[%u] (%.60s): `%.60s` doesn't count it",
-                           i, s->name, p->prepared[s->prepared].name);
+            return rt_fail(p->c, GNN_BAD_MANIFEST,
+                           "manifest: spaces[%u] (%.60s): `%.60s` doesn't count it", i, s->name,
+                           p->prepared[s->prepared].name);
     }
     return GNN_OK;
 }
@@ -209,7 +215,8 @@ gnn_status rt_manifest_read(gnn_program *p, const char *text, size_t length) {
     rt_json_fault fault;
     const rt_json *root = rt_json_read(&p->heap, text, length, &fault);
     if (!root && !fault.text) return GNN_NO_MEMORY;
-    if (!root) return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest, line %d: %s", fault.line, fault.text);
+    if (!root)
+        return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest, line %d: %s", fault.line, fault.text);
     p->json = root;
     gnn_status s = read_head(p, root);
     for (size_t i = 0; i < RT_COUNT(tables) && !s; i++) s = name_rows(p, &tables[i]);
@@ -219,6 +226,4 @@ gnn_status rt_manifest_read(gnn_program *p, const char *text, size_t length) {
     return s ? s : rt_check_versions(p);
 }
 
-void rt_manifest_free(gnn_program *p) {
-    rt_heap_free(&p->heap);
-}
+void rt_manifest_free(gnn_program *p) { rt_heap_free(&p->heap); }

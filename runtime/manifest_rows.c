@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// ---- Spaces ----------------------------------------------------------------------------------------------
+// ---- Spaces -------------------------------------------------------------------------------------
 static gnn_status read_fixed(const rt_row *r, rt_space *space) {
     gnn_status s = rt_row_expr(r, "size", &space->size);
     for (uint32_t i = 0; i < space->size.count && !s; i++)
@@ -26,12 +26,13 @@ gnn_status rt_read_space(const rt_row *r) {
     space->kind = kinds[kind].kind;
     if (space->kind == RT_FIXED) return read_fixed(r, space);
     int64_t prepared = 0;
-    if (space->kind == RT_COUNTED) s = rt_row_int(r, "prepared", 0, (int64_t)r->p->nprepared - 1, &prepared);
+    if (space->kind == RT_COUNTED)
+        s = rt_row_int(r, "prepared", 0, (int64_t)r->p->nprepared - 1, &prepared);
     space->prepared = (uint32_t)prepared;
     return s;
 }
 
-// ---- Parameters ------------------------------------------------------------------------------------------
+// ---- Parameters ---------------------------------------------------------------------------------
 static bool find_dtype(const char *text, gnn_dtype *out) {
     for (uint32_t t = 0; t < GNN_DTYPE_COUNT; t++)
         if (!strcmp(gnn_dtype_text((gnn_dtype)t), text)) {
@@ -47,7 +48,8 @@ static gnn_status read_type(const rt_row *r, gnn_dtype *dtype, bool *is_index) {
     if (s) return s;
     *is_index = !strcmp(text, "index");
     *dtype = r->p->made.index_bits == 32 ? GNN_I32 : GNN_I64;
-    return *is_index || find_dtype(text, dtype) ? GNN_OK : rt_row_bad(r, "there is no type `%.60s`", text);
+    return *is_index || find_dtype(text, dtype) ? GNN_OK
+                                                : rt_row_bad(r, "there is no type `%.60s`", text);
 }
 
 static gnn_status read_fact(const rt_row *r, rt_param *q, const char *text) {
@@ -68,7 +70,8 @@ static gnn_status read_fact(const rt_row *r, rt_param *q, const char *text) {
         return rt_row_bad(r, "there is no fact `%.60s`", text);
     q->facts |= RT_SORTED;
     q->sorted_by = rt_find(p->params, p->nparams, sizeof *p->params, text + 7, length - 8);
-    if (q->sorted_by < 0 || p->params[q->sorted_by].role != GNN_PARAM_MAP || q == &p->params[q->sorted_by])
+    if (q->sorted_by < 0 || p->params[q->sorted_by].role != GNN_PARAM_MAP ||
+        q == &p->params[q->sorted_by])
         return rt_row_bad(r, "`%.60s`: there is no such other map", text);
     return GNN_OK;
 }
@@ -84,7 +87,9 @@ static gnn_status read_facts(const rt_row *r, rt_param *q) {
         s = text ? read_fact(r, q, text) : rt_row_bad(r, "\"facts\" must be texts");
     }
     if (s) return s;
-    if (q->facts & ~(q->role == GNN_PARAM_MAP ? of_maps : indices ? of_tensors | RT_PARTIAL : of_tensors))
+    if (q->facts & ~(q->role == GNN_PARAM_MAP ? of_maps
+                     : indices                ? of_tensors | RT_PARTIAL
+                                              : of_tensors))
         return rt_row_bad(r, "has a fact its role cannot have");
     return GNN_OK;
 }
@@ -105,7 +110,8 @@ static gnn_status read_axes(const rt_row *r, rt_param *q) {
 
 static gnn_status read_index(const rt_row *r, rt_param *q) {
     const rt_json *into = rt_json_get(r->object, "into");
-    if (q->role == GNN_PARAM_MAP && !q->is_index) return rt_row_bad(r, "a map's type must be index");
+    if (q->role == GNN_PARAM_MAP && !q->is_index)
+        return rt_row_bad(r, "a map's type must be index");
     if (q->role == GNN_PARAM_TENSOR && q->is_index)
         return rt_row_bad(r, "a tensor's type can't be index: index arrays are maps");
     if (q->role == GNN_PARAM_MAP && !into) return rt_row_bad(r, "a map needs \"into\"");
@@ -145,12 +151,12 @@ gnn_status rt_read_param(const rt_row *r) {
 }
 
 gnn_status rt_read_require(const rt_row *r) {
-    rt_require *q = &r->p->requires[r->i];
+    rt_require *q = &r->p->required[r->i];
     gnn_status s = rt_row_string(r, "text", &q->text);
     return s ? s : rt_row_expr(r, "holds", &q->holds);
 }
 
-// ---- Prepared structures ---------------------------------------------------------------------------------
+// ---- Prepared structures ------------------------------------------------------------------------
 static gnn_status read_map_ref(const rt_row *r, const rt_json *name, rt_map_ref *out) {
     const gnn_program *p = r->p;
     const char *text = rt_json_text(name);
@@ -161,7 +167,8 @@ static gnn_status read_map_ref(const rt_row *r, const rt_json *name, rt_map_ref 
         return GNN_OK;
     }
     i = rt_find(p->prepared, r->i, sizeof *p->prepared, text, strlen(text));   // those before it
-    if (i < 0) return rt_row_bad(r, "`%.60s` is neither a map nor a structure prepared before it", text);
+    if (i < 0)
+        return rt_row_bad(r, "`%.60s` is neither a map nor a structure prepared before it", text);
     if (!rt_maps(p->prepared[i].builder)) return rt_row_bad(r, "`%.60s` is not a map", text);
     *out = (rt_map_ref){true, (uint32_t)i};
     return GNN_OK;
@@ -197,7 +204,8 @@ gnn_status rt_read_prepared(const rt_row *r) {
     if (s) return s;
     q->args = rt_heap_alloc(&r->p->heap, q->nargs, sizeof *q->args);
     if (!q->args) return GNN_NO_MEMORY;
-    for (uint32_t i = 0; i < q->nargs && !s; i++) s = read_map_ref(r, rt_json_at(args, i), &q->args[i]);
+    for (uint32_t i = 0; i < q->nargs && !s; i++)
+        s = read_map_ref(r, rt_json_at(args, i), &q->args[i]);
     if (!s) s = rt_row_space(r, "domain", rt_json_get(r->object, "domain"), &q->domain);
     if (!s) s = rt_row_space(r, "into", rt_json_get(r->object, "into"), &q->into);
     if (!s && rt_counts(q->builder) &&
@@ -205,7 +213,8 @@ gnn_status rt_read_prepared(const rt_row *r) {
         return rt_row_bad(r, "classes and tiles must count the space they are into");
     if (!s && !rt_json_get(r->object, "extent") != !rt_tiles(q->builder))
         return rt_row_bad(r, "tiles have an \"extent\", and they alone");
-    if (!s && rt_json_get(r->object, "slots") && !rt_blocks(q->builder)) return rt_row_bad(r, "only blocks of windows have \"slots\"");
+    if (!s && rt_json_get(r->object, "slots") && !rt_blocks(q->builder))
+        return rt_row_bad(r, "only blocks of windows have \"slots\"");
     if (!s) s = rt_row_int_or(r, "slots", 1, RT_MOST_SLOTS, 0, &q->slots);
     return s ? s : rt_row_int_or(r, "extent", 1, INT64_MAX, 0, &q->extent);
 }

@@ -12,19 +12,21 @@ static gnn_status read_stride(const rt_row *r, const rt_json *arg, rt_arg *out) 
     return GNN_OK;
 }
 
-static gnn_status read_of_param(const rt_row *r, const rt_json *arg, const rt_json *name, rt_arg *out) {
+static gnn_status read_of_param(const rt_row *r, const rt_json *arg, const rt_json *name,
+                                rt_arg *out) {
     gnn_status s = rt_row_param(r, "args", name, &out->index);
     if (s) return s;
     const rt_param *q = &r->p->params[out->index];
     bool scalar = q->role == GNN_PARAM_SCALAR;
     if (scalar != (out->kind == RT_ARG_VALUE))
         return rt_row_bad(r, "args: `%.60s` is %s", q->name, scalar ? "a scalar" : "not a scalar");
-    if (q->facts & RT_PREFIX) return rt_row_bad(r, "args: `%.60s` is a prefix map and has no array", q->name);
+    if (q->facts & RT_PREFIX)
+        return rt_row_bad(r, "args: `%.60s` is a prefix map and has no array", q->name);
     return out->kind == RT_ARG_STRIDE ? read_stride(r, arg, out) : GNN_OK;
 }
 
-static gnn_status read_named(const rt_row *r, const char *what, const rt_json *name, const void *rows,
-                             uint32_t count, size_t stride, rt_arg *out) {
+static gnn_status read_named(const rt_row *r, const char *what, const rt_json *name,
+                             const void *rows, uint32_t count, size_t stride, rt_arg *out) {
     const char *text = rt_json_text(name);
     int i = text ? rt_find(rows, count, stride, text, strlen(text)) : -1;
     out->index = (uint32_t)i;
@@ -51,11 +53,14 @@ static gnn_status read_arg(const rt_row *r, const rt_json *arg, rt_arg *out) {
     case RT_ARG_SHIFT:
     case RT_ARG_SIZE: return rt_row_space(r, "args", value, &out->index);
     case RT_ARG_PREPARED:
-        return read_named(r, "prepared", value, p->prepared, p->nprepared, sizeof *p->prepared, out);
-    case RT_ARG_TEMP: return read_named(r, "temp", value, p->temps, p->ntemps, sizeof *p->temps, out);
+        return read_named(r, "prepared", value, p->prepared, p->nprepared, sizeof *p->prepared,
+                          out);
+    case RT_ARG_TEMP:
+        return read_named(r, "temp", value, p->temps, p->ntemps, sizeof *p->temps, out);
     case RT_ARG_NUMBER:
         return rt_row_expr(&(rt_row){r->p, arg, r->table, r->i, r->in}, "number", &out->number);
-    case RT_ARG_STEP: return rt_json_is_true(value) ? GNN_OK : rt_row_bad(r, "args: \"step\" must be true");
+    case RT_ARG_STEP:
+        return rt_json_is_true(value) ? GNN_OK : rt_row_bad(r, "args: \"step\" must be true");
     case RT_ARG_KINDS: break;
     }
     return rt_row_bad(r, "args: an argument of no known kind");
@@ -72,8 +77,8 @@ static gnn_status read_launch(const rt_row *r, rt_step *step) {
     const gnn_program *p = r->p;
     const rt_json *list;
     rt_arg kernel;
-    gnn_status s = read_named(r, "kernel", rt_json_get(r->object, "launch"), p->kernels, p->nkernels,
-                              sizeof *p->kernels, &kernel);
+    gnn_status s = read_named(r, "kernel", rt_json_get(r->object, "launch"), p->kernels,
+                              p->nkernels, sizeof *p->kernels, &kernel);
     if (!s) s = rt_row_expr(r, "blocks", &step->count);
     if (!s) s = rt_row_list(r, "args", RT_MAX_ARGS, &list);
     if (s) return s;
@@ -88,7 +93,8 @@ static gnn_status read_launch(const rt_row *r, rt_step *step) {
                           p->kernels[step->kernel].nparams, p->kernels[step->kernel].name);
     step->args = rt_heap_alloc(&r->p->heap, step->nargs, sizeof *step->args);
     if (!step->args) return GNN_NO_MEMORY;
-    for (uint32_t i = 0; i < step->nargs && !s; i++) s = read_arg(r, rt_json_at(list, i), &step->args[i]);
+    for (uint32_t i = 0; i < step->nargs && !s; i++)
+        s = read_arg(r, rt_json_at(list, i), &step->args[i]);
     return s;
 }
 
@@ -102,8 +108,9 @@ static gnn_status read_step(const rt_row *r, rt_step *step) {
         return rt_row_expr(r, "loop", &step->count);
     }
     step->kind = RT_END;
-    return rt_json_is_true(rt_json_get(r->object, "end")) ? GNN_OK
-                                                           : rt_row_bad(r, "is no launch, loop or end");
+    return rt_json_is_true(rt_json_get(r->object, "end"))
+               ? GNN_OK
+               : rt_row_bad(r, "is no launch, loop or end");
 }
 
 static bool wants_round(const rt_step *step) {

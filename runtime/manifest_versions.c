@@ -54,9 +54,10 @@ static gnn_status read_guard(const rt_row *r, rt_guard *g) {
         const char *key;
         rt_guard_kind kind;
         gnn_status (*read)(const rt_row *r, rt_guard *g);
-    } kinds[] = {{"holds", RT_GUARD_HOLDS, read_holds},       {"pays", RT_GUARD_HOLDS, read_pays},
-                 {"aligned", RT_GUARD_ALIGNED, read_aligned}, {"stride", RT_GUARD_STRIDE, read_stride},
-                 {"pitch", RT_GUARD_PITCH, read_pitch},       {"reach", RT_GUARD_REACH, read_reach}};
+    } kinds[] = {
+        {"holds", RT_GUARD_HOLDS, read_holds},       {"pays", RT_GUARD_HOLDS, read_pays},
+        {"aligned", RT_GUARD_ALIGNED, read_aligned}, {"stride", RT_GUARD_STRIDE, read_stride},
+        {"pitch", RT_GUARD_PITCH, read_pitch},       {"reach", RT_GUARD_REACH, read_reach}};
     for (uint32_t k = 0; k < RT_COUNT(kinds); k++)
         if (rt_json_get(r->object, kinds[k].key)) {
             g->kind = kinds[k].kind;
@@ -86,6 +87,6 @@ gnn_status rt_check_versions(gnn_program *p) {
     const rt_version *last = &p->versions[p->nversions - 1];
     if (!last->nguards) return GNN_OK;
     return rt_fail(p->c, GNN_BAD_MANIFEST,
-                   "manifest: versions[%u] (%.60s): the last version must have no guards", p->nversions - 1,
-                   last->name);
+                   "manifest: versions[%u] (%.60s): the last version must have no guards",
+                   p->nversions - 1, last->name);
 }

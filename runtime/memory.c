@@ -7,10 +7,10 @@
 #include <time.h>
 
 // Runs one driver call in our context.
-#define IN_CONTEXT(c, name, args)                                                                            \
-    bool pushed;                                                                                             \
-    gnn_status s = rt_enter((c), &pushed);                                                                   \
-    if (!s) s = CU_CALL((c), name, args);                                                                    \
+#define IN_CONTEXT(c, name, args)                                                                  \
+    bool pushed;                                                                                   \
+    gnn_status s = rt_enter((c), &pushed);                                                         \
+    if (!s) s = CU_CALL((c), name, args);                                                          \
     rt_leave((c), pushed)
 
 gnn_status gnn_alloc(gnn_context *c, size_t bytes, void **out) {
@@ -19,7 +19,8 @@ gnn_status gnn_alloc(gnn_context *c, size_t bytes, void **out) {
     if (!bytes) return GNN_OK;
     if (!rt_on_cuda(c)) {
         *out = c->memory.alloc(c->memory.user, bytes, 256);
-        return *out ? GNN_OK : rt_fail(c, GNN_NO_MEMORY, "out of memory: %zu bytes asked for", bytes);
+        return *out ? GNN_OK
+                    : rt_fail(c, GNN_NO_MEMORY, "out of memory: %zu bytes asked for", bytes);
     }
     uint64_t address = 0;
     bool pushed;
@@ -40,11 +41,13 @@ void gnn_free(gnn_context *c, void *memory) {
         return;
     }
     bool pushed;
-    if (rt_enter_to_free(c, &pushed)) (void)CU_CALL(c, MemFree, ((uint64_t)(uintptr_t)memory));   // the context keeps what went wrong
+    // the context keeps what went wrong
+    if (rt_enter_to_free(c, &pushed)) (void)CU_CALL(c, MemFree, ((uint64_t)(uintptr_t)memory));
     rt_leave(c, pushed);
 }
 
-gnn_status gnn_copy_in(gnn_context *c, void *device, const void *host, size_t bytes, gnn_stream stream) {
+gnn_status gnn_copy_in(gnn_context *c, void *device, const void *host, size_t bytes,
+                       gnn_stream stream) {
     if (!rt_begin(c, __func__, !(bytes && (!device || !host)))) return GNN_BAD_ARGUMENT;
     if (!bytes) return GNN_OK;
     if (!rt_on_cuda(c)) {
@@ -55,7 +58,8 @@ gnn_status gnn_copy_in(gnn_context *c, void *device, const void *host, size_t by
     return s;
 }
 
-gnn_status gnn_copy_out(gnn_context *c, void *host, const void *device, size_t bytes, gnn_stream stream) {
+gnn_status gnn_copy_out(gnn_context *c, void *host, const void *device, size_t bytes,
+                        gnn_stream stream) {
     if (!rt_begin(c, __func__, !(bytes && (!device || !host)))) return GNN_BAD_ARGUMENT;
     if (!bytes) return GNN_OK;
     if (!rt_on_cuda(c)) {
@@ -100,7 +104,7 @@ void gnn_stream_free(gnn_context *c, gnn_stream stream) {
     rt_leave(c, pushed);
 }
 
-// ---- Time ------------------------------------------------------------------------------------------------
+// ---- Time ---------------------------------------------------------------------------------------
 struct gnn_timer {
     gnn_context *c;
     rt_cuda_event events[2];   // start, stop
@@ -116,7 +120,8 @@ gnn_status gnn_timer_new(gnn_context *c, gnn_timer **out) {
     t->c = c;
     bool pushed;
     gnn_status s = rt_enter(c, &pushed);
-    for (int i = 0; i < 2 && !s && rt_on_cuda(c); i++) s = CU_CALL(c, EventCreate, (&t->events[i], 0));
+    for (int i = 0; i < 2 && !s && rt_on_cuda(c); i++)
+        s = CU_CALL(c, EventCreate, (&t->events[i], 0));
     rt_leave(c, pushed);
     if (s) gnn_timer_free(t);
     else *out = t;
@@ -124,7 +129,8 @@ gnn_status gnn_timer_new(gnn_context *c, gnn_timer **out) {
 }
 
 static gnn_status mark(gnn_timer *t, int which, gnn_stream stream) {
-    if (!rt_begin(RT_OF(t), which ? "gnn_timer_stop" : "gnn_timer_start", true)) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(RT_OF(t), which ? "gnn_timer_stop" : "gnn_timer_start", true))
+        return GNN_BAD_ARGUMENT;
     t->marked[which] = true;
     if (!rt_on_cuda(t->c)) {
         clock_gettime(CLOCK_MONOTONIC, &t->times[which]);

@@ -1,5 +1,5 @@
-// Where tensors lie: extents, and whether two may share an element. The test may say yes where the answer is
-// no, never the other way round; it tells apart the columns of one matrix.
+// Where tensors lie: extents, and whether two may share an element. The test may say yes where the
+// answer is no, never the other way round; it tells apart the columns of one matrix.
 #include "launch_plan.h"
 
 int64_t rt_tensor_stride(const gnn_tensor *t, uint32_t axis) {
@@ -35,7 +35,8 @@ bool rt_tensor_extent(const gnn_tensor *t, size_t *bytes) {
 
 typedef struct {
     uint32_t n;
-    int64_t shape[GNN_MAX_RANK], strides[GNN_MAX_RANK];   // ascending strides, axes of one element left out
+    // ascending strides, axes of one element left out
+    int64_t shape[GNN_MAX_RANK], strides[GNN_MAX_RANK];
 } axes;
 
 static axes by_stride(const gnn_tensor *t) {
@@ -70,7 +71,8 @@ bool rt_strides_overlap(const gnn_tensor *t) {
 typedef struct {
     uintptr_t base;
     size_t bytes, run,
-        pitch;   // whole extent; of a contiguous piece; pieces lie multiples of pitch apart, 0: one piece
+        // whole extent; of a contiguous piece; pieces lie multiples of pitch apart, 0: one piece
+        pitch;
 } lay;
 
 static size_t gcd(size_t a, size_t b) {
@@ -96,10 +98,12 @@ static lay lay_of(const gnn_tensor *t) {
 }
 
 static bool lays_overlap(lay a, lay b) {
-    if (!a.bytes || !b.bytes || a.base + a.bytes <= b.base || b.base + b.bytes <= a.base) return false;
+    if (!a.bytes || !b.bytes || a.base + a.bytes <= b.base || b.base + b.bytes <= a.base)
+        return false;
     size_t pitch = gcd(a.pitch, b.pitch);
     if (!pitch || a.run > pitch || b.run > pitch) return true;
-    size_t apart = a.base <= b.base ? (b.base - a.base) % pitch : (pitch - (a.base - b.base) % pitch) % pitch;
+    size_t apart = a.base <= b.base ? (b.base - a.base) % pitch
+                                    : (pitch - (a.base - b.base) % pitch) % pitch;
     return apart < a.run || apart + b.run > pitch;
 }
 

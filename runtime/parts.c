@@ -1,10 +1,12 @@
-// Rows cut into parts: of rows with more than T entries first, parts of T and a last one of fewer, then the
-// other rows, a part each, empty or not; both in an order of the rows. So a sum over a row is either a part's
-// alone or that of parts that come early and follow one another.
+// Rows cut into parts: of rows with more than T entries first, parts of T and a last one of fewer,
+// then the other rows, a part each, empty or not; both in an order of the rows. So a sum over a row
+// is either a part's alone or that of parts that come early and follow one another.
 #include "prepare.h"
 
 // The row at position p of an order, which may be none.
-static int64_t row_at(const rt_map_view *order, int64_t p) { return order ? rt_get(&order->values, p) : p; }
+static int64_t row_at(const rt_map_view *order, int64_t p) {
+    return order ? rt_get(&order->values, p) : p;
+}
 
 static int64_t parts_of(int64_t entries, int64_t extent) {
     return entries > extent ? entries / extent + (entries % extent != 0) : 1;
@@ -51,8 +53,8 @@ static gnn_status put_heads(gnn_context *c, const cutting *k, bool wide) {
     return s;
 }
 
-gnn_status rt_build_parts(gnn_context *c, rt_builder what, const rt_map_view *m, const rt_map_view *order,
-                          int64_t extent, bool wide, rt_ints *out) {
+gnn_status rt_build_parts(gnn_context *c, rt_builder what, const rt_map_view *m,
+                          const rt_map_view *order, int64_t extent, bool wide, rt_ints *out) {
     cutting k = {.order = order, .rows = m->codomain, .extent = extent, .out = out};
     int64_t parts = 0;
     gnn_status s = rt_build_offsets(c, m, wide, &k.offsets);

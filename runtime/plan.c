@@ -1,14 +1,17 @@
-// A plan: a program on one graph. Sizes are told, maps checked, preconditions tried, versions chosen,
-// structures prepared, and every launch's size worked out, so that launching has nothing left to compute.
+// A plan: a program on one graph. Sizes are told, maps checked, preconditions tried, versions
+// chosen, structures prepared, and every launch's size worked out, so that launching has nothing
+// left to compute.
 #include "launch_plan.h"
 
 #include <string.h>
 
-// ---- Making ----------------------------------------------------------------------------------------------
-// Kernels divide positions by sizes with a multiplication (Granlund and Montgomery 1994; MANIFEST.md).
+// ---- Making -------------------------------------------------------------------------------------
+// Kernels divide positions by sizes with a multiplication (Granlund and Montgomery 1994;
+// MANIFEST.md).
 static void make_dividers(gnn_plan *plan) {
     for (uint32_t i = 0; i < plan->p->nspaces; i++) {
-        const uint64_t d = plan->sizes[i] > 0 ? (uint64_t)plan->sizes[i] : 0;   // 0 where nothing counted it
+        // 0 where nothing counted it
+        const uint64_t d = plan->sizes[i] > 0 ? (uint64_t)plan->sizes[i] : 0;
         if (!d) continue;
         while (UINT64_C(1) << plan->shift[i] < d) plan->shift[i]++;
         plan->magic[i] = (uint64_t)(((unsigned __int128)1 << (63 + plan->shift[i])) / d) + 1;
@@ -26,7 +29,8 @@ static bool make_tables(gnn_plan *plan) {
            (plan->given = rt_heap_alloc(h, p->nparams, sizeof *plan->given)) &&
            (plan->maps = rt_heap_alloc(h, p->nparams, sizeof *plan->maps)) &&
            (plan->prepared = rt_heap_alloc(h, p->nprepared, sizeof *plan->prepared)) &&
-           (plan->making.wants_space = rt_heap_alloc(h, p->nspaces, sizeof *plan->making.wants_space)) &&
+           (plan->making.wants_space = rt_heap_alloc(h, p->nspaces,
+                                                     sizeof *plan->making.wants_space)) &&
            (plan->making.wants_prepared = rt_heap_alloc(h, p->nprepared,
                                                         sizeof *plan->making.wants_prepared)) &&
            (plan->ready = rt_heap_alloc(h, p->nversions, sizeof *plan->ready)) &&
@@ -47,7 +51,7 @@ static gnn_status make_common(gnn_plan *plan) {
         for (uint32_t k = 0; k < q->rank; k++) plan->making.wants_space[q->axes[k]] = true;
         if (q->into >= 0) plan->making.wants_space[q->into] = true;
     }
-    for (uint32_t i = 0; i < p->nrequires; i++) rt_plan_want(plan, &p->requires[i].holds);
+    for (uint32_t i = 0; i < p->nrequired; i++) rt_plan_want(plan, &p->required[i].holds);
     rt_plan_close(plan);
     const bool late = counts_any(plan);
     gnn_status s = late ? GNN_OK : rt_plan_requires(plan);
@@ -60,12 +64,15 @@ static bool is_passed(const gnn_plan *plan, uint32_t prepared) {
         const rt_version *v = plan->ready[r].version;
         for (uint32_t i = 0; i < v->nsteps; i++)
             for (uint32_t k = 0; k < v->steps[i].nargs; k++)
-                if (v->steps[i].args[k].kind == RT_ARG_PREPARED && v->steps[i].args[k].index == prepared) return true;
+                if (v->steps[i].args[k].kind == RT_ARG_PREPARED &&
+                    v->steps[i].args[k].index == prepared)
+                    return true;
     }
     return false;
 }
 
-// What served to make others, or a condition, is as large as what launches read: it stays where a cache has it.
+// What served to make others, or a condition, is as large as what launches read: it stays where a
+// cache has it.
 static void drop_unread(gnn_plan *plan) {
     for (uint32_t i = 0; i < plan->p->nprepared; i++) {
         if (!plan->prepared[i] || is_passed(plan, i)) continue;
@@ -87,8 +94,8 @@ static gnn_status make(gnn_plan *plan, const gnn_plan_options *o) {
     return s;
 }
 
-// What a condition had built, such as the slots of windows, is there for the version it chooses: where the
-// caller shares nothing, the plan has a cache of its own while it is made.
+// What a condition had built, such as the slots of windows, is there for the version it chooses:
+// where the caller shares nothing, the plan has a cache of its own while it is made.
 static gnn_status make_cached(gnn_plan *plan, const gnn_plan_options *o) {
     gnn_cache *own = NULL;
     gnn_status s = o->cache ? GNN_OK : gnn_cache_new(plan->c, &own);
@@ -118,12 +125,13 @@ gnn_status gnn_plan_new(gnn_program *p, const gnn_plan_options *o, gnn_plan **ou
 void gnn_plan_free(gnn_plan *plan) {
     if (!plan) return;
     for (uint32_t i = 0; plan->maps && i < plan->p->nparams; i++) rt_structure_drop(plan->maps[i]);
-    for (uint32_t i = 0; plan->prepared && i < plan->p->nprepared; i++) rt_structure_drop(plan->prepared[i]);
+    for (uint32_t i = 0; plan->prepared && i < plan->p->nprepared; i++)
+        rt_structure_drop(plan->prepared[i]);
     rt_heap_free(&plan->heap);
     rt_free(plan->c, plan);
 }
 
-// ---- Questions -------------------------------------------------------------------------------------------
+// ---- Questions ----------------------------------------------------------------------------------
 // Each part begins at a multiple of 256 bytes.
 size_t rt_saved_bytes(const gnn_plan *plan, uint32_t param) {
     const rt_param *q = &plan->p->params[param];
@@ -153,7 +161,8 @@ gnn_status gnn_plan_size(const gnn_plan *plan, const char *space, int64_t *out) 
 }
 
 gnn_status gnn_plan_shape(const gnn_plan *plan, uint32_t param, gnn_tensor *out) {
-    if (!rt_begin(RT_OF(plan), __func__, plan && out && param < plan->p->nparams)) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(RT_OF(plan), __func__, plan && out && param < plan->p->nparams))
+        return GNN_BAD_ARGUMENT;
     const rt_param *q = &plan->p->params[param];
     *out = (gnn_tensor){.dtype = q->dtype, .rank = q->rank};
     for (uint32_t i = 0; i < q->rank; i++) out->shape[i] = plan->sizes[q->axes[i]];
@@ -168,6 +177,7 @@ size_t gnn_plan_prepared_bytes(const gnn_plan *plan) {
     size_t n = 0;
     for (uint32_t i = 0; plan && i < plan->p->nprepared; i++) n += bytes_of(plan->prepared[i]);
     for (uint32_t i = 0; plan && i < plan->p->nparams; i++)
-        if (plan->maps[i] && plan->maps[i]->device != plan->given[i].index) n += bytes_of(plan->maps[i]);
+        if (plan->maps[i] && plan->maps[i]->device != plan->given[i].index)
+            n += bytes_of(plan->maps[i]);
     return n;
 }

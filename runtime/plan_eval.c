@@ -1,4 +1,5 @@
-// Expressions with a plan's numbers: sizes, statistics of its maps, numbers of the device; preconditions.
+// Expressions with a plan's numbers: sizes, statistics of its maps, numbers of the device;
+// preconditions.
 #include "gpu.h"
 
 #include <stdio.h>
@@ -12,7 +13,8 @@ static gnn_status symmetric(gnn_plan *plan, const rt_token *t, int64_t *out) {
     if (!s) s = rt_plan_map(plan, t->b, &maps[1]);
     if (!s) s = rt_structures_meet(maps, 2, plan->making.stream, &on_device);
     if (s) return s;
-    const rt_map_view a = rt_structure_view(maps[0], on_device), b = rt_structure_view(maps[1], on_device);
+    const rt_map_view a = rt_structure_view(maps[0], on_device),
+                      b = rt_structure_view(maps[1], on_device);
     if (!on_device) return rt_symmetric(plan->c, &a, &b, out);
     s = rt_gpu_begin(&g, plan->c, plan->making.stream, a.values.wide);
     return rt_gpu_end(&g, s ? s : rt_gpu_symmetric(&g, &a, &b, out));
@@ -69,8 +71,9 @@ static gnn_status fact(void *user, const rt_token *t, int64_t *out) {
 gnn_status rt_plan_eval(gnn_plan *plan, const rt_expr *e, int64_t *out) {
     for (uint32_t i = 0; i < e->count; i++)
         if (e->tokens[i].kind == RT_SPACE && !plan->known[e->tokens[i].a])
-            return rt_fail(plan->c, GNN_BAD_MANIFEST, "`%.100s`: the size of %.60s depends on itself",
-                           e->text, plan->p->spaces[e->tokens[i].a].name);
+            return rt_fail(plan->c, GNN_BAD_MANIFEST,
+                           "`%.100s`: the size of %.60s depends on itself", e->text,
+                           plan->p->spaces[e->tokens[i].a].name);
     const rt_values values = {plan->sizes, fact, plan};
     return rt_expr_eval(plan->c, e, &values, out);
 }
@@ -83,23 +86,23 @@ void rt_plan_tell(gnn_plan *plan, const rt_expr *e, char *out, size_t size) {
         const rt_token *t = &e->tokens[i];
         int64_t value = t->kind == RT_SPACE ? plan->sizes[t->a] : 0;
         if (t->kind != RT_SPACE && (!rt_is_fact(t->kind) || fact(plan, t, &value))) continue;
-        int wrote = snprintf(out + n, size - n, "%s%.*s = %lld", n ? ", " : ": ", (int)strcspn(text, " "),
-                             text, (long long)value);
+        int wrote = snprintf(out + n, size - n, "%s%.*s = %lld", n ? ", " : ": ",
+                             (int)strcspn(text, " "), text, (long long)value);
         n += wrote > 0 ? (size_t)wrote : 0;
     }
 }
 
 gnn_status rt_plan_requires(gnn_plan *plan) {
-    for (uint32_t i = 0; i < plan->p->nrequires; i++) {
-        const rt_require *q = &plan->p->requires[i];
+    for (uint32_t i = 0; i < plan->p->nrequired; i++) {
+        const rt_require *q = &plan->p->required[i];
         int64_t holds;
         gnn_status s = rt_plan_eval(plan, &q->holds, &holds);
         if (s) return s;
         if (holds) continue;
         char values[200];
         rt_plan_tell(plan, &q->holds, values, sizeof values);
-        return rt_fail(plan->c, GNN_PRECONDITION, "the precondition `%.120s` does not hold%s", q->text,
-                       values);
+        return rt_fail(plan->c, GNN_PRECONDITION, "the precondition `%.120s` does not hold%s",
+                       q->text, values);
     }
     return GNN_OK;
 }

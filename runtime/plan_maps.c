@@ -1,12 +1,15 @@
-// The maps of a plan: checked, in the program's index width, on the context's device; on the host where
-// somebody asks.
+// The maps of a plan: checked, in the program's index width, on the context's device; on the host
+// where somebody asks.
 #include "gpu.h"
 
 static rt_checked describe(const gnn_plan *plan, uint32_t param, rt_map_view view) {
     const rt_param *q = &plan->p->params[param];
     uint32_t facts = q->sorted_by < 0 ? q->facts : q->facts & ~(uint32_t)RT_SORTED;
-    rt_checked m = {
-        .name = q->name, .into = plan->p->spaces[q->into].name, .facts = facts, .rank = q->rank, .map = view};
+    rt_checked m = {.name = q->name,
+                    .into = plan->p->spaces[q->into].name,
+                    .facts = facts,
+                    .rank = q->rank,
+                    .map = view};
     for (uint32_t i = 0; i < q->rank; i++) m.axes[i] = plan->sizes[q->axes[i]];
     return m;
 }
@@ -41,7 +44,8 @@ static gnn_status check_beside(gnn_plan *plan, const gnn_map *m, const rt_checke
     return s ? s : rt_check_agreement(plan->c, checked, &offsets);
 }
 
-static gnn_status check_given(gnn_plan *plan, uint32_t param, const rt_ints *values, rt_structure *s) {
+static gnn_status check_given(gnn_plan *plan, uint32_t param, const rt_ints *values,
+                              rt_structure *s) {
     const rt_checked checked = describe(plan, param, (rt_map_view){*values, s->codomain});
     gnn_status status = rt_check_map(plan->c, &checked);
     if (!status && plan->given[param].offsets && plan->given[param].index)
@@ -107,7 +111,9 @@ static gnn_status make_map(gnn_plan *plan, uint32_t param) {
     if (status) return status;
     s->codomain = codomain;
     if (m->on_device) status = from_device(plan, param, s);
-    else status = !m->index && m->offsets ? from_offsets(plan, param, s) : from_index(plan, param, s);
+    else
+        status = !m->index && m->offsets ? from_offsets(plan, param, s)
+                                         : from_index(plan, param, s);
     if (!status) rt_cache_add(plan->making.cache, s);
     return status;
 }
@@ -123,27 +129,32 @@ static gnn_status check_domain(gnn_plan *plan, uint32_t param) {
                        plan->p->spaces[q->into].name);
     for (uint32_t i = 0; i < q->rank; i++)
         if (!plan->known[q->axes[i]])
-            return rt_fail(plan->c, GNN_BAD_MANIFEST, "map %.60s: the size of %.60s is not known before it",
-                           q->name, plan->p->spaces[q->axes[i]].name);
+            return rt_fail(plan->c, GNN_BAD_MANIFEST,
+                           "map %.60s: the size of %.60s is not known before it", q->name,
+                           plan->p->spaces[q->axes[i]].name);
     if (!rt_plan_domain(plan, param, &domain))
-        return rt_fail(plan->c, GNN_TOO_LARGE, "map %.60s: the product of its axes overflows", q->name);
+        return rt_fail(plan->c, GNN_TOO_LARGE, "map %.60s: the product of its axes overflows",
+                       q->name);
     if (plan->p->made.index_bits == 32 && domain > INT32_MAX)
         return rt_fail(plan->c, GNN_TOO_LARGE,
-                       "map %.60s: %lld entries do not fit 32-bit indices: compile with --index=64", q->name,
-                       (long long)domain);
+                       "map %.60s: %lld entries do not fit 32-bit indices: compile with --index=64",
+                       q->name, (long long)domain);
     if (prefix && domain > codomain)
         return rt_fail(plan->c, GNN_PRECONDITION,
                        "prefix map %.60s: its %lld entries do not fit into %.60s (%lld)", q->name,
                        (long long)domain, plan->p->spaces[q->into].name, (long long)codomain);
     if (!m->domain) m->domain = domain;   // left to the sizes
     if (!prefix && domain && !m->index && !m->offsets)
-        return rt_fail(plan->c, GNN_MISSING, "map %.60s: neither index nor offsets are given", q->name);
+        return rt_fail(plan->c, GNN_MISSING, "map %.60s: neither index nor offsets are given",
+                       q->name);
     if (!prefix && m->domain != domain)
-        return rt_fail(plan->c, GNN_SIZE_MISMATCH, "map %.60s has %lld entries, but its axes have %lld",
-                       q->name, (long long)m->domain, (long long)domain);
+        return rt_fail(plan->c, GNN_SIZE_MISMATCH,
+                       "map %.60s has %lld entries, but its axes have %lld", q->name,
+                       (long long)m->domain, (long long)domain);
     if (!prefix && m->codomain >= 0 && m->codomain != codomain)
-        return rt_fail(plan->c, GNN_SIZE_MISMATCH, "map %.60s goes into %lld elements, but %.60s is %lld",
-                       q->name, (long long)m->codomain, plan->p->spaces[q->into].name, (long long)codomain);
+        return rt_fail(plan->c, GNN_SIZE_MISMATCH,
+                       "map %.60s goes into %lld elements, but %.60s is %lld", q->name,
+                       (long long)m->codomain, plan->p->spaces[q->into].name, (long long)codomain);
     return GNN_OK;
 }
 
@@ -156,11 +167,13 @@ static gnn_status check_sorted_by(gnn_plan *plan, uint32_t param) {
     if (!s) s = rt_plan_map(plan, (uint32_t)q->sorted_by, &maps[1]);
     if (!s) s = rt_structures_meet(maps, 2, plan->making.stream, &on_device);
     if (s) return s;
-    const rt_map_view m = rt_structure_view(maps[0], on_device), by = rt_structure_view(maps[1], on_device);
+    const rt_map_view m = rt_structure_view(maps[0], on_device),
+                      by = rt_structure_view(maps[1], on_device);
     const char *by_name = plan->p->params[q->sorted_by].name;
     if (m.values.count != by.values.count)
         return rt_fail(plan->c, GNN_BAD_MANIFEST,
-                       "map %.60s is declared sorted(%.60s), which has another domain", q->name, by_name);
+                       "map %.60s is declared sorted(%.60s), which has another domain", q->name,
+                       by_name);
     const rt_checked checked = describe(plan, param, m);
     if (!on_device) return rt_check_sorted_by(plan->c, &checked, by_name, &by);
     s = rt_gpu_begin(&g, plan->c, plan->making.stream, m.values.wide);
@@ -176,7 +189,8 @@ gnn_status rt_plan_maps(gnn_plan *plan) {
         if (!s && !(p->params[i].facts & RT_PREFIX)) s = make_map(plan, i);
     }
     for (uint32_t i = 0; i < p->nparams && !s; i++)
-        if (p->params[i].role == GNN_PARAM_MAP && p->params[i].sorted_by >= 0 && !(plan->flags & GNN_TRUSTED))
+        if (p->params[i].role == GNN_PARAM_MAP && p->params[i].sorted_by >= 0 &&
+            !(plan->flags & GNN_TRUSTED))
             s = check_sorted_by(plan, i);
     return s;
 }

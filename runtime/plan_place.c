@@ -1,16 +1,18 @@
-// Where the temps of a version lie in its workspace. Temps that are not needed at the same time share memory:
-// one is needed from the first step that touches it to the last. A launch that is early may run beside those
-// before it, down to the last that is not; one that waits neither first nor to write may touch its temps so soon.
+// Where the temps of a version lie in its workspace. Temps that are not needed at the same time
+// share memory: one is needed from the first step that touches it to the last. A launch that is
+// early may run beside those before it, down to the last that is not; one that waits neither first
+// nor to write may touch its temps so soon.
 #include "launch_plan.h"
 
 #include <stdlib.h>
 
 typedef struct {
-    uint32_t temp, first, from, last;   // steps; first: that touches it; from: when its memory must be nobody else's
+    // steps; first: that touches it; from: when its memory must be nobody else's
+    uint32_t temp, first, from, last;
     int64_t bytes, at;
 } place;
 
-// ---- When -----------------------------------------------------------------------------------------------
+// ---- When ---------------------------------------------------------------------------------------
 // What is touched in a loop is needed in all its rounds.
 static void step_span(const rt_version *v, uint32_t i, uint32_t *from, uint32_t *last) {
     *from = *last = i;
@@ -31,7 +33,8 @@ static uint32_t chain_head(const rt_version *v, uint32_t i) {
 static void touch(const rt_version *v, uint32_t i, place *p) {
     uint32_t from, last;
     if (p->first == UINT32_MAX) p->first = i;
-    bool waits = !v->steps[i].early || v->steps[i].waits_first || (v->steps[i].waits_to_write && p->first == i);
+    bool waits = !v->steps[i].early || v->steps[i].waits_first ||
+                 (v->steps[i].waits_to_write && p->first == i);
     step_span(v, i, &from, &last);
     if (from == i && !waits) from = chain_head(v, i);
     if (from < p->from) p->from = from;
@@ -40,7 +43,7 @@ static void touch(const rt_version *v, uint32_t i, place *p) {
 
 static bool apart(const place *a, const place *b) { return a->last < b->from || b->last < a->from; }
 
-// ---- How much --------------------------------------------------------------------------------------------
+// ---- How much -----------------------------------------------------------------------------------
 static gnn_status room(gnn_plan *plan, uint32_t temp, int64_t *bytes) {
     const rt_temp *t = &plan->p->temps[temp];
     int64_t length;
@@ -50,8 +53,8 @@ static gnn_status room(gnn_plan *plan, uint32_t temp, int64_t *bytes) {
         return rt_fail(plan->c, GNN_BAD_MANIFEST, "temp %.60s: its length is %lld", t->name,
                        (long long)length);
     if (!rt_mul(length, (int64_t)t->bytes, bytes) || !rt_add(*bytes, 255, bytes))
-        return rt_fail(plan->c, GNN_TOO_LARGE, "temp %.60s: %lld elements overflow the workspace", t->name,
-                       (long long)length);
+        return rt_fail(plan->c, GNN_TOO_LARGE, "temp %.60s: %lld elements overflow the workspace",
+                       t->name, (long long)length);
     *bytes &= ~INT64_C(255);
     return GNN_OK;
 }
@@ -63,7 +66,8 @@ static gnn_status list(gnn_plan *plan, const rt_version *v, place *places, uint3
         place p = {.temp = t, .first = UINT32_MAX, .from = UINT32_MAX};
         for (uint32_t i = 0; i < v->nsteps; i++)
             for (uint32_t k = 0; k < v->steps[i].nargs; k++)
-                if (v->steps[i].args[k].kind == RT_ARG_TEMP && v->steps[i].args[k].index == t) touch(v, i, &p);
+                if (v->steps[i].args[k].kind == RT_ARG_TEMP && v->steps[i].args[k].index == t)
+                    touch(v, i, &p);
         if (p.from == UINT32_MAX) continue;
         s = room(plan, t, &p.bytes);
         places[(*n)++] = p;
@@ -71,7 +75,7 @@ static gnn_status list(gnn_plan *plan, const rt_version *v, place *places, uint3
     return s;
 }
 
-// ---- Where -----------------------------------------------------------------------------------------------
+// ---- Where --------------------------------------------------------------------------------------
 // The lowest place beside those that have one and are needed at the same time.
 static bool place_one(const place *placed, uint32_t n, place *p) {
     bool moved = true;

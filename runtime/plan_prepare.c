@@ -1,9 +1,10 @@
-// Builds what is wanted of what a program lists as prepared, in its order, or takes it from the cache.
+// Builds what is wanted of what a program lists as prepared, in its order, or takes it from the
+// cache.
 #include "gpu.h"
 
 #include <string.h>
 
-// ---- Wants -----------------------------------------------------------------------------------------------
+// ---- Wants --------------------------------------------------------------------------------------
 void rt_plan_want(gnn_plan *plan, const rt_expr *e) {
     for (uint32_t i = 0; i < e->count; i++)
         if (e->tokens[i].kind == RT_SPACE) plan->making.wants_space[e->tokens[i].a] = true;
@@ -39,7 +40,7 @@ void rt_plan_close(gnn_plan *plan) {
     }
 }
 
-// ---- Building --------------------------------------------------------------------------------------------
+// ---- Building -----------------------------------------------------------------------------------
 enum { LONGEST_KEY = 65536 };   // words; a manifest can nest recipes so that their keys double
 
 typedef struct {
@@ -73,37 +74,48 @@ static bool orders(const rt_map_ref *ref, const gnn_plan *plan) {
 // What a map is to lead to so many of: places of those, where it says places.
 static int64_t size_into(const gnn_plan *plan, const rt_map_ref *ref, uint32_t into) {
     const rt_prepared *q = ref->prepared ? &plan->p->prepared[ref->index] : NULL;
-    if (q && q->builder == RT_COMPOSE && q->args[1].prepared) q = &plan->p->prepared[q->args[1].index];
+    if (q && q->builder == RT_COMPOSE && q->args[1].prepared)
+        q = &plan->p->prepared[q->args[1].index];
     const int64_t n = plan->sizes[into];
-    return q && q->builder == RT_WINDOW_PLACES && q->extent ? rt_window_limit(n, q->extent) * q->extent : n;
+    return q && q->builder == RT_WINDOW_PLACES && q->extent
+               ? rt_window_limit(n, q->extent) * q->extent
+               : n;
 }
 
 static gnn_status check_fit(gnn_plan *plan, const recipe *r) {
     const rt_prepared *q = r->q;
     const rt_map_view *m = r->views;
-    const uint32_t alike = q->builder == RT_COMPOSE || rt_parts(q->builder) || rt_row_ends(q->builder) ? 1 : q->nargs;   // maps from the domain
+    // maps from the domain
+    const uint32_t alike =
+        q->builder == RT_COMPOSE || rt_parts(q->builder) || rt_row_ends(q->builder) ? 1 : q->nargs;
     if (!plan->known[q->domain] || (!rt_counts(q->builder) && !plan->known[q->into]))
         return misfit(plan, r, "its sizes are not known before it");
     for (uint32_t i = 0; i < alike; i++)
         if (m[i].values.count != plan->sizes[q->domain])
             return misfit(plan, r, "its maps have another domain");
-    bool of_values = q->builder == RT_OFFSETS || q->builder == RT_DEGREES || q->builder == RT_DEGREES_FROM ||
-                     q->builder == RT_TILE_BEGINS || q->builder == RT_TILE_VALUES || rt_parts(q->builder) || rt_row_ends(q->builder) ||
-                     rt_windows(q->builder);
+    bool of_values = q->builder == RT_OFFSETS || q->builder == RT_DEGREES ||
+                     q->builder == RT_DEGREES_FROM || q->builder == RT_TILE_BEGINS ||
+                     q->builder == RT_TILE_VALUES || rt_parts(q->builder) ||
+                     rt_row_ends(q->builder) || rt_windows(q->builder);
     if (of_values && m[0].codomain != size_into(plan, &q->args[0], q->into))
         return misfit(plan, r, "its map goes into another space");
     bool of_slots = q->builder == RT_WINDOW_BEGINS || q->builder == RT_WINDOW_COLUMNS ||
                     q->builder == RT_WINDOW_ENTRIES || q->builder == RT_WINDOW_MASKS;
-    if (of_slots && !(q->args[1].prepared && plan->p->prepared[q->args[1].index].builder == RT_WINDOW_SLOTS))
+    if (of_slots &&
+        !(q->args[1].prepared && plan->p->prepared[q->args[1].index].builder == RT_WINDOW_SLOTS))
         return misfit(plan, r, "its second map says no slots of windows");
-    if (of_slots && rt_blocks(q->builder) && (plan->p->prepared[q->args[1].index].extent != q->extent || plan->p->prepared[q->args[1].index].slots != q->slots))
+    if (of_slots && rt_blocks(q->builder) &&
+        (plan->p->prepared[q->args[1].index].extent != q->extent ||
+         plan->p->prepared[q->args[1].index].slots != q->slots))
         return misfit(plan, r, "its slots are those of other windows");
-    if (q->builder == RT_WINDOW_STARTS && !(q->args[0].prepared && plan->p->prepared[q->args[0].index].builder == RT_WINDOW_PLACES))
+    if (q->builder == RT_WINDOW_STARTS &&
+        !(q->args[0].prepared && plan->p->prepared[q->args[0].index].builder == RT_WINDOW_PLACES))
         return misfit(plan, r, "its map says no places in windows");
-    if ((rt_parts(q->builder) || rt_row_ends(q->builder)) && q->nargs > 1 && (!orders(&q->args[1], plan) || m[1].values.count != m[0].codomain))
+    if ((rt_parts(q->builder) || rt_row_ends(q->builder)) && q->nargs > 1 &&
+        (!orders(&q->args[1], plan) || m[1].values.count != m[0].codomain))
         return misfit(plan, r, "its second map is no order of its rows");
-    if (q->builder == RT_COMPOSE &&
-        (m[0].codomain != m[1].values.count || m[1].codomain != size_into(plan, &q->args[1], q->into)))
+    if (q->builder == RT_COMPOSE && (m[0].codomain != m[1].values.count ||
+                                     m[1].codomain != size_into(plan, &q->args[1], q->into)))
         return misfit(plan, r, "its maps do not compose");
     return GNN_OK;
 }
@@ -131,9 +143,10 @@ static gnn_status make_key(gnn_plan *plan, const recipe *r, int64_t **key, uint3
     return GNN_OK;
 }
 
-// As a map they go into the sizes that occur, so that sorting by them takes no more. Those below `least` are not
-// told apart.
-static gnn_status build_degrees(gnn_context *c, const rt_map_view *m, int64_t least, bool wide, rt_structure *s) {
+// As a map they go into the sizes that occur, so that sorting by them takes no more. Those below
+// `least` are not told apart.
+static gnn_status build_degrees(gnn_context *c, const rt_map_view *m, int64_t least, bool wide,
+                                rt_structure *s) {
     gnn_status status = rt_build_degrees(c, m, wide, &s->host);
     for (int64_t v = 0; v < m->codomain && !status; v++)
         if (rt_get(&s->host, v) >= s->codomain) s->codomain = rt_get(&s->host, v) + 1;
@@ -159,22 +172,29 @@ static gnn_status build_here(gnn_plan *plan, const recipe *r, rt_structure *s) {
     case RT_TILES: return rt_build_tiles(c, &m[0], r->q->extent, wide, &s->host, &s->codomain);
     case RT_TILE_BEGINS: return rt_build_tile_begins(c, &m[0], r->q->extent, wide, &s->host);
     case RT_TILE_VALUES: return rt_build_tile_values(c, &m[0], r->q->extent, wide, &s->host);
-    case RT_ROW_BEGINS: return rt_build_parts(c, RT_PART_BEGINS, &m[0], &m[1], INT64_MAX, wide, &s->host);
-    case RT_ROW_ENDS: return rt_build_parts(c, RT_PART_ENDS, &m[0], &m[1], INT64_MAX, wide, &s->host);
+    case RT_ROW_BEGINS:
+        return rt_build_parts(c, RT_PART_BEGINS, &m[0], &m[1], INT64_MAX, wide, &s->host);
+    case RT_ROW_ENDS:
+        return rt_build_parts(c, RT_PART_ENDS, &m[0], &m[1], INT64_MAX, wide, &s->host);
     case RT_PART_ROWS:
     case RT_PART_BEGINS:
     case RT_PART_ENDS:
     case RT_PART_HEADS:
-        return rt_build_parts(c, r->q->builder, &m[0], r->q->nargs > 1 ? &m[1] : NULL, r->q->extent, wide, &s->host);
+        return rt_build_parts(c, r->q->builder, &m[0], r->q->nargs > 1 ? &m[1] : NULL, r->q->extent,
+                              wide, &s->host);
     case RT_WINDOW_PLACES:
         return rt_build_window_places(c, &m[0], &m[1], r->q->extent, wide, &s->host, &s->codomain);
     case RT_WINDOW_STARTS: return rt_build_window_starts(c, &m[0], r->q->extent, wide, &s->host);
     case RT_WINDOW_SLOTS:
-        return rt_build_window_slots(c, &m[0], &m[1], r->q->extent, block, wide, &s->host, &s->codomain);
-    case RT_WINDOW_BEGINS: return rt_build_window_begins(c, &m[0], &m[1], r->q->extent, block, wide, &s->host);
+        return rt_build_window_slots(c, &m[0], &m[1], r->q->extent, block, wide, &s->host,
+                                     &s->codomain);
+    case RT_WINDOW_BEGINS:
+        return rt_build_window_begins(c, &m[0], &m[1], r->q->extent, block, wide, &s->host);
     case RT_WINDOW_COLUMNS: return rt_build_window_columns(c, &m[0], &m[1], wide, &s->host);
-    case RT_WINDOW_MASKS: return rt_build_window_masks(c, &m[0], &m[1], r->q->extent, block, wide, &s->host);
-    case RT_WINDOW_ENTRIES: return rt_build_window_entries(c, &m[0], &m[1], r->q->extent, block, wide, &s->host);
+    case RT_WINDOW_MASKS:
+        return rt_build_window_masks(c, &m[0], &m[1], r->q->extent, block, wide, &s->host);
+    case RT_WINDOW_ENTRIES:
+        return rt_build_window_entries(c, &m[0], &m[1], r->q->extent, block, wide, &s->host);
     case RT_CLASSES: return rt_build_classes(c, m, r->q->nargs, wide, &s->host, &s->codomain);
     case RT_BUILDER_COUNT: break;
     }
@@ -182,9 +202,9 @@ static gnn_status build_here(gnn_plan *plan, const recipe *r, rt_structure *s) {
 }
 
 static gnn_status build(gnn_plan *plan, const recipe *r, rt_structure *s) {
-    s->codomain = r->q->builder == RT_COMPOSE     ? r->views[1].codomain
-                  : rt_orders(r->q->builder) ? r->views[0].values.count
-                                             : 0;
+    s->codomain = r->q->builder == RT_COMPOSE ? r->views[1].codomain
+                  : rt_orders(r->q->builder)  ? r->views[0].values.count
+                                              : 0;
     if (r->on_device) return rt_gpu_prepare(plan, r->q, r->views, s);
     gnn_status status = build_here(plan, r, s);
     return status ? status : rt_structure_upload(s, plan->making.stream);
@@ -219,7 +239,8 @@ gnn_status rt_plan_slots(gnn_plan *plan, uint32_t rows, uint32_t columns, int64_
                          rt_structure **out) {
     rt_map_ref args[] = {{.index = rows}, {.index = columns}};
     const rt_param *m = &plan->p->params[rows];
-    const rt_prepared q = {"density", RT_WINDOW_SLOTS, 2, args, extent, 0, m->axes[0], (uint32_t)m->into};
+    const rt_prepared q = {"density",  RT_WINDOW_SLOTS,  2, args, extent, 0,
+                           m->axes[0], (uint32_t)m->into};
     return prepare(plan, &q, out);
 }
 

@@ -1,8 +1,8 @@
-// The steps of the versions a plan keeps: how large their launches are, and slots in which only what the
-// arguments decide is left open.
+// The steps of the versions a plan keeps: how large their launches are, and slots in which only
+// what the arguments decide is left open.
 #include "launch_plan.h"
 
-// ---- Slots -----------------------------------------------------------------------------------------------
+// ---- Slots --------------------------------------------------------------------------------------
 static int64_t map_stride(const gnn_plan *plan, uint32_t param, uint32_t axis) {
     gnn_tensor packed;   // row-major
     gnn_plan_shape(plan, param, &packed);
@@ -38,7 +38,8 @@ static gnn_status fill_slot(gnn_plan *plan, const rt_arg *a, uint64_t *slot) {
     return s;
 }
 
-static gnn_status ready_slots(gnn_plan *plan, const rt_step *step, const int64_t *temps, rt_ready_step *out) {
+static gnn_status ready_slots(gnn_plan *plan, const rt_step *step, const int64_t *temps,
+                              rt_ready_step *out) {
     rt_heap *h = &plan->heap;
     out->slots = rt_heap_alloc(h, step->nargs, sizeof *out->slots);
     out->params = rt_heap_alloc(h, step->nargs, sizeof *out->params);
@@ -56,14 +57,15 @@ static gnn_status ready_slots(gnn_plan *plan, const rt_step *step, const int64_t
     return s;
 }
 
-// ---- Steps -----------------------------------------------------------------------------------------------
+// ---- Steps --------------------------------------------------------------------------------------
 static gnn_status check_launch(gnn_plan *plan, const rt_ready_step *r) {
     if (r->count > INT32_MAX)
         return rt_fail(plan->c, GNN_TOO_LARGE,
-                       "kernel %.60s: a grid of %lld blocks is larger than 2147483647", r->kernel->name,
-                       (long long)r->count);
+                       "kernel %.60s: a grid of %lld blocks is larger than 2147483647",
+                       r->kernel->name, (long long)r->count);
     int64_t most = 0;
-    gnn_status s = r->kernel->unfit ? rt_device_number(plan->c, RT_DEVICE_SHARED_BYTES, &most) : GNN_OK;
+    gnn_status s = r->kernel->unfit ? rt_device_number(plan->c, RT_DEVICE_SHARED_BYTES, &most)
+                                    : GNN_OK;
     if (s || !r->kernel->unfit) return s;
     return rt_fail(plan->c, GNN_BAD_CODE,
                    "kernel %.60s: %u bytes of shared memory, but a block of the device has %lld",
@@ -84,8 +86,8 @@ static gnn_status ready_step(gnn_plan *plan, const rt_version *v, uint32_t i, co
     gnn_status s = rt_plan_eval(plan, &step->count, &out->count);
     if (s) return s;
     if (out->count < 0)
-        return rt_fail(plan->c, GNN_BAD_MANIFEST, "version %.60s: steps[%u]: its count is %lld", v->name, i,
-                       (long long)out->count);
+        return rt_fail(plan->c, GNN_BAD_MANIFEST, "version %.60s: steps[%u]: its count is %lld",
+                       v->name, i, (long long)out->count);
     if (step->kind == RT_LOOP) return GNN_OK;
     out->kernel = &plan->p->kernels[step->kernel];
     s = check_launch(plan, out);

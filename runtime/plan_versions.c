@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-// ---- When the plan is made -------------------------------------------------------------------------------
-static bool waits(const gnn_plan *plan, const rt_guard *g) {   // for the arguments; arrays of maps are there
+// ---- When the plan is made ----------------------------------------------------------------------
+// for the arguments; arrays of maps are there
+static bool waits(const gnn_plan *plan, const rt_guard *g) {
     return g->kind != RT_GUARD_HOLDS && rt_is_tensor(&plan->p->params[g->param]);
 }
 
@@ -26,38 +27,42 @@ static bool array_fits(const rt_guard *g, const gnn_tensor *t) {
         return t->shape[g->axis] <= 1 || rt_tensor_stride(t, g->axis) % g->value == 0;
     case RT_GUARD_PITCH: return t->shape[g->axis] <= 1 || rt_tensor_stride(t, g->axis) == g->value;
     case RT_GUARD_REACH:
-        return rt_tensor_extent(t, &bytes) && bytes / gnn_dtype_bytes(t->dtype) <= (uint64_t)g->value;
+        return rt_tensor_extent(t, &bytes) &&
+               bytes / gnn_dtype_bytes(t->dtype) <= (uint64_t)g->value;
     }
     return false;
 }
 
-static gnn_status misfit(const gnn_plan *plan, const rt_version *v, const rt_guard *g, const char *values) {
+static gnn_status misfit(const gnn_plan *plan, const rt_version *v, const rt_guard *g,
+                         const char *values) {
     gnn_context *c = plan->c;
     const char *array = plan->p->params[g->param].name;
     switch (g->kind) {
     case RT_GUARD_HOLDS:
-        return rt_fail(c, GNN_NO_VERSION, "version %.60s: `%.120s` does not hold%s", v->name, g->text,
-                       values);
+        return rt_fail(c, GNN_NO_VERSION, "version %.60s: `%.120s` does not hold%s", v->name,
+                       g->text, values);
     case RT_GUARD_ALIGNED:
-        return rt_fail(c, GNN_NO_VERSION, "version %.60s: %.60s is not aligned to %lld bytes", v->name, array,
-                       (long long)g->value);
+        return rt_fail(c, GNN_NO_VERSION, "version %.60s: %.60s is not aligned to %lld bytes",
+                       v->name, array, (long long)g->value);
     case RT_GUARD_STRIDE:
         return rt_fail(c, GNN_NO_VERSION,
-                       "version %.60s: the stride of axis %u of %.60s is no multiple of %lld", v->name,
-                       g->axis, array, (long long)g->value);
-    case RT_GUARD_PITCH:
-        return rt_fail(c, GNN_NO_VERSION, "version %.60s: the stride of axis %u of %.60s is not %lld",
+                       "version %.60s: the stride of axis %u of %.60s is no multiple of %lld",
                        v->name, g->axis, array, (long long)g->value);
+    case RT_GUARD_PITCH:
+        return rt_fail(c, GNN_NO_VERSION,
+                       "version %.60s: the stride of axis %u of %.60s is not %lld", v->name,
+                       g->axis, array, (long long)g->value);
     case RT_GUARD_REACH:
         return rt_fail(c, GNN_NO_VERSION,
-                       "version %.60s: an element of %.60s lies %lld or more from its first", v->name, array,
-                       (long long)g->value);
+                       "version %.60s: an element of %.60s lies %lld or more from its first",
+                       v->name, array, (long long)g->value);
     }
     return GNN_NO_VERSION;
 }
 
 // The first guard that is known to fail, or NULL; named: whether it pays does not matter.
-static gnn_status find_failing(gnn_plan *plan, const rt_version *v, bool named, const rt_guard **out) {
+static gnn_status find_failing(gnn_plan *plan, const rt_version *v, bool named,
+                               const rt_guard **out) {
     *out = NULL;
     for (uint32_t i = 0; i < v->nguards; i++)
         if (!named || !v->guards[i].pays) rt_plan_want(plan, &v->guards[i].holds);
@@ -123,13 +128,16 @@ gnn_status rt_plan_versions(gnn_plan *plan, const char *name) {
         if (s) return s;
         if (!failing && keep(plan, &p->versions[i])) return rt_plan_prepare(plan);
     }
-    return rt_fail(plan->c, GNN_BAD_ARGUMENT, "%.60s has no version `%.60s`", p->name, name ? name : "");
+    return rt_fail(plan->c, GNN_BAD_ARGUMENT, "%.60s has no version `%.60s`", p->name,
+                   name ? name : "");
 }
 
-// ---- At a launch -----------------------------------------------------------------------------------------
-static const rt_guard *find_waiting(const gnn_plan *plan, const rt_version *v, const gnn_arg *args) {
+// ---- At a launch --------------------------------------------------------------------------------
+static const rt_guard *find_waiting(const gnn_plan *plan, const rt_version *v,
+                                    const gnn_arg *args) {
     for (uint32_t i = 0; i < v->nguards; i++)
-        if (waits(plan, &v->guards[i]) && !array_fits(&v->guards[i], args[v->guards[i].param].tensor))
+        if (waits(plan, &v->guards[i]) &&
+            !array_fits(&v->guards[i], args[v->guards[i].param].tensor))
             return &v->guards[i];
     return NULL;
 }
@@ -144,7 +152,8 @@ const rt_ready *rt_plan_choose(const gnn_plan *plan, const gnn_arg *args) {
     return NULL;
 }
 
-static gnn_status find_taken(gnn_plan *plan, const gnn_arg *args, size_t nargs, const rt_ready **out) {
+static gnn_status find_taken(gnn_plan *plan, const gnn_arg *args, size_t nargs,
+                             const rt_ready **out) {
     gnn_status s = gnn_check(plan, args, nargs);
     if (s) return s;
     *out = rt_plan_choose(plan, args);
@@ -160,7 +169,8 @@ gnn_status gnn_plan_version(gnn_plan *plan, const gnn_arg *args, size_t nargs, c
     return s;
 }
 
-gnn_status gnn_plan_workspace_for(gnn_plan *plan, const gnn_arg *args, size_t nargs, size_t *bytes) {
+gnn_status gnn_plan_workspace_for(gnn_plan *plan, const gnn_arg *args, size_t nargs,
+                                  size_t *bytes) {
     if (!rt_begin(RT_OF(plan), __func__, bytes)) return GNN_BAD_ARGUMENT;
     *bytes = 0;
     const rt_ready *r;

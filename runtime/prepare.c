@@ -1,5 +1,6 @@
-// What is built once per graph from maps, on the host: offsets, orders, degrees, tiles, compositions,
-// classes. Values are none (-1) or below the codomain; none are kept out of offsets and come last in orders.
+// What is built once per graph from maps, on the host: offsets, orders, degrees, tiles,
+// compositions, classes. Values are none (-1) or below the codomain; none are kept out of offsets
+// and come last in orders.
 #include "prepare.h"
 
 #include <string.h>
@@ -17,7 +18,8 @@ static gnn_status zeroed(gnn_context *c, int64_t count, bool wide, rt_ints *out)
 
 gnn_status rt_count_offsets(gnn_context *c, int64_t codomain, int64_t *out) {
     if (rt_add(codomain, 1, out)) return GNN_OK;
-    return rt_fail(c, GNN_TOO_LARGE, "a map into %lld elements has no offsets", (long long)codomain);
+    return rt_fail(c, GNN_TOO_LARGE, "a map into %lld elements has no offsets",
+                   (long long)codomain);
 }
 
 static gnn_status offsets_of(gnn_context *c, const rt_map_view *m, bool wide, rt_ints *out) {
@@ -29,7 +31,8 @@ static gnn_status offsets_of(gnn_context *c, const rt_map_view *m, bool wide, rt
         int64_t v = rt_get(&m->values, e);
         if (v >= 0) rt_set(out, v + 1, rt_get(out, v + 1) + 1);
     }
-    for (int64_t v = 0; v < m->codomain; v++) rt_set(out, v + 1, rt_get(out, v + 1) + rt_get(out, v));
+    for (int64_t v = 0; v < m->codomain; v++)
+        rt_set(out, v + 1, rt_get(out, v + 1) + rt_get(out, v));
     return GNN_OK;
 }
 
@@ -43,9 +46,10 @@ static void turn_round(const rt_ints *offsets) {
     for (int64_t v = 0; v < classes; v++) rt_set(offsets, v, entries - rt_get(offsets, v + 1));
 }
 
-// One round of a radix sort: positions, in the order given (NULL: as they stand), sorted by value, stable.
-static gnn_status sort_by(gnn_context *c, const rt_map_view *m, const rt_ints *given, bool largest, bool wide,
-                          rt_ints *out) {
+// One round of a radix sort: positions, in the order given (NULL: as they stand), sorted by value,
+// stable.
+static gnn_status sort_by(gnn_context *c, const rt_map_view *m, const rt_ints *given, bool largest,
+                          bool wide, rt_ints *out) {
     rt_ints next;
     gnn_status s = offsets_of(c, m, wide, &next);
     if (s) return s;
@@ -84,8 +88,8 @@ gnn_status rt_build_degrees(gnn_context *c, const rt_map_view *m, bool wide, rt_
 }
 
 // A class begins a tile of its own; there are at most as many tiles as entries.
-gnn_status rt_build_tiles(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide, rt_ints *out,
-                          int64_t *tiles) {
+gnn_status rt_build_tiles(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide,
+                          rt_ints *out, int64_t *tiles) {
     rt_ints offsets;
     *tiles = 0;
     gnn_status s = offsets_of(c, m, wide, &offsets);
@@ -126,7 +130,8 @@ gnn_status rt_build_tile_values(gnn_context *c, const rt_map_view *m, int64_t ex
     rt_ints offsets;
     int64_t most = 0;
     if (m->codomain && !rt_add(m->values.count / extent, m->codomain, &most))
-        return rt_fail(c, GNN_TOO_LARGE, "%lld entries have too many tiles", (long long)m->values.count);
+        return rt_fail(c, GNN_TOO_LARGE, "%lld entries have too many tiles",
+                       (long long)m->values.count);
     gnn_status s = offsets_of(c, m, wide, &offsets);
     if (s) return s;
     s = rt_ints_new(c, most, wide, out);
@@ -160,7 +165,8 @@ static bool same_tuple(const rt_map_view *maps, uint32_t n, int64_t e, int64_t f
     return true;
 }
 
-static int64_t number_classes(const rt_map_view *maps, uint32_t n, const rt_ints *order, rt_ints *out) {
+static int64_t number_classes(const rt_map_view *maps, uint32_t n, const rt_ints *order,
+                              rt_ints *out) {
     int64_t classes = 0, before = -1;
     for (int64_t i = 0; i < order->count; i++) {
         int64_t e = rt_get(order, i);
@@ -176,8 +182,8 @@ static int64_t number_classes(const rt_map_view *maps, uint32_t n, const rt_ints
 }
 
 // Sorted by the last map first: a stable sort by each brings the tuples into lexicographic order.
-gnn_status rt_build_classes(gnn_context *c, const rt_map_view *maps, uint32_t n, bool wide, rt_ints *out,
-                            int64_t *classes) {
+gnn_status rt_build_classes(gnn_context *c, const rt_map_view *maps, uint32_t n, bool wide,
+                            rt_ints *out, int64_t *classes) {
     rt_ints order = {0};
     gnn_status s = GNN_OK;
     for (uint32_t i = n; i-- && !s;) {

@@ -5,7 +5,7 @@
 #include "builders.h"
 #include "size_expr.h"
 
-// ---- prepare.c: arrays of indices and what is built from them --------------------------------------------
+// ---- prepare.c: arrays of indices and what is built from them -----------------------------------
 typedef struct {
     void *data;
     int64_t count;
@@ -30,56 +30,63 @@ gnn_status rt_build_offsets(gnn_context *c, const rt_map_view *m, bool wide, rt_
 gnn_status rt_build_order(gnn_context *c, const rt_map_view *m, bool wide, rt_ints *out);
 gnn_status rt_build_order_desc(gnn_context *c, const rt_map_view *m, bool wide, rt_ints *out);
 gnn_status rt_build_degrees(gnn_context *c, const rt_map_view *m, bool wide, rt_ints *out);
-gnn_status rt_build_tiles(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide, rt_ints *out,
-                          int64_t *tiles);
+gnn_status rt_build_tiles(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide,
+                          rt_ints *out, int64_t *tiles);
 gnn_status rt_build_tile_begins(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide,
                                 rt_ints *out);
 gnn_status rt_build_tile_values(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide,
                                 rt_ints *out);
 // Parts of rows (parts.c); order: of the rows, or NULL.
-gnn_status rt_build_parts(gnn_context *c, rt_builder what, const rt_map_view *m, const rt_map_view *order,
-                          int64_t extent, bool wide, rt_ints *out);
-// Places of rows in windows (window_places.c), of which there are rt_window_limit; where each window begins,
-// as rows.
+gnn_status rt_build_parts(gnn_context *c, rt_builder what, const rt_map_view *m,
+                          const rt_map_view *order, int64_t extent, bool wide, rt_ints *out);
+// Places of rows in windows (window_places.c), of which there are rt_window_limit; where each
+// window begins, as rows.
 int64_t rt_window_limit(int64_t rows, int64_t extent);
-gnn_status rt_place_rows(gnn_context *c, const rt_ints *least, const rt_ints *most, int64_t extent, bool wide,
-                         rt_ints *out, int64_t *places);
-gnn_status rt_build_window_places(gnn_context *c, const rt_map_view *m, const rt_map_view *s, int64_t extent,
-                                  bool wide, rt_ints *out, int64_t *places);
-gnn_status rt_build_window_starts(gnn_context *c, const rt_map_view *places, int64_t extent, bool wide,
-                                  rt_ints *out);
+gnn_status rt_place_rows(gnn_context *c, const rt_ints *least, const rt_ints *most, int64_t extent,
+                         bool wide, rt_ints *out, int64_t *places);
+gnn_status rt_build_window_places(gnn_context *c, const rt_map_view *m, const rt_map_view *s,
+                                  int64_t extent, bool wide, rt_ints *out, int64_t *places);
+gnn_status rt_build_window_starts(gnn_context *c, const rt_map_view *places, int64_t extent,
+                                  bool wide, rt_ints *out);
 // Windows of rows (windows.c); slots: as rt_build_window_slots gives them.
-gnn_status rt_build_window_slots(gnn_context *c, const rt_map_view *m, const rt_map_view *s, int64_t extent,
-                                 int64_t block, bool wide, rt_ints *out, int64_t *count);
+gnn_status rt_build_window_slots(gnn_context *c, const rt_map_view *m, const rt_map_view *s,
+                                 int64_t extent, int64_t block, bool wide, rt_ints *out,
+                                 int64_t *count);
 gnn_status rt_build_window_begins(gnn_context *c, const rt_map_view *m, const rt_map_view *slots,
                                   int64_t extent, int64_t block, bool wide, rt_ints *out);
-gnn_status rt_build_window_columns(gnn_context *c, const rt_map_view *s, const rt_map_view *slots, bool wide,
-                                   rt_ints *out);
+gnn_status rt_build_window_columns(gnn_context *c, const rt_map_view *s, const rt_map_view *slots,
+                                   bool wide, rt_ints *out);
+// of all blocks
 gnn_status rt_count_window_rows(gnn_context *c, int64_t slots, int64_t extent, int64_t block,
-                                int64_t *out);   // of all blocks
+                                int64_t *out);
 gnn_status rt_build_window_masks(gnn_context *c, const rt_map_view *m, const rt_map_view *slots,
                                  int64_t extent, int64_t block, bool wide, rt_ints *out);
 gnn_status rt_build_window_entries(gnn_context *c, const rt_map_view *m, const rt_map_view *slots,
                                    int64_t extent, int64_t block, bool wide, rt_ints *out);
 gnn_status rt_count_cells(gnn_context *c, int64_t n, int64_t extent,
-                          int64_t *out);                              // so many times so many, in windows
+                          // so many times so many, in windows
+                          int64_t *out);
 int64_t rt_density(int64_t entries, int64_t slots, int64_t extent);   // of 1000 cells
 gnn_status rt_build_compose(gnn_context *c, const rt_map_view *m, const rt_map_view *n, bool wide,
                             rt_ints *out);
-gnn_status rt_build_classes(gnn_context *c, const rt_map_view *maps, uint32_t n, bool wide, rt_ints *out,
-                            int64_t *classes);
-gnn_status rt_build_expanded(gnn_context *c, const rt_ints *offsets, int64_t domain, bool wide, rt_ints *out);
+gnn_status rt_build_classes(gnn_context *c, const rt_map_view *maps, uint32_t n, bool wide,
+                            rt_ints *out, int64_t *classes);
+gnn_status rt_build_expanded(gnn_context *c, const rt_ints *offsets, int64_t domain, bool wide,
+                             rt_ints *out);
 
-// ---- statistics.c ----------------------------------------------------------------------------------------
-// How many preimages of a map have each size that occurs, smallest first: at most about sqrt(2 E) rows.
+// ---- statistics.c -------------------------------------------------------------------------------
+// How many preimages of a map have each size that occurs, smallest first: at most about sqrt(2 E)
+// rows.
 typedef struct {
     int64_t codomain, entries;   // preimages, none of them left out; entries that aren't none
     int64_t rows;
     int64_t *sizes, *counts;   // one allocation, sizes'; NULL where there are no preimages
 } rt_preimages;
 gnn_status rt_measure(gnn_context *c, const rt_map_view *m, rt_preimages *out);
-int64_t rt_statistic(const rt_preimages *m, const rt_token *t);   // all but IS_SORTED, SYMMETRIC, DENSITY
+// all but IS_SORTED, SYMMETRIC, DENSITY
+int64_t rt_statistic(const rt_preimages *m, const rt_token *t);
 int64_t rt_sorted(const rt_map_view *m);
-gnn_status rt_symmetric(gnn_context *c, const rt_map_view *src, const rt_map_view *dst, int64_t *out);
+gnn_status rt_symmetric(gnn_context *c, const rt_map_view *src, const rt_map_view *dst,
+                        int64_t *out);
 
 #endif

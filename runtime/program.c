@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// ---- Code ------------------------------------------------------------------------------------------------
+// ---- Code ---------------------------------------------------------------------------------------
 static gnn_status find_host_kernels(gnn_program *p, const gnn_code *code) {
     for (uint32_t i = 0; i < p->nkernels; i++) {
         rt_kernel *k = &p->kernels[i];
@@ -13,7 +13,8 @@ static gnn_status find_host_kernels(gnn_program *p, const gnn_code *code) {
             if (code->kernels[j].name && !strcmp(code->kernels[j].name, k->name))
                 k->host = code->kernels[j].fn;
         if (!k->host)
-            return rt_fail(p->c, GNN_BAD_CODE, "%.60s: the code has no kernel `%.60s`", p->name, k->name);
+            return rt_fail(p->c, GNN_BAD_CODE, "%.60s: the code has no kernel `%.60s`", p->name,
+                           k->name);
     }
     return GNN_OK;
 }
@@ -32,7 +33,8 @@ static gnn_status fit_shared(gnn_program *p, rt_kernel *k) {
     s = rt_device_number(c, RT_DEVICE_SHARED_BYTES, &most);
     if (s) return s;
     k->unfit = k->shared > most;   // only plans that would launch it are refused
-    return k->unfit ? GNN_OK : CU_CALL(c, FuncSetAttribute, (k->cuda, ATTRIBUTE_DYNAMIC, (int)k->dynamic));
+    return k->unfit ? GNN_OK
+                    : CU_CALL(c, FuncSetAttribute, (k->cuda, ATTRIBUTE_DYNAMIC, (int)k->dynamic));
 }
 
 static gnn_status find_cuda_kernels(gnn_program *p, const gnn_code *code) {
@@ -41,7 +43,8 @@ static gnn_status find_cuda_kernels(gnn_program *p, const gnn_code *code) {
     for (uint32_t i = 0; i < p->nkernels && !s; i++) {
         rt_kernel *k = &p->kernels[i];
         if (c->cuda.ModuleGetFunction(&k->cuda, p->module, k->name))
-            return rt_fail(c, GNN_BAD_CODE, "%.60s: the code has no kernel `%.60s`", p->name, k->name);
+            return rt_fail(c, GNN_BAD_CODE, "%.60s: the code has no kernel `%.60s`", p->name,
+                           k->name);
         s = fit_shared(p, k);
     }
     return s;
@@ -59,8 +62,8 @@ static gnn_status load_code(gnn_program *p, const gnn_code *code) {
         return GNN_OK;
     }
     if (cuda != rt_on_cuda(p->c) || p->c->simulator)
-        return rt_fail(p->c, GNN_BAD_CODE, "%.60s is compiled for %.20s, but the context is %s", p->name,
-                       p->made.target,
+        return rt_fail(p->c, GNN_BAD_CODE, "%.60s is compiled for %.20s, but the context is %s",
+                       p->name, p->made.target,
                        cuda              ? "the host's"
                        : p->c->simulator ? "a simulated GPU's"
                                          : "a CUDA device's");
@@ -77,8 +80,8 @@ static gnn_status load_code(gnn_program *p, const gnn_code *code) {
     return s;
 }
 
-gnn_status gnn_program_load(gnn_context *c, const char *manifest, size_t length, const gnn_code *code,
-                            gnn_program **out) {
+gnn_status gnn_program_load(gnn_context *c, const char *manifest, size_t length,
+                            const gnn_code *code, gnn_program **out) {
     if (!rt_begin(c, __func__, manifest && code && out)) return GNN_BAD_ARGUMENT;
     *out = NULL;
     gnn_program *p = rt_alloc_zeroed(c, sizeof *p);
@@ -102,7 +105,7 @@ void gnn_program_free(gnn_program *p) {
     rt_free(p->c, p);
 }
 
-// ---- Questions -------------------------------------------------------------------------------------------
+// ---- Questions ----------------------------------------------------------------------------------
 const char *gnn_program_name(const gnn_program *p) { return p ? p->name : ""; }
 
 const char *gnn_program_target(const gnn_program *p) { return p ? p->made.target : ""; }

@@ -11,45 +11,41 @@
 enum { WORD = 24 };
 
 // The position behind the next word, which is `out`, or NULL.
-static const char *next_word(const char *p, const char *end, char out[WORD])
-{
+static const char *next_word(const char *p, const char *end, char out[WORD]) {
     size_t n = 0;
     p = rt_skip_blanks(p, end);
     for (; p < end && *p != ' ' && *p != '\t'; p++)
-        if (n < WORD - 1)
-            out[n++] = *p;
+        if (n < WORD - 1) out[n++] = *p;
     out[n] = 0;
     return n ? p : NULL;
 }
 
-static void find_count(const char *p, const char *end, const char *name, int64_t *out)
-{
+static void find_count(const char *p, const char *end, const char *name, int64_t *out) {
     int64_t n;
     for (; p < end; p++)
-        if (rt_find_word(p, end, name) && rt_parse_count(rt_skip_blanks(p + strlen(name), end), end, &n))
+        if (rt_find_word(p, end, name) &&
+            rt_parse_count(rt_skip_blanks(p + strlen(name), end), end, &n))
             *out = n;
 }
 
-static void snap_line(rt_edge_head *h, const char *p, const char *end)
-{
+static void snap_line(rt_edge_head *h, const char *p, const char *end) {
     int64_t nodes = -1;
     h->both |= rt_find_word(p, end, "undirected graph");
     find_count(p, end, "nodes:", &nodes);
     find_count(p, end, "edges:", &h->edges);
-    if (nodes >= 0)
-        h->rows = h->sources = nodes;
+    if (nodes >= 0) h->rows = h->sources = nodes;
 }
 
-static bool konect_format(rt_edge_head *h, const char *p, const char *end)
-{
-    static const char *const weights[] = {"unweighted", "positive", "posweighted", "weighted", "signed", "multisigned",
+static bool konect_format(rt_edge_head *h, const char *p, const char *end) {
+    static const char *const weights[] = {"unweighted",    "positive",         "posweighted",
+                                          "weighted",      "signed",           "multisigned",
                                           "multiweighted", "multiposweighted", "dynamic"};
     char direction[WORD], weight[WORD];
     p = next_word(p, end, direction);
     p = p ? next_word(p, end, weight) : NULL;
-    bool both = p && !strcasecmp(direction, "sym"), two = p && !strcasecmp(direction, "bip"), known = false;
-    for (size_t i = 0; p && i < RT_COUNT(weights); i++)
-        known |= !strcasecmp(weight, weights[i]);
+    bool both = p && !strcasecmp(direction, "sym"), two = p && !strcasecmp(direction, "bip"),
+         known = false;
+    for (size_t i = 0; p && i < RT_COUNT(weights); i++) known |= !strcasecmp(weight, weights[i]);
     if (!known || !(both || two || !strcasecmp(direction, "asym")) || rt_skip_blanks(p, end) < end)
         return false;
     h->konect = true;
@@ -58,31 +54,23 @@ static bool konect_format(rt_edge_head *h, const char *p, const char *end)
     return true;
 }
 
-static void konect_sizes(rt_edge_head *h, const char *p, const char *end)
-{
+static void konect_sizes(rt_edge_head *h, const char *p, const char *end) {
     int64_t sizes[3];
     for (int i = 0; i < 3; i++) {
         p = rt_parse_count(rt_skip_blanks(p, end), end, &sizes[i]);
-        if (!p)
-            return;
+        if (!p) return;
     }
-    if (rt_skip_blanks(p, end) < end)
-        return;
+    if (rt_skip_blanks(p, end) < end) return;
     h->edges = sizes[0];
     h->sources = sizes[1];
     h->rows = sizes[2];
 }
 
-void rt_edge_head_line(rt_edge_head *h, const char *p, const char *end)
-{
+void rt_edge_head_line(rt_edge_head *h, const char *p, const char *end) {
     char mark = *p;
-    while (p < end && *p == mark)
-        p++;
+    while (p < end && *p == mark) p++;
     p = rt_skip_blanks(p, end);
-    if (mark == '#')
-        snap_line(h, p, end);
-    else if (!h->konect)
-        konect_format(h, p, end);
-    else if (h->edges < 0)
-        konect_sizes(h, p, end);
+    if (mark == '#') snap_line(h, p, end);
+    else if (!h->konect) konect_format(h, p, end);
+    else if (h->edges < 0) konect_sizes(h, p, end);
 }

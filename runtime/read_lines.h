@@ -23,7 +23,8 @@ gnn_status rt_lines_open(rt_source *s, const char *comments, rt_lines *out);
 void rt_lines_close(rt_lines *l);
 void rt_lines_rewind(rt_lines *l);
 bool rt_lines_hold(rt_lines *l, size_t bytes,
-                   bool *ended);     // so many are ahead in the buffer, or all; false: none, or a failure
+                   // so many are ahead in the buffer, or all; false: none, or a failure
+                   bool *ended);
 bool rt_next_line(rt_lines *l);      // false: the end, or a failure in status
 bool rt_next_content(rt_lines *l);   // skips comments and blank lines
 bool rt_is_comment(const rt_lines *l);
@@ -33,8 +34,8 @@ gnn_status rt_line_fail(rt_lines *l, const char *format, ...) RT_PRINTF(2, 3);  
 const char *rt_quote(const char *p, const char *end, char out[RT_QUOTE]);
 
 // Each returns the position after the number, or NULL where there is none or it does not fit.
-const char *rt_parse_real(const char *p, const char *end,
-                          double *out);   // nan, inf and infinity too, of any case
+// nan, inf and infinity too, of any case
+const char *rt_parse_real(const char *p, const char *end, double *out);
 bool rt_find_word(const char *text, const char *end, const char *word);   // of any case
 
 static inline const char *rt_skip_blanks(const char *p, const char *end) {
@@ -47,8 +48,8 @@ static inline bool rt_ends_token(const char *p, const char *end)   // blank, com
     return p == end || *p == ' ' || *p == '\t' || *p == ',';
 }
 
-static inline const char *rt_parse_count(const char *p, const char *end, int64_t *out)   // digits alone
-{
+// digits alone
+static inline const char *rt_parse_count(const char *p, const char *end, int64_t *out) {
     enum { CANNOT_OVERFLOW = 18 };
     const char *start = p, *safe = end - p > CANNOT_OVERFLOW ? p + CANNOT_OVERFLOW : end;
     int64_t value = 0;

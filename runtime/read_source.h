@@ -26,12 +26,14 @@ void rt_source_close(rt_source *s);
 void rt_source_rewind(rt_source *s);   // not of a member
 // Reads n bytes, fewer only at the end.
 gnn_status rt_source_read(rt_source *s, void *to, size_t n, size_t *got);
-gnn_status rt_source_read_all(rt_source *s, void *to, size_t n, const char *what);   // fewer are an error
+// fewer are an error
+gnn_status rt_source_read_all(rt_source *s, void *to, size_t n, const char *what);
 uint64_t rt_source_left(const rt_source *s);
-const char *rt_short_name(const char *name);   // the end of a long one, so that messages keep their place
+// the end of a long one, so that messages keep their place
+const char *rt_short_name(const char *name);
 
-// How many nodes a text file may declare without listing them: `share` quarters of the memory it may ask for
-// are theirs.
+// How many nodes a text file may declare without listing them: `share` quarters of the memory it
+// may ask for are theirs.
 enum { RT_IDS_SHARE = 1, RT_ROWS_SHARE = 3 };
 int64_t rt_node_limit(const rt_source *s, unsigned share);
 uint64_t rt_graph_memory(const rt_source *s);

@@ -1,11 +1,12 @@
-// Launches of a simulated GPU: what each pointer among a kernel's arguments may reach, as the plan and the
-// caller's tensors have it.
+// Launches of a simulated GPU: what each pointer among a kernel's arguments may reach, as the plan
+// and the caller's tensors have it.
 #include "launch_plan.h"
 
 // A result that lies where a parameter does holds that one's values.
 static bool overwrites(const gnn_program *p, const gnn_arg *args, uint32_t result) {
     for (uint32_t i = 0; i < p->nparams; i++)
-        if (p->params[i].role == GNN_PARAM_TENSOR && args[i].tensor->data == args[result].tensor->data)
+        if (p->params[i].role == GNN_PARAM_TENSOR &&
+            args[i].tensor->data == args[result].tensor->data)
             return true;
     return false;
 }
@@ -14,7 +15,8 @@ static size_t structure_bytes(const rt_structure *s) {
     return (size_t)s->host.count * (s->host.wide ? 8 : 4);
 }
 
-static gnn_status extent_of_data(const gnn_plan *plan, uint32_t param, const gnn_arg *args, gnn_extent *out) {
+static gnn_status extent_of_data(const gnn_plan *plan, uint32_t param, const gnn_arg *args,
+                                 gnn_extent *out) {
     const rt_param *q = &plan->p->params[param];
     out->name = q->name;
     if (plan->maps[param]) {
@@ -30,7 +32,8 @@ static gnn_status extent_of_temp(gnn_plan *plan, uint32_t temp, gnn_extent *out)
     const rt_temp *t = &plan->p->temps[temp];
     int64_t length = 0;
     gnn_status s = rt_plan_eval(plan, &t->length, &length);   // placing it found no overflow
-    *out = (gnn_extent){.name = t->name, .data = out->data, .bytes = (size_t)length * t->bytes, .scratch = true};
+    *out = (gnn_extent){
+        .name = t->name, .data = out->data, .bytes = (size_t)length * t->bytes, .scratch = true};
     return s;
 }
 
@@ -57,13 +60,15 @@ static gnn_status extent_of(gnn_plan *plan, const rt_arg *a, uint64_t slot, cons
     return GNN_OK;
 }
 
-gnn_status rt_simulate(gnn_plan *plan, const rt_step *step, const rt_ready_step *ready, const gnn_arg *args,
-                       bool early) {
+gnn_status rt_simulate(gnn_plan *plan, const rt_step *step, const rt_ready_step *ready,
+                       const gnn_arg *args, bool early) {
     const gnn_simulator *to = plan->c->simulator;
     gnn_extent extents[RT_MAX_ARGS];
     gnn_status s = GNN_OK;
     for (uint32_t i = 0; i < step->nargs && !s; i++)
         s = extent_of(plan, &step->args[i], ready->slots[i], args, &extents[i]);
-    if (!s) to->launch(to->user, ready->kernel->name, ready->slots, extents, (uint32_t)ready->count, early);
+    if (!s)
+        to->launch(to->user, ready->kernel->name, ready->slots, extents, (uint32_t)ready->count,
+                   early);
     return s;
 }

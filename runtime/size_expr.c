@@ -1,5 +1,6 @@
-// Integer expressions in postfix, as manifests write sizes and preconditions: `E H * 256 ceildiv`. Evaluation
-// never wraps: overflow and division by zero are errors, unless && or || decides without the value.
+// Integer expressions in postfix, as manifests write sizes and preconditions: `E H * 256 ceildiv`.
+// Evaluation never wraps: overflow and division by zero are errors, unless && or || decides without
+// the value.
 #include "prepare.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@ static const struct {
 #define X(name, word, n) [RT_##name] = {.text = word, .operands = n},
     RT_OPERATORS(X)
 #undef X
-#define X(name, word, what, least, most)                                                                     \
+#define X(name, word, what, least, most)                                                           \
     [RT_##name] = {.text = word, .with = RT_WITH_##what, .low = least, .high = most},
         RT_STATISTICS(X)
 #undef X
@@ -26,7 +27,7 @@ static const char *const device_facts[] = {
 #undef X
 };
 
-// ---- Reading ---------------------------------------------------------------------------------------------
+// ---- Reading ------------------------------------------------------------------------------------
 static bool parse_integer(const char *text, size_t length, int64_t *out) {
     size_t i = length > 1 && text[0] == '-';
     int64_t value = 0;
@@ -51,7 +52,8 @@ static bool parse_operator(const char *text, size_t length, rt_token *t) {
 // What stands in `head(…)`; NULL: it is another's.
 static const char *parse_call(const char *text, size_t length, const char *head, size_t *inner) {
     size_t n = strlen(head);
-    if (length < n + 3 || memcmp(text, head, n) || text[n] != '(' || text[length - 1] != ')') return NULL;
+    if (length < n + 3 || memcmp(text, head, n) || text[n] != '(' || text[length - 1] != ')')
+        return NULL;
     *inner = length - n - 2;
     return text + n + 1;
 }
@@ -110,7 +112,8 @@ static bool parse_token(const char *text, size_t length, const rt_scope *scope, 
 
 static uint32_t operands(rt_token_kind k) { return tokens[k].operands; }
 
-const char *rt_expr_parse(rt_heap *h, const char *text, const rt_scope *scope, rt_expr *out, char at[64]) {
+const char *rt_expr_parse(rt_heap *h, const char *text, const rt_scope *scope, rt_expr *out,
+                          char at[64]) {
     uint32_t depth = 0, n = 1;
     for (const char *s = text; *s; s++) n += *s == ' ';
     *out = (rt_expr){.text = text, .tokens = rt_heap_alloc(h, n, sizeof *out->tokens)};
@@ -131,7 +134,7 @@ const char *rt_expr_parse(rt_heap *h, const char *text, const rt_scope *scope, r
     return depth == 1 ? NULL : "leaves more than one value";
 }
 
-// ---- Evaluating ------------------------------------------------------------------------------------------
+// ---- Evaluating ---------------------------------------------------------------------------------
 typedef struct {
     int64_t value;
     const char *wrong;   // NULL: value holds
@@ -142,7 +145,10 @@ static operand divide(rt_token_kind k, int64_t a, int64_t b) {
     if (b == -1) {   // the one quotient that can overflow
         int64_t negated;
         bool fits = rt_mul(a, -1, &negated);
-        return (operand){k == RT_MOD ? 0 : fits ? negated : 0, k == RT_MOD || fits ? NULL : "overflow"};
+        return (operand){k == RT_MOD ? 0
+                         : fits      ? negated
+                                     : 0,
+                         k == RT_MOD || fits ? NULL : "overflow"};
     }
     int64_t q = a / b, r = a % b;
     if (r && (r < 0) != (b < 0)) {   // towards minus infinity
@@ -225,6 +231,7 @@ gnn_status rt_expr_eval(gnn_context *c, const rt_expr *e, const rt_values *v, in
         stack[n++] = r;
     }
     *out = stack[n - 1].value;
-    if (stack[n - 1].wrong) return rt_fail(c, GNN_TOO_LARGE, "`%s`: %s", e->text, stack[n - 1].wrong);
+    if (stack[n - 1].wrong)
+        return rt_fail(c, GNN_TOO_LARGE, "`%s`: %s", e->text, stack[n - 1].wrong);
     return GNN_OK;
 }

@@ -1,7 +1,7 @@
 // Numbers of maps that preconditions and guards ask for.
 #include "prepare.h"
 
-// ---- Sizes of preimages ----------------------------------------------------------------------------------
+// ---- Sizes of preimages -------------------------------------------------------------------------
 // How many preimages have each size from 0 to the largest.
 static gnn_status count_sizes(gnn_context *c, const rt_ints *degrees, rt_ints *out) {
     int64_t most = 0;
@@ -45,12 +45,13 @@ gnn_status rt_measure(gnn_context *c, const rt_map_view *m, rt_preimages *out) {
     return s;
 }
 
-// ---- Numbers of them -------------------------------------------------------------------------------------
+// ---- Numbers of them ----------------------------------------------------------------------------
 typedef unsigned __int128 wide;   // squares of sizes, times how many there are
 
 static int64_t square_root(wide x) {   // floor; Newton's method falls to it from above
     wide root = x / 2 + 1;
-    for (wide next = (root + x / root) / 2; next < root; next = root ? (root + x / root) / 2 : 0) root = next;
+    for (wide next = (root + x / root) / 2; next < root; next = root ? (root + x / root) / 2 : 0)
+        root = next;
     return (int64_t)root;
 }
 
@@ -58,8 +59,8 @@ static int64_t square_root(wide x) {   // floor; Newton's method falls to it fro
 static int64_t deviation(const rt_preimages *m) {
     wide squares = 0, n = (wide)(uint64_t)m->codomain, sum = (wide)(uint64_t)m->entries;
     for (int64_t i = 0; i < m->rows; i++)
-        squares = squares +
-                  (wide)(uint64_t)m->sizes[i] * (wide)(uint64_t)m->sizes[i] * (wide)(uint64_t)m->counts[i];
+        squares = squares + (wide)(uint64_t)m->sizes[i] * (wide)(uint64_t)m->sizes[i] *
+                                (wide)(uint64_t)m->counts[i];
     return square_root((n * squares - sum * sum) / (n * n));
 }
 
@@ -91,8 +92,10 @@ static int64_t cut_parts(const rt_preimages *m, int64_t n) {
 static int64_t fill(const rt_preimages *m, int64_t n) {
     wide tiles = 0;
     for (int64_t i = 0; i < m->rows; i++)
-        tiles = tiles + (wide)(uint64_t)m->counts[i] * (wide)(m->sizes[i] / n + (m->sizes[i] % n != 0));
-    return m->entries ? (int64_t)((wide)(uint64_t)m->entries * 1000u / (tiles * (uint64_t)n)) : 1000;
+        tiles = tiles +
+                (wide)(uint64_t)m->counts[i] * (wide)(m->sizes[i] / n + (m->sizes[i] % n != 0));
+    return m->entries ? (int64_t)((wide)(uint64_t)m->entries * 1000u / (tiles * (uint64_t)n))
+                      : 1000;
 }
 
 int64_t rt_statistic(const rt_preimages *m, const rt_token *t) {
@@ -110,17 +113,19 @@ int64_t rt_statistic(const rt_preimages *m, const rt_token *t) {
     return 0;
 }
 
-// ---- Order -----------------------------------------------------------------------------------------------
-int64_t rt_sorted(const rt_map_view *m) {   // none counts as the largest value, which nothing may stand behind
+// ---- Order --------------------------------------------------------------------------------------
+// none counts as the largest value, which nothing may stand behind
+int64_t rt_sorted(const rt_map_view *m) {
     bool sorted = !m->values.count || rt_get(&m->values, m->values.count - 1) >= 0;
     for (int64_t e = 1; e < m->values.count && sorted; e++)
         sorted = (uint64_t)rt_get(&m->values, e) >= (uint64_t)rt_get(&m->values, e - 1);
     return sorted;
 }
 
-// ---- Symmetry --------------------------------------------------------------------------------------------
+// ---- Symmetry -----------------------------------------------------------------------------------
 // Positions sorted by (a, b).
-static gnn_status sort_pairs(gnn_context *c, const rt_map_view *a, const rt_map_view *b, rt_ints *out) {
+static gnn_status sort_pairs(gnn_context *c, const rt_map_view *a, const rt_map_view *b,
+                             rt_ints *out) {
     rt_ints classes = {0};
     int64_t n;
     gnn_status s = rt_build_classes(c, (rt_map_view[]){*a, *b}, 2, true, &classes, &n);
@@ -130,7 +135,8 @@ static gnn_status sort_pairs(gnn_context *c, const rt_map_view *a, const rt_map_
 }
 
 // As often as (u, v) stands (v, u) does: sorted one way and the other, the pairs read the same.
-gnn_status rt_symmetric(gnn_context *c, const rt_map_view *src, const rt_map_view *dst, int64_t *out) {
+gnn_status rt_symmetric(gnn_context *c, const rt_map_view *src, const rt_map_view *dst,
+                        int64_t *out) {
     *out = 0;
     if (src->values.count != dst->values.count) return GNN_OK;
     rt_ints one = {0}, other = {0};

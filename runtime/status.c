@@ -3,7 +3,7 @@
 
 const char *gnn_status_text(gnn_status s) {
     switch (s) {
-#define X(name, number, text)                                                                                \
+#define X(name, number, text)                                                                      \
     case GNN_##name: return text;
         GNN_STATUSES(X)
 #undef X
@@ -20,6 +20,8 @@ static const struct {
 #undef X
 };
 
-const char *gnn_dtype_text(gnn_dtype t) { return (uint32_t)t < GNN_DTYPE_COUNT ? dtypes[t].text : "no type"; }
+const char *gnn_dtype_text(gnn_dtype t) {
+    return (uint32_t)t < GNN_DTYPE_COUNT ? dtypes[t].text : "no type";
+}
 
 size_t gnn_dtype_bytes(gnn_dtype t) { return (uint32_t)t < GNN_DTYPE_COUNT ? dtypes[t].bytes : 0; }

@@ -1,5 +1,5 @@
-// Arrays of indices that plans hold, on the host and on the device, shared through a cache by those who want
-// the same.
+// Arrays of indices that plans hold, on the host and on the device, shared through a cache by those
+// who want the same.
 #include "structure.h"
 
 #include <string.h>
@@ -47,17 +47,19 @@ gnn_status rt_structure_upload(rt_structure *s, gnn_stream stream) {
     return gnn_copy_in(s->c, device, s->host.data, bytes_of(s), stream);
 }
 
-gnn_status rt_fetch(gnn_context *c, const void *device, size_t bytes, void *host, gnn_stream stream) {
+gnn_status rt_fetch(gnn_context *c, const void *device, size_t bytes, void *host,
+                    gnn_stream stream) {
     gnn_status s = gnn_copy_out(c, host, device, bytes, stream);
     return s ? s : gnn_sync(c, stream);
 }
 
-// ---- Where work is done ----------------------------------------------------------------------------------
+// ---- Where work is done -------------------------------------------------------------------------
 static bool lies_away(const rt_structure *s) {   // on the device alone
     return rt_on_cuda(s->c) && !s->host.data && s->host.count;
 }
 
-gnn_status rt_structures_meet(rt_structure *const *s, uint32_t n, gnn_stream stream, bool *on_device) {
+gnn_status rt_structures_meet(rt_structure *const *s, uint32_t n, gnn_stream stream,
+                              bool *on_device) {
     gnn_status status = GNN_OK;
     *on_device = false;
     for (uint32_t i = 0; i < n; i++) *on_device |= lies_away(s[i]);
@@ -72,7 +74,7 @@ rt_map_view rt_structure_view(const rt_structure *s, bool on_device) {
     return view;
 }
 
-// ---- Caches ----------------------------------------------------------------------------------------------
+// ---- Caches -------------------------------------------------------------------------------------
 gnn_status gnn_cache_new(gnn_context *c, gnn_cache **out) {
     if (!rt_begin(c, __func__, out)) return GNN_BAD_ARGUMENT;
     *out = rt_alloc_zeroed(c, sizeof **out);

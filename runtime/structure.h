@@ -23,14 +23,18 @@ enum { RT_CHECKED = 1 << 30 };
 // One owner.
 gnn_status rt_structure_new(gnn_context *c, const int64_t *key, uint32_t nkey, rt_structure **out);
 void rt_structure_drop(rt_structure *s);
-rt_structure *rt_cache_find(gnn_cache *k, const int64_t *key, uint32_t nkey);   // adds an owner; NULL: none
-void rt_cache_add(gnn_cache *k, rt_structure *s);                               // k may be NULL
-gnn_status rt_structure_upload(rt_structure *s, gnn_stream stream);             // from its host array
-// Where work on all of them is done: on the device where one lies there alone (the others are uploaded), else
-// on the host.
-gnn_status rt_structures_meet(rt_structure *const *s, uint32_t n, gnn_stream stream, bool *on_device);
+// adds an owner; NULL: none
+rt_structure *rt_cache_find(gnn_cache *k, const int64_t *key, uint32_t nkey);
+void rt_cache_add(gnn_cache *k, rt_structure *s);   // k may be NULL
+// from its host array
+gnn_status rt_structure_upload(rt_structure *s, gnn_stream stream);
+// Where work on all of them is done: on the device where one lies there alone (the others are
+// uploaded), else on the host.
+gnn_status rt_structures_meet(rt_structure *const *s, uint32_t n, gnn_stream stream,
+                              bool *on_device);
 rt_map_view rt_structure_view(const rt_structure *s, bool on_device);
 // Waits.
-gnn_status rt_fetch(gnn_context *c, const void *device, size_t bytes, void *host, gnn_stream stream);
+gnn_status rt_fetch(gnn_context *c, const void *device, size_t bytes, void *host,
+                    gnn_stream stream);
 
 #endif

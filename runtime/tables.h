@@ -69,30 +69,39 @@ typedef struct {
     bool unfit;         // the device has fewer
 } rt_kernel;
 
-#define RT_ARGS(X)                                                                                          \
-    X(DATA, "data") X(STRIDE, "stride") X(VALUE, "value") X(SIZE, "size") X(PREPARED, "prepared")           \
-    X(TEMP, "temp") X(MAGIC, "magic") X(SHIFT, "shift") X(NUMBER, "number")                      \
+#define RT_ARGS(X)                                                                                 \
+    X(DATA, "data")                                                                                \
+    X(STRIDE, "stride")                                                                            \
+    X(VALUE, "value")                                                                              \
+    X(SIZE, "size")                                                                                \
+    X(PREPARED, "prepared")                                                                        \
+    X(TEMP, "temp")                                                                                \
+    X(MAGIC, "magic")                                                                              \
+    X(SHIFT, "shift")                                                                              \
+    X(NUMBER, "number")                                                                            \
     X(STEP, "step")
 typedef enum {
 #define X(name, text) RT_ARG_##name,
     RT_ARGS(X)
 #undef X
-    RT_ARG_KINDS
+        RT_ARG_KINDS
 } rt_arg_kind;
 typedef struct {
     rt_arg_kind kind;
     uint32_t index, axis;
     rt_expr number;   // NUMBER
 } rt_arg;
-enum { RT_MAX_ARGS = 512, RT_MAX_LOOPS = 16, RT_MAX_ROWS = 2048 };   // of a launch; nested; of a table
+// of a launch; nested; of a table
+enum { RT_MAX_ARGS = 512, RT_MAX_LOOPS = 16, RT_MAX_ROWS = 2048 };
 
 typedef enum { RT_LAUNCH, RT_LOOP, RT_END } rt_step_kind;
 typedef struct {
     rt_step_kind kind;
-    rt_expr count;         // LAUNCH: blocks; LOOP: rounds
-    uint32_t kernel;       // LAUNCH
-    bool early;            // LAUNCH: it may start while the launch before runs
-    bool waits_first;      // LAUNCH, early: before that has ended it touches nothing that a launch writes
+    rt_expr count;     // LAUNCH: blocks; LOOP: rounds
+    uint32_t kernel;   // LAUNCH
+    bool early;        // LAUNCH: it may start while the launch before runs
+    // LAUNCH, early: before that has ended it touches nothing that a launch writes
+    bool waits_first;
     bool waits_to_write;   // likewise: nor writes temps that no launch before touches
     uint32_t match;        // LOOP: its END; END: its LOOP
     uint32_t nargs;
@@ -136,10 +145,10 @@ struct gnn_program {
     const struct rt_json *json;   // of the manifest, which has the names
     const char *name;
     rt_made made;
-    uint32_t nspaces, nparams, nrequires, nprepared, ntemps, nkernels, nversions;
+    uint32_t nspaces, nparams, nrequired, nprepared, ntemps, nkernels, nversions;
     rt_space *spaces;
     rt_param *params;
-    rt_require *requires;
+    rt_require *required;
     rt_prepared *prepared;
     rt_temp *temps;
     rt_kernel *kernels;

@@ -1,7 +1,7 @@
-// The host's threads: a pool that runs numbered pieces of one piece of work at a time. Pieces are taken in
-// order by whoever is free; what a piece computes doesn't depend on who runs it. The caller works too and
-// waits for nobody but those who joined: work that is done before a worker wakes costs one call that wakes
-// them.
+// The host's threads: a pool that runs numbered pieces of one piece of work at a time. Pieces are
+// taken in order by whoever is free; what a piece computes doesn't depend on who runs it. The
+// caller works too and waits for nobody but those who joined: work that is done before a worker
+// wakes costs one call that wakes them.
 #define _POSIX_C_SOURCE 200809L
 #include "prepare.h"
 
@@ -31,7 +31,8 @@ uint32_t rt_cores(void) {
 }
 
 static void run_pieces(rt_pool *p) {
-    // `next` passes count by at most the number of threads, so it can't wrap while count is below 2^31.
+    // `next` passes count by at most the number of threads, so it can't wrap while count is below
+    // 2^31.
     for (uint32_t i; (i = atomic_fetch_add(&p->next, 1)) < p->count;) p->body(p->data, i);
 }
 
@@ -40,7 +41,8 @@ static void *work(void *pool) {
     uint64_t seen = 0;
     pthread_mutex_lock(&p->lock);
     for (;;) {
-        while ((p->round == seen || !p->open) && !p->stopping) pthread_cond_wait(&p->begin, &p->lock);
+        while ((p->round == seen || !p->open) && !p->stopping)
+            pthread_cond_wait(&p->begin, &p->lock);
         if (p->stopping) break;
         seen = p->round;
         p->busy++;

@@ -1,5 +1,5 @@
-// Whether a map is what its parameter declares. The first entry that isn't is told by array, position and
-// value.
+// Whether a map is what its parameter declares. The first entry that isn't is told by array,
+// position and value.
 #include "tables.h"
 #include "validate.h"
 
@@ -22,8 +22,8 @@ static void place(const rt_checked *m, int64_t e, char out[256]) {
 gnn_status rt_tell_outside(gnn_context *c, const rt_checked *m, int64_t e, int64_t v) {
     char at[256];
     place(m, e, at);
-    return rt_fail(c, GNN_BAD_INDEX, "%s = %lld is outside %.60s (%lld)%s%s%s", at, (long long)v, m->into,
-                   (long long)m->map.codomain, v == -1 ? ": " : "", v == -1 ? m->name : "",
+    return rt_fail(c, GNN_BAD_INDEX, "%s = %lld is outside %.60s (%lld)%s%s%s", at, (long long)v,
+                   m->into, (long long)m->map.codomain, v == -1 ? ": " : "", v == -1 ? m->name : "",
                    v == -1 ? " is not declared partial" : "");
 }
 
@@ -36,13 +36,13 @@ static gnn_status check_range(gnn_context *c, const rt_checked *m) {
     return GNN_OK;
 }
 
-gnn_status rt_tell_unsorted(gnn_context *c, const rt_checked *m, int64_t e, int64_t v, int64_t before,
-                            const char *by) {
+gnn_status rt_tell_unsorted(gnn_context *c, const rt_checked *m, int64_t e, int64_t v,
+                            int64_t before, const char *by) {
     char at[256];
     place(m, e, at);
-    return rt_fail(c, GNN_NOT_SORTED, "%s = %lld after %lld: %.60s is declared sorted%s%.60s%s%s", at,
-                   (long long)v, (long long)before, m->name, by ? "(" : "", by ? by : "", by ? ")" : "",
-                   before == -1 ? ", none come last" : "");
+    return rt_fail(c, GNN_NOT_SORTED, "%s = %lld after %lld: %.60s is declared sorted%s%.60s%s%s",
+                   at, (long long)v, (long long)before, m->name, by ? "(" : "", by ? by : "",
+                   by ? ")" : "", before == -1 ? ", none come last" : "");
 }
 
 // None are the largest.
@@ -56,12 +56,13 @@ static gnn_status check_sorted(gnn_context *c, const rt_checked *m) {
     return GNN_OK;
 }
 
-gnn_status rt_tell_repeated(gnn_context *c, const rt_checked *m, int64_t e, int64_t v, int64_t earlier) {
+gnn_status rt_tell_repeated(gnn_context *c, const rt_checked *m, int64_t e, int64_t v,
+                            int64_t earlier) {
     char at[256], before[256];
     place(m, e, at);
     place(m, earlier, before);
-    return rt_fail(c, GNN_NOT_UNIQUE, "%s = %lld as %s is: %.60s is declared unique", at, (long long)v,
-                   before, m->name);
+    return rt_fail(c, GNN_NOT_UNIQUE, "%s = %lld as %s is: %.60s is declared unique", at,
+                   (long long)v, before, m->name);
 }
 
 static gnn_status check_unique(gnn_context *c, const rt_checked *m) {
@@ -104,15 +105,17 @@ gnn_status rt_check_sorted_by(gnn_context *c, const rt_checked *m, const char *b
     return s;
 }
 
-gnn_status rt_tell_falling(gnn_context *c, const rt_checked *m, int64_t v, int64_t at, int64_t before) {
-    return rt_fail(c, GNN_BAD_OFFSETS, "offsets of %.60s: [%lld] = %lld %s %lld", m->name, (long long)v,
-                   (long long)at, v ? "after" : "where offsets begin at", (long long)before);
+gnn_status rt_tell_falling(gnn_context *c, const rt_checked *m, int64_t v, int64_t at,
+                           int64_t before) {
+    return rt_fail(c, GNN_BAD_OFFSETS, "offsets of %.60s: [%lld] = %lld %s %lld", m->name,
+                   (long long)v, (long long)at, v ? "after" : "where offsets begin at",
+                   (long long)before);
 }
 
 gnn_status rt_tell_last(gnn_context *c, const rt_checked *m, int64_t v, int64_t at) {
     return rt_fail(c, GNN_BAD_OFFSETS,
-                   "offsets of %.60s: the last, [%lld] = %lld, is not the number of entries, %lld", m->name,
-                   (long long)v, (long long)at, (long long)m->map.values.count);
+                   "offsets of %.60s: the last, [%lld] = %lld, is not the number of entries, %lld",
+                   m->name, (long long)v, (long long)at, (long long)m->map.values.count);
 }
 
 gnn_status rt_check_offsets(gnn_context *c, const rt_checked *m, const rt_ints *offsets) {
@@ -128,8 +131,8 @@ gnn_status rt_check_offsets(gnn_context *c, const rt_checked *m, const rt_ints *
 gnn_status rt_tell_disagreement(gnn_context *c, const rt_checked *m, int64_t v, int64_t said,
                                 int64_t counted) {
     return rt_fail(c, GNN_BAD_OFFSETS,
-                   "offsets of %.60s: [%lld] = %lld, but %lld of its entries are below %lld", m->name,
-                   (long long)v, (long long)said, (long long)counted, (long long)v);
+                   "offsets of %.60s: [%lld] = %lld, but %lld of its entries are below %lld",
+                   m->name, (long long)v, (long long)said, (long long)counted, (long long)v);
 }
 
 gnn_status rt_check_agreement(gnn_context *c, const rt_checked *m, const rt_ints *offsets) {

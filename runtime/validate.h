@@ -18,10 +18,12 @@ gnn_status rt_check_offsets(gnn_context *c, const rt_checked *m, const rt_ints *
 gnn_status rt_check_agreement(gnn_context *c, const rt_checked *m, const rt_ints *offsets);
 // What each of them tells: entry e is v.
 gnn_status rt_tell_outside(gnn_context *c, const rt_checked *m, int64_t e, int64_t v);
-gnn_status rt_tell_unsorted(gnn_context *c, const rt_checked *m, int64_t e, int64_t v, int64_t before,
-                            const char *by);
-gnn_status rt_tell_repeated(gnn_context *c, const rt_checked *m, int64_t e, int64_t v, int64_t earlier);
-gnn_status rt_tell_falling(gnn_context *c, const rt_checked *m, int64_t v, int64_t at, int64_t before);
+gnn_status rt_tell_unsorted(gnn_context *c, const rt_checked *m, int64_t e, int64_t v,
+                            int64_t before, const char *by);
+gnn_status rt_tell_repeated(gnn_context *c, const rt_checked *m, int64_t e, int64_t v,
+                            int64_t earlier);
+gnn_status rt_tell_falling(gnn_context *c, const rt_checked *m, int64_t v, int64_t at,
+                           int64_t before);
 gnn_status rt_tell_last(gnn_context *c, const rt_checked *m, int64_t v, int64_t at);
 gnn_status rt_tell_disagreement(gnn_context *c, const rt_checked *m, int64_t v, int64_t said,
                                 int64_t counted);

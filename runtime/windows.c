@@ -1,9 +1,10 @@
-// Windows of rows: of T consecutive values of a map m, the entries of which share slots, one for each
-// distinct value of another map s, so that a window is a small dense matrix of T rows and as many columns as
-// slots (TC-GNN, Wang et al. 2023; DTC-SpMM, Fan et al. 2024). A slot holds one entry a row: where several
-// have the same row and column, each after the first takes a further slot of that column. Slots are numbered
-// by window, then by their first entry: what the numbers of columns are changes no order of summation. Those
-// of a window are so many blocks of T slots, or of 16, the last of which may have none at the end.
+// Windows of rows: of T consecutive values of a map m, the entries of which share slots, one for
+// each distinct value of another map s, so that a window is a small dense matrix of T rows and as
+// many columns as slots (TC-GNN, Wang et al. 2023; DTC-SpMM, Fan et al. 2024). A slot holds one
+// entry a row: where several have the same row and column, each after the first takes a further
+// slot of that column. Slots are numbered by window, then by their first entry: what the numbers of
+// columns are changes no order of summation. Those of a window are so many blocks of T slots, or of
+// 16, the last of which may have none at the end.
 #include "prepare.h"
 
 #include <string.h>
@@ -69,11 +70,13 @@ static gnn_status begins_of(gnn_context *c, const rt_map_view *windows, const rt
 }
 
 // Slots that follow one another, moved up so that each window begins with a block.
-static gnn_status pad(gnn_context *c, const rt_map_view *windows, int64_t block, rt_map_view *slots) {
+static gnn_status pad(gnn_context *c, const rt_map_view *windows, int64_t block,
+                      rt_map_view *slots) {
     rt_ints begins;
     gnn_status s = begins_of(c, windows, slots, &begins);
     int64_t blocks = 0, first = 0;
-    for (int64_t w = 0; w < windows->codomain && !s; w++) {   // begins becomes how far the slots of w move
+    // begins becomes how far the slots of w move
+    for (int64_t w = 0; w < windows->codomain && !s; w++) {
         int64_t n = rt_get(&begins, w + 1) - rt_get(&begins, w);
         rt_set(&begins, w, first - rt_get(&begins, w));
         blocks += n / block + (n % block != 0);
@@ -81,24 +84,28 @@ static gnn_status pad(gnn_context *c, const rt_map_view *windows, int64_t block,
     }
     for (int64_t e = 0; e < slots->values.count && !s; e++) {
         int64_t slot = rt_get(&slots->values, e);
-        if (slot >= 0) rt_set(&slots->values, e, slot + rt_get(&begins, rt_get(&windows->values, e)));
+        if (slot >= 0)
+            rt_set(&slots->values, e, slot + rt_get(&begins, rt_get(&windows->values, e)));
     }
     slots->codomain = first;
     rt_free(c, begins.data);
     return s;
 }
 
-gnn_status rt_build_window_slots(gnn_context *c, const rt_map_view *m, const rt_map_view *s, int64_t extent, int64_t block,
-                                 bool wide, rt_ints *out, int64_t *count) {
-    rt_map_view pairs = {0}, cells = {0}, by[3] = {{.codomain = 0}, *s, {.codomain = 0}}, firsts = {0},
-                slots = {0};
-    gnn_status status = rt_build_classes(c, (rt_map_view[]){*m, *s}, 2, wide, &pairs.values, &pairs.codomain);
+gnn_status rt_build_window_slots(gnn_context *c, const rt_map_view *m, const rt_map_view *s,
+                                 int64_t extent, int64_t block, bool wide, rt_ints *out,
+                                 int64_t *count) {
+    rt_map_view pairs = {0}, cells = {0}, by[3] = {{.codomain = 0}, *s, {.codomain = 0}},
+                firsts = {0}, slots = {0};
+    gnn_status status = rt_build_classes(c, (rt_map_view[]){*m, *s}, 2, wide, &pairs.values,
+                                         &pairs.codomain);
     if (!status) status = windows_of(c, m, extent, wide, &by[0]);
     if (!status) status = ranks_of(c, &pairs, wide, &by[2]);
     if (!status) status = rt_build_classes(c, by, 3, wide, &cells.values, &cells.codomain);
     if (!status) status = firsts_of(c, &cells, wide, &firsts);
     if (!status)
-        status = rt_build_classes(c, (rt_map_view[]){by[0], firsts}, 2, wide, &slots.values, &slots.codomain);
+        status = rt_build_classes(c, (rt_map_view[]){by[0], firsts}, 2, wide, &slots.values,
+                                  &slots.codomain);
     if (!status) status = pad(c, &by[0], block, &slots);
     const rt_map_view *const made[] = {&pairs, &cells, &by[0], &by[2], &firsts};
     for (uint32_t i = 0; i < RT_COUNT(made); i++) rt_free(c, made[i]->values.data);
@@ -124,8 +131,8 @@ gnn_status rt_build_window_begins(gnn_context *c, const rt_map_view *m, const rt
 }
 
 // What no entry has is the column of the slot before.
-gnn_status rt_build_window_columns(gnn_context *c, const rt_map_view *s, const rt_map_view *slots, bool wide,
-                                   rt_ints *out) {
+gnn_status rt_build_window_columns(gnn_context *c, const rt_map_view *s, const rt_map_view *slots,
+                                   bool wide, rt_ints *out) {
     gnn_status status = rt_ints_new(c, slots->codomain, wide, out);
     for (int64_t i = 0; i < slots->codomain && !status; i++) rt_set(out, i, -1);
     for (int64_t e = 0; e < s->values.count && !status; e++) {
@@ -157,7 +164,8 @@ gnn_status rt_build_window_entries(gnn_context *c, const rt_map_view *m, const r
     return s;
 }
 
-gnn_status rt_count_window_rows(gnn_context *c, int64_t slots, int64_t extent, int64_t block, int64_t *out) {
+gnn_status rt_count_window_rows(gnn_context *c, int64_t slots, int64_t extent, int64_t block,
+                                int64_t *out) {
     return rt_count_cells(c, slots / block, extent, out);
 }
 
@@ -178,6 +186,7 @@ gnn_status rt_build_window_masks(gnn_context *c, const rt_map_view *m, const rt_
 
 int64_t rt_density(int64_t entries, int64_t slots, int64_t extent) {
     typedef unsigned __int128 wide;
-    return slots ? (int64_t)((wide)(uint64_t)entries * 1000u / ((wide)(uint64_t)slots * (uint64_t)extent))
+    return slots ? (int64_t)((wide)(uint64_t)entries * 1000u /
+                             ((wide)(uint64_t)slots * (uint64_t)extent))
                  : 1000;
 }

@@ -8,7 +8,7 @@ build=$1 part=${2:-build}
 packages="llvm-22-dev llvm-22-tools bison flex ninja-build cmake gcc g++ pkg-config libjansson-dev libzip-dev zlib1g-dev
 libzstd-dev python3 python3-numpy python3-mpmath python3-psutil"
 fuzz_packages="clang-22 libclang-rt-22-dev" # of the LLVM that is there anyhow: 16 MB
-lint_packages="clang-tidy"
+lint_packages="clang-tidy clang-format-22"
 
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
@@ -65,9 +65,10 @@ if [ "$part" = fuzz ]; then
     install_fuzz_packages
     exit 0
 fi
-# Without one scripts/lint.sh says that it is skipped.
+# Without them scripts/lint.sh and scripts/format.sh say that they are skipped.
 if [ "$part" = lint ]; then
-    command -v clang-tidy >/dev/null || install_packages $lint_packages || true
+    command -v clang-tidy >/dev/null && command -v clang-format-22 >/dev/null ||
+        install_packages $lint_packages || true
     exit 0
 fi
 # shellcheck disable=SC2086

@@ -41,7 +41,7 @@ for name in ("TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN
         config.environment[name] = os.environ[name]
 config.environment["NO_COLOR"] = "1"
 
-# What a test may ask for: REQUIRES: assembler, gpu, numpy, mpmath, valgrind, clang-tidy, gcov, libfuzzer.
+# What a test may ask for: REQUIRES: assembler, gpu, numpy, mpmath, valgrind, clang-format-22, clang-tidy, gcov, libfuzzer.
 doctor = lit.util.executeCommand([gnnc, "doctor"])[0] if os.path.exists(gnnc) else ""
 if "assembler   none" not in doctor and "assembler" in doctor:
     config.available_features.add("assembler")
@@ -50,7 +50,7 @@ if "GPU" in doctor and "GPU         none" not in doctor:
 for module in ("numpy", "mpmath"):
     if not lit.util.executeCommand([sys.executable, "-c", "import " + module])[2]:
         config.available_features.add(module)
-for program in ("clang-tidy", "gcov", "valgrind"):
+for program in ("clang-format-22", "clang-tidy", "gcov", "valgrind"):
     if lit.util.which(program):
         config.available_features.add(program)
 if not sanitized and not lit.util.executeCommand([os.path.join(root, "scripts", "fuzz.sh"), build, "--clang"])[2]:

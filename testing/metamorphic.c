@@ -1,4 +1,5 @@
-// The list of an op's relations, what is changed by one, and the comparison of results before and after.
+// The list of an op's relations, what is changed by one, and the comparison of results before and
+// after.
 #include "eval_number.h"
 #include "metamorphic_internal.h"
 
@@ -9,7 +10,7 @@ const char *meta_kind_text(meta_kind k) {
     return texts[k];
 }
 
-// ---- Which there are -------------------------------------------------------------------------------------
+// ---- Which there are ----------------------------------------------------------------------------
 
 // Nodes are what a map leads to; edges what one leads from; features neither.
 static bool appears(const tensor_op *op, tensor_space s, meta_kind *kind) {
@@ -42,21 +43,25 @@ void meta_find(arena *a, const tensor_op *op, meta_relations *out) {
     }
     for (tensor_val v = 0; v < op->nparams; v++) {
         const tensor_val_info *i = &op->vals.data[v];
-        if ((i->role != VAL_TENSOR && i->role != VAL_SCALAR) || !ir_dtype_is_float(i->type)) continue;
-        meta_relation r = {.kind = META_SCALED, .name = i->name, .space = TENSOR_NO_SPACE, .input = v};
+        if ((i->role != VAL_TENSOR && i->role != VAL_SCALAR) || !ir_dtype_is_float(i->type))
+            continue;
+        meta_relation r = {
+            .kind = META_SCALED, .name = i->name, .space = TENSOR_NO_SPACE, .input = v};
         meta_scaled(a, op, &r);
         VEC_PUSH(a, out, r);
     }
     for (tensor_space s = 0; s < op->spaces.len; s++) {
-        meta_relation r = {
-            .kind = META_SPLIT, .name = op->spaces.data[s].name, .space = s, .input = TENSOR_NO_VAL};
+        meta_relation r = {.kind = META_SPLIT,
+                           .name = op->spaces.data[s].name,
+                           .space = s,
+                           .input = TENSOR_NO_VAL};
         if (!is_codomain(op, s)) continue;
         meta_split(a, op, &r);
         VEC_PUSH(a, out, r);
     }
 }
 
-// ---- Inputs ----------------------------------------------------------------------------------------------
+// ---- Inputs -------------------------------------------------------------------------------------
 
 uint32_t meta_bytes(ir_dtype t) { return t == DT_INDEX ? 8 : ir_dtype_bytes(t); }
 
@@ -90,7 +95,8 @@ void meta_move(arena *a, const tensor_op *op, meta_change *c, tensor_val v, cons
     if (!x->data || info->role == VAL_RESULT) return;
     uint8_t *data = arena_alloc(a, (size_t)meta_points(y) * bytes + 8);
     for (int64_t i = 0; i < meta_points(y); i++)
-        memcpy(data + i * bytes, (const uint8_t *)x->data + position_before(c, info, i) * bytes, bytes);
+        memcpy(data + i * bytes, (const uint8_t *)x->data + position_before(c, info, i) * bytes,
+               bytes);
     y->data = data;
 }
 
@@ -110,17 +116,18 @@ bool meta_apply(arena *a, const tensor_op *op, const meta_relation *r, const ten
     return good;
 }
 
-// ---- Results ---------------------------------------------------------------------------------------------
+// ---- Results ------------------------------------------------------------------------------------
 
-// A stored float is the nearest one: where it takes part in arithmetic it may be off by half a unit in its
-// last place, which scaling changes near zero alone.
+// A stored float is the nearest one: where it takes part in arithmetic it may be off by half a unit
+// in its last place, which scaling changes near zero alone.
 static eval_value number_at(const meta_change *c, const tensor_val_info *info, bool adds,
                             const tensor_evaluated *x, int64_t i) {
     if (!x->is_float) return eval_int(x->integer[i], x->certain[i]);
     const eval_precision *p = eval_precision_of(info->type);
     double near_zero = c->relation->kind >= META_SCALED ? p->tiny : 0,
            off = adds ? p->u * fabs(x->value[i]) : 0;
-    return eval_float(x->value[i], isfinite(x->value[i]) ? x->bound[i] + near_zero + off : x->bound[i]);
+    return eval_float(x->value[i],
+                      isfinite(x->value[i]) ? x->bound[i] + near_zero + off : x->bound[i]);
 }
 
 // What an element must be after, of what it was before.
@@ -133,7 +140,8 @@ static eval_value followed(const meta_change *c, int32_t how, eval_value x) {
 // A sum over the two rows of one that was split.
 static eval_value both_rows(const tensor_val_info *info, eval_value x, eval_value y) {
     if (ir_dtype_is_float(info->type)) return eval_float(x.v + y.v, x.bound + y.bound);
-    return eval_store(info->type, eval_int((int64_t)((uint64_t)x.i + (uint64_t)y.i), x.certain && y.certain));
+    return eval_store(info->type,
+                      eval_int((int64_t)((uint64_t)x.i + (uint64_t)y.i), x.certain && y.certain));
 }
 
 typedef enum { RIGHT, WRONG, UNSURE } judgement;
@@ -158,8 +166,8 @@ static judgement integers_agree(eval_value x, eval_value y, const int64_t *from)
 }
 
 // How far a position after is along its axis of the space that was split; the stride of that axis.
-static int64_t coordinate(const meta_change *c, const tensor_val_info *info, uint32_t axis, int64_t at,
-                          int64_t *stride) {
+static int64_t coordinate(const meta_change *c, const tensor_val_info *info, uint32_t axis,
+                          int64_t at, int64_t *stride) {
     *stride = 1;
     for (uint32_t k = axis + 1; k < info->rank; k++) *stride *= c->sizes[info->axes[k]];
     return at / *stride % c->sizes[info->axes[axis]];
@@ -177,10 +185,12 @@ tensor_comparison meta_compare(const tensor_op *op, const meta_change *c, tensor
         int64_t stride = 0, row = adds ? coordinate(c, info, (uint32_t)how, i, &stride) : -2;
         if (row == c->row + 1) continue;
         bool two = row == c->row;
-        eval_value x = followed(c, how, number_at(c, info, two, before, position_before(c, info, i))),
+        eval_value x = followed(c, how,
+                                number_at(c, info, two, before, position_before(c, info, i))),
                    y = number_at(c, info, two, after, i);
         if (two) y = both_rows(info, y, number_at(c, info, two, after, i + stride));
-        judgement j = after->is_float ? floats_agree(c, exact, x, y, &t) : integers_agree(x, y, from);
+        judgement j = after->is_float ? floats_agree(c, exact, x, y, &t)
+                                      : integers_agree(x, y, from);
         t.compared += j != UNSURE;
         t.uncertain += j == UNSURE;
         if (j != WRONG) continue;

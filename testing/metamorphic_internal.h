@@ -11,7 +11,6 @@ static inline uint64_t meta_random(uint64_t seed, uint64_t at) {   // splitmix64
     return z ^ z >> 31;
 }
 
-
 // Each fills in what the op says of the relation: why_not, or result and the rest.
 void meta_permuted(arena *a, const tensor_op *op, meta_relation *r);
 void meta_scaled(arena *a, const tensor_op *op, meta_relation *r);
@@ -20,15 +19,15 @@ void meta_split(arena *a, const tensor_op *op, meta_relation *r);
 tensor_space meta_leader(arena *a, const tensor_op *op, tensor_space s);
 
 // Each makes the new numbering and sizes, or the new values. false: *why.
-bool meta_permute(arena *a, const tensor_op *op, meta_change *c, const tensor_eval_input *in, uint64_t seed,
-                  const char **why);
+bool meta_permute(arena *a, const tensor_op *op, meta_change *c, const tensor_eval_input *in,
+                  uint64_t seed, const char **why);
 bool meta_scale(arena *a, meta_change *c, uint64_t seed, const char **why);
-bool meta_cut(arena *a, const tensor_op *op, meta_change *c, const tensor_eval_input *in, uint64_t seed,
-              const char **why);
+bool meta_cut(arena *a, const tensor_op *op, meta_change *c, const tensor_eval_input *in,
+              uint64_t seed, const char **why);
 
 uint32_t meta_bytes(ir_dtype t);   // of an element of a tensor_array
 int64_t meta_points(const tensor_array *x);
-void meta_move(arena *a, const tensor_op *op, meta_change *c, tensor_val v,
-               const tensor_array *x);   // along its axes
+// along its axes
+void meta_move(arena *a, const tensor_op *op, meta_change *c, tensor_val v, const tensor_array *x);
 
 #endif

@@ -1,7 +1,7 @@
-// Whether an op only ever asks of the points of a space which are the same, and what is mapped to them, never
-// what number one has: then the numbers may be dealt out anew. A sorted map into such a space ties the
-// numbers of its own points to theirs: those are sorted again. Points of two spaces that a prefix makes one
-// get the same new numbers.
+// Whether an op only ever asks of the points of a space which are the same, and what is mapped to
+// them, never what number one has: then the numbers may be dealt out anew. A sorted map into such a
+// space ties the numbers of its own points to theirs: those are sorted again. Points of two spaces
+// that a prefix makes one get the same new numbers.
 #include "metamorphic_internal.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static uint8_t *meta_reached(arena *a, const tensor_op *op) {
     return seen;
 }
 
-// ---- Spaces with the same numbers ------------------------------------------------------------------------
+// ---- Spaces with the same numbers ---------------------------------------------------------------
 
 static tensor_space find(tensor_space *up, tensor_space s) {
     while (up[s] != s) s = up[s];
@@ -47,7 +47,8 @@ static tensor_space *tied(arena *a, const tensor_op *op) {
     for (tensor_space s = 0; s < op->spaces.len; s++) up[s] = s;
     for (tensor_val v = 0; v < op->nparams; v++) {
         const tensor_val_info *i = &op->vals.data[v];
-        if (i->role == VAL_MAP && i->facts & FACT_PREFIX) up[find(up, i->axes[0])] = find(up, i->into);
+        if (i->role == VAL_MAP && i->facts & FACT_PREFIX)
+            up[find(up, i->axes[0])] = find(up, i->into);
     }
     for (tensor_expr e = 1; e < op->exprs.len; e++) {
         const tensor_node *n = tensor_node_at(op, e);
@@ -58,9 +59,11 @@ static tensor_space *tied(arena *a, const tensor_op *op) {
     return up;
 }
 
-tensor_space meta_leader(arena *a, const tensor_op *op, tensor_space s) { return find(tied(a, op), s); }
+tensor_space meta_leader(arena *a, const tensor_op *op, tensor_space s) {
+    return find(tied(a, op), s);
+}
 
-// ---- Numbers that matter ---------------------------------------------------------------------------------
+// ---- Numbers that matter ------------------------------------------------------------------------
 
 static bool is_index(const tensor_op *op, const tensor_node *n, uint32_t arg, tensor_space s) {
     tensor_type t = tensor_typeof(op, n->args[arg]);
@@ -96,19 +99,21 @@ static const char *numbered(arena *a, const tensor_op *op, tensor_space s) {
     const char *why = NULL;
     for (tensor_expr e = 1; e < op->exprs.len && !why; e++)
         if (seen[e]) why = asked_by(op, tensor_node_at(op, e), s);
-    for (uint32_t i = 0; i < op->stages.len && !why; i++) why = ordered_by(op, &op->stages.data[i], s);
+    for (uint32_t i = 0; i < op->stages.len && !why; i++)
+        why = ordered_by(op, &op->stages.data[i], s);
     for (uint32_t i = 0; i < op->loops.len && !why; i++)
         if (op->loops.data[i].space == s) why = "it is the steps of a recurrence";
     for (tensor_val v = 0; v < op->nparams && !why; v++) {
         const tensor_val_info *i = &op->vals.data[v];
         bool touches = i->type == DT_INDEX && i->into == s;
         for (uint32_t k = 0; k < i->rank; k++) touches |= i->axes[k] == s;
-        if (touches && i->facts & FACT_SORTED && i->rank != 1) why = "a map of several axes is sorted";
+        if (touches && i->facts & FACT_SORTED && i->rank != 1)
+            why = "a map of several axes is sorted";
     }
     return why;
 }
 
-// ---- What moves with a space -----------------------------------------------------------------------------
+// ---- What moves with a space --------------------------------------------------------------------
 
 static bool sorted_from(const tensor_op *op, tensor_val v, tensor_space s) {
     const tensor_val_info *i = &op->vals.data[v];
@@ -120,16 +125,19 @@ static bool classes_move(const tensor_op *op, tensor_space s, const uint8_t *mov
     if (op->spaces.data[s].kind != SPACE_COUNT_OF) return false;
     const tensor_val_info *i = &op->vals.data[op->spaces.data[s].classes];
     for (uint32_t k = 0; k < i->nkeys; k++)
-        if (op->vals.data[i->keys[k]].into != TENSOR_NO_SPACE && moves[op->vals.data[i->keys[k]].into])
+        if (op->vals.data[i->keys[k]].into != TENSOR_NO_SPACE &&
+            moves[op->vals.data[i->keys[k]].into])
             return true;
     return false;
 }
 
-static bool follow(const tensor_op *op, meta_relation *r, tensor_space *up, tensor_space *resorted) {
+static bool follow(const tensor_op *op, meta_relation *r, tensor_space *up,
+                   tensor_space *resorted) {
     bool more = false;
     for (tensor_val v = 0; v < op->nparams && !r->why_not; v++) {
         const tensor_val_info *i = &op->vals.data[v];
-        if (i->role != VAL_MAP || i->rank != 1 || !sorted_from(op, v, i->axes[0]) || !r->moves[i->into])
+        if (i->role != VAL_MAP || i->rank != 1 || !sorted_from(op, v, i->axes[0]) ||
+            !r->moves[i->into])
             continue;
         tensor_space domain = i->axes[0];
         if (r->moves[domain] == 2) continue;
@@ -146,13 +154,14 @@ static bool follow(const tensor_op *op, meta_relation *r, tensor_space *up, tens
     return more;
 }
 
-// ---- Sums that another order changes ---------------------------------------------------------------------
+// ---- Sums that another order changes ------------------------------------------------------------
 
 // A sum of all points may be taken as one of what rows of some map give (`rfactor`).
 static bool rows_move(const tensor_op *op, tensor_space points, const uint8_t *moves) {
     for (tensor_val v = 0; v < op->nparams; v++) {
         const tensor_val_info *m = &op->vals.data[v];
-        if (m->role == VAL_MAP && m->rank == 1 && m->axes[0] == points && moves[m->into]) return true;
+        if (m->role == VAL_MAP && m->rank == 1 && m->axes[0] == points && moves[m->into])
+            return true;
     }
     return false;
 }
@@ -166,20 +175,23 @@ static bool rounds(const tensor_op *op, const tensor_stage *s, const uint8_t *mo
         over |= moves[space] != 0 || (!s->nkeys && rows_move(op, space, moves));
     }
     for (uint32_t i = 0; i < s->nkeys;
-         i++) {   // a plan may walk the terms in the order of their keys, and cut that where it likes
+         // a plan may walk the terms in the order of their keys, and cut that where it likes
+         i++) {
         tensor_type t = tensor_typeof(op, s->keys[i].lhs);
         over |= t.type == DT_INDEX && moves[t.space];
     }
     for (uint32_t i = 0; i < r->nstate; i++) {
         tensor_reduce_kind by = r->kind;
         bool alone = r->kind != REDUCE_USER || tensor_combined_by(op, r, i, &by);
-        if (tensor_type_is_float(r->state_types[i])) exact &= alone && (by == REDUCE_MAX || by == REDUCE_MIN);
+        if (tensor_type_is_float(r->state_types[i]))
+            exact &= alone && (by == REDUCE_MAX || by == REDUCE_MIN);
     }
     return over && !exact;
 }
 
 static void find_exact(arena *a, const tensor_op *op, meta_relation *r) {
-    uint8_t *val = ARENA_ARRAY(a, uint8_t, op->vals.len + 1), *expr = ARENA_ARRAY(a, uint8_t, op->exprs.len);
+    uint8_t *val = ARENA_ARRAY(a, uint8_t, op->vals.len + 1),
+            *expr = ARENA_ARRAY(a, uint8_t, op->exprs.len);
     for (bool moved = true; moved;) {
         moved = false;
         for (tensor_expr e = 1; e < op->exprs.len; e++) {
@@ -193,7 +205,8 @@ static void find_exact(arena *a, const tensor_op *op, meta_relation *r) {
             for (uint32_t k = 0; k < s->nbody; k++) inexact |= expr[s->body[k]];
             for (uint32_t k = 0; k < s->nfilters; k++) inexact |= expr[s->filters[k]];
             for (uint32_t k = 0; k < s->nelse; k++) inexact |= expr[s->orelse[k]];
-            for (uint32_t k = 0; k < s->nkeys; k++) inexact |= expr[s->keys[k].lhs] | expr[s->keys[k].rhs];
+            for (uint32_t k = 0; k < s->nkeys; k++)
+                inexact |= expr[s->keys[k].lhs] | expr[s->keys[k].rhs];
             for (uint32_t k = 0; k < s->ntargets && inexact; k++) {
                 moved |= !val[s->targets[k].val];
                 val[s->targets[k].val] = 1;
@@ -208,7 +221,8 @@ void meta_permuted(arena *a, const tensor_op *op, meta_relation *r) {
     r->moves = ARENA_ARRAY(a, uint8_t, op->spaces.len + 1);
     r->result = ARENA_ARRAY(a, int32_t, op->nparams + 1);
     r->resorted = resorted;
-    for (tensor_space s = 0; s < op->spaces.len; s++) r->moves[s] = find(up, s) == find(up, r->space);
+    for (tensor_space s = 0; s < op->spaces.len; s++)
+        r->moves[s] = find(up, s) == find(up, r->space);
     while (follow(op, r, up, resorted)) {
     }
     for (tensor_space s = 0; s < op->spaces.len && !r->why_not; s++)
@@ -216,7 +230,7 @@ void meta_permuted(arena *a, const tensor_op *op, meta_relation *r) {
     find_exact(a, op, r);
 }
 
-// ---- New numbers -----------------------------------------------------------------------------------------
+// ---- New numbers --------------------------------------------------------------------------------
 
 typedef struct {
     int64_t point;
@@ -243,7 +257,8 @@ static const int64_t *inverse(arena *a, const int64_t *from, int64_t n) {
 
 // Maps sorted as a whole come first; none comes last. to[]: the new numbers that are known.
 static uint32_t gather_keys(const tensor_op *op, tensor_space s, const meta_change *c,
-                            const int64_t *const *to, const uint32_t *last, uint64_t *keys, uint32_t nkeys) {
+                            const int64_t *const *to, const uint32_t *last, uint64_t *keys,
+                            uint32_t nkeys) {
     uint32_t n = 0;
     for (int within = 0; within < 2; within++)
         for (tensor_val v = 0; v < op->nparams; v++) {
@@ -251,8 +266,8 @@ static uint32_t gather_keys(const tensor_op *op, tensor_space s, const meta_chan
             if (!sorted_from(op, v, s) || (i->sorted_by != TENSOR_NO_VAL) != within) continue;
             const int64_t *m = c->in.inputs[v].data;
             for (int64_t k = 0; keys && k < c->sizes[s]; k++)
-                keys[(uint64_t)k * nkeys + n] = (uint64_t)(m[k] >= 0 && to[i->into] ? to[i->into][m[k]]
-                                                                                    : m[k]);
+                keys[(uint64_t)k * nkeys + n] =
+                    (uint64_t)(m[k] >= 0 && to[i->into] ? to[i->into][m[k]] : m[k]);
             n++;
         }
     if (last && keys)   // segments that a prefix cuts stay where they are
@@ -265,10 +280,11 @@ static int64_t *shuffled(arena *a, const tensor_op *op, const meta_change *c, te
     int64_t n = c->sizes[s], *from = ARENA_ARRAY(a, int64_t, n + 1);
     uint32_t nkeys = gather_keys(op, s, c, to, segment, NULL, 0);
     arena *scratch = arena_new();
-    uint64_t *keys = ARENA_ARRAY(scratch, uint64_t, n * nkeys + 1);
+    uint64_t *keys = ARENA_ARRAY(scratch, uint64_t, n *nkeys + 1);
     numbered_point *p = ARENA_ARRAY(scratch, numbered_point, n + 1);
     gather_keys(op, s, c, to, segment, keys, nkeys);
-    for (int64_t i = 0; i < n; i++) p[i] = (numbered_point){i, meta_random(seed, (uint64_t)i), keys, nkeys};
+    for (int64_t i = 0; i < n; i++)
+        p[i] = (numbered_point){i, meta_random(seed, (uint64_t)i), keys, nkeys};
     if (n) qsort(p, (size_t)n, sizeof *p, by_keys);
     for (int64_t i = 0; i < n; i++) from[i] = p[i].point;
     arena_free(scratch);
@@ -276,7 +292,8 @@ static int64_t *shuffled(arena *a, const tensor_op *op, const meta_change *c, te
 }
 
 // The largest of the tied spaces is shuffled between the ends of the others, which take its head.
-static bool shuffle_tied(arena *a, const tensor_op *op, meta_change *c, const int64_t **to, uint64_t seed) {
+static bool shuffle_tied(arena *a, const tensor_op *op, meta_change *c, const int64_t **to,
+                         uint64_t seed) {
     const meta_relation *r = c->relation;
     tensor_space *up = tied(a, op), largest = r->space;
     bool several = false;
@@ -287,11 +304,13 @@ static bool shuffle_tied(arena *a, const tensor_op *op, meta_change *c, const in
     }
     uint32_t *segment = several ? ARENA_ARRAY(a, uint32_t, c->sizes[largest] + 1) : NULL;
     for (tensor_space s = 0; s < op->spaces.len && several; s++)
-        for (int64_t i = c->sizes[s]; find(up, s) == find(up, r->space) && i < c->sizes[largest]; i++)
+        for (int64_t i = c->sizes[s]; find(up, s) == find(up, r->space) && i < c->sizes[largest];
+             i++)
             segment[i]++;
     const int64_t *from = shuffled(a, op, c, largest, to, segment, seed);
     for (tensor_space s = 0; s < op->spaces.len; s++)
-        if (find(up, s) == find(up, r->space)) c->from[s] = from, to[s] = inverse(a, from, c->sizes[largest]);
+        if (find(up, s) == find(up, r->space))
+            c->from[s] = from, to[s] = inverse(a, from, c->sizes[largest]);
     bool moved = false;
     for (int64_t i = 0; i < c->sizes[largest]; i++) moved |= from[i] != i;
     return moved;
@@ -302,7 +321,8 @@ static bool stays_sorted(arena *a, const tensor_op *op, const meta_change *c, te
     if (i->role != VAL_MAP || !(i->facts & FACT_SORTED) || i->rank != 1) return true;
     const int64_t *m = c->inputs[v].data,
                   *by = i->sorted_by == TENSOR_NO_VAL ? NULL : c->inputs[i->sorted_by].data;
-    if (i->sorted_by != TENSOR_NO_VAL && !by) return true;   // a prefix: each point is a class of its own
+    // a prefix: each point is a class of its own
+    if (i->sorted_by != TENSOR_NO_VAL && !by) return true;
     int64_t classes = by ? c->sizes[op->vals.data[i->sorted_by].into] : 0;
     uint64_t *last = ARENA_ARRAY(a, uint64_t, classes + 2);   // [0]: of those of no class
     for (int64_t k = 0; k < meta_points(&c->inputs[v]); k++) {
@@ -320,13 +340,14 @@ static void renumber(const meta_change *c, tensor_val v, const int64_t *to) {
         if (m[k] >= 0) m[k] = to[m[k]];
 }
 
-bool meta_permute(arena *a, const tensor_op *op, meta_change *c, const tensor_eval_input *in, uint64_t seed,
-                  const char **why) {
+bool meta_permute(arena *a, const tensor_op *op, meta_change *c, const tensor_eval_input *in,
+                  uint64_t seed, const char **why) {
     const meta_relation *r = c->relation;
     const int64_t **to = ARENA_ARRAY(a, const int64_t *, op->spaces.len + 1);
     bool moved = false;
     for (uint64_t k = 0; k < 8 && !moved; k++)
-        moved = shuffle_tied(a, op, c, to, meta_random(seed, k));   // two points stay as often as not
+        // two points stay as often as not
+        moved = shuffle_tied(a, op, c, to, meta_random(seed, k));
     if (!moved) return *why = "no two of its points may change places", false;
     for (uint32_t i = 0; i < r->nresorted; i++) {
         tensor_space s = r->resorted[i];

@@ -1,6 +1,7 @@
-// In which inputs a result is homogeneous, and of which degree: y(t x) = t^d y(x) for t > 0. A degree is
-// found for each expression from those of its arguments, and for values written in a loop by going round
-// until nothing changes. Scaling by an even power of two rounds nothing but what leaves the range of a type.
+// In which inputs a result is homogeneous, and of which degree: y(t x) = t^d y(x) for t > 0. A
+// degree is found for each expression from those of its arguments, and for values written in a loop
+// by going round until nothing changes. Scaling by an even power of two rounds nothing but what
+// leaves the range of a type.
 #include "eval_number.h"
 #include "metamorphic_internal.h"
 
@@ -16,7 +17,9 @@ typedef struct {
     uint32_t nargs, nleft;
 } degrees;
 
-static int32_t join(int32_t x, int32_t y) { return x == ANY ? y : y == ANY || x == y ? x : UNKNOWN; }
+static int32_t join(int32_t x, int32_t y) {
+    return x == ANY ? y : y == ANY || x == y ? x : UNKNOWN;
+}
 static int32_t limited(int32_t d) { return d > MOST || d < -MOST ? UNKNOWN : d; }
 static int32_t invariant(int32_t d) { return d == ANY || d == 0 ? 0 : UNKNOWN; }
 
@@ -59,7 +62,8 @@ static int32_t maths(const degrees *d, const tensor_node *n) {
 
 static int32_t converted(const tensor_node *n, int32_t x) {
     bool keeps = tensor_type_is_float(n->type);
-    if (n->type.type == DT_BOOL && n->op == TENSOR_CVT_OP) return x == UNKNOWN ? UNKNOWN : 0;   // is it 0?
+    // is it 0?
+    if (n->type.type == DT_BOOL && n->op == TENSOR_CVT_OP) return x == UNKNOWN ? UNKNOWN : 0;
     return keeps ? x : invariant(x);
 }
 
@@ -86,7 +90,8 @@ static int32_t degree_of(const degrees *d, const tensor_node *n) {
     case TENSOR_LE_OP:
     case TENSOR_GT_OP:
     case TENSOR_GE_OP:
-        return joined(d, n, 0) == UNKNOWN ? UNKNOWN : 0;   // scaled alike, two numbers keep their order
+        // scaled alike, two numbers keep their order
+        return joined(d, n, 0) == UNKNOWN ? UNKNOWN : 0;
     case TENSOR_SELECT_OP: return invariant(x) == 0 ? joined(d, n, 1) : UNKNOWN;
     case TENSOR_CVT_OP:
     case TENSOR_ROUND_OP:
@@ -97,10 +102,11 @@ static int32_t degree_of(const degrees *d, const tensor_node *n) {
 }
 
 static void sweep(degrees *d) {
-    for (tensor_expr e = 1; e < d->op->exprs.len; e++) d->expr[e] = degree_of(d, tensor_node_at(d->op, e));
+    for (tensor_expr e = 1; e < d->op->exprs.len; e++)
+        d->expr[e] = degree_of(d, tensor_node_at(d->op, e));
 }
 
-// ---- Stages ----------------------------------------------------------------------------------------------
+// ---- Stages -------------------------------------------------------------------------------------
 
 static bool same_terms(const degrees *d, const tensor_stage *s) {
     bool same = true;
@@ -110,11 +116,13 @@ static bool same_terms(const degrees *d, const tensor_stage *s) {
     return same;
 }
 
-// The states' degrees rise until combining changes none: a lattice of three levels, so that rounds are few.
+// The states' degrees rise until combining changes none: a lattice of three levels, so that rounds
+// are few.
 static void reduce_user(arena *a, const degrees *d, const tensor_reducer *r, const tensor_stage *s,
                         int32_t *out) {
     degrees in = *d;
-    int32_t *arg = ARENA_ARRAY(a, int32_t, r->nargs + 1), *state = ARENA_ARRAY(a, int32_t, r->nstate + 1);
+    int32_t *arg = ARENA_ARRAY(a, int32_t, r->nargs + 1),
+            *state = ARENA_ARRAY(a, int32_t, r->nstate + 1);
     in.expr = ARENA_ARRAY(a, int32_t, d->op->exprs.len);
     for (uint32_t i = 0; i < r->nargs; i++) arg[i] = d->expr[s->body[i]];
     for (uint32_t i = 0; i < r->nstate; i++) state[i] = ANY;
@@ -189,7 +197,8 @@ void meta_scaled(arena *a, const tensor_op *op, meta_relation *r) {
     for (bool moved = true; moved;) {
         moved = false;
         sweep(&d);
-        for (uint32_t i = 0; i < op->stages.len; i++) moved |= run_stage(scratch, &d, &op->stages.data[i]);
+        for (uint32_t i = 0; i < op->stages.len; i++)
+            moved |= run_stage(scratch, &d, &op->stages.data[i]);
     }
     bool known = false, stay = classes_stay(&d);
     r->result = ARENA_ARRAY(a, int32_t, op->nparams + 1);
@@ -202,7 +211,7 @@ void meta_scaled(arena *a, const tensor_op *op, meta_relation *r) {
     arena_free(scratch);
 }
 
-// ---- Values ----------------------------------------------------------------------------------------------
+// ---- Values -------------------------------------------------------------------------------------
 
 static void write_float(ir_dtype t, void *data, int64_t at, double x) {   // which the type holds
     float f = (float)x;
@@ -228,7 +237,9 @@ bool meta_scale(arena *a, meta_change *c, uint64_t seed, const char **why) {
     const tensor_array *x = &c->in.inputs[c->relation->input];
     uint32_t first = (uint32_t)(meta_random(seed, 0) % 4), tried = 0;
     while (tried < 4 && !scales(x, exponents[(first + tried) % 4])) tried++;
-    *why = tried == 4 ? "no power of two keeps all its digits" : !meta_points(x) ? "it is empty" : NULL;
+    *why = tried == 4        ? "no power of two keeps all its digits"
+           : !meta_points(x) ? "it is empty"
+                             : NULL;
     if (*why) return false;
     c->exponent = exponents[(first + tried) % 4];
     tensor_array *y = &c->inputs[c->relation->input];

@@ -1,11 +1,12 @@
-// Which results follow when a row of a space V becomes two that hold the same values, and what is mapped to
-// the row is dealt out to the two. Of each expression it is found whether it is the same at either new row as
-// at the old one (COPY), or adds up to it over a variable of V (from ADDS on), as a sum of what is mapped to
-// a row does; a number of the points of V, a comparison of two of them, or a count of them is neither.
+// Which results follow when a row of a space V becomes two that hold the same values, and what is
+// mapped to the row is dealt out to the two. Of each expression it is found whether it is the same
+// at either new row as at the old one (COPY), or adds up to it over a variable of V (from ADDS on),
+// as a sum of what is mapped to a row does; a number of the points of V, a comparison of two of
+// them, or a count of them is neither.
 #include "metamorphic_internal.h"
 
-// Of an expression ADDS + u adds up over variable u, of a value ADDS + k along axis k. ANY: 0, which does
-// both.
+// Of an expression ADDS + u adds up over variable u, of a value ADDS + k along axis k. ANY: 0,
+// which does both.
 enum { ANY = -2, COPY = META_COPY, ADDS = 0, UNKNOWN = META_NOTHING };
 
 typedef struct {
@@ -14,7 +15,9 @@ typedef struct {
     int32_t *val, *expr;
 } splitting;
 
-static int32_t join(int32_t x, int32_t y) { return x == ANY ? y : y == ANY || x == y ? x : UNKNOWN; }
+static int32_t join(int32_t x, int32_t y) {
+    return x == ANY ? y : y == ANY || x == y ? x : UNKNOWN;
+}
 static bool copies(int32_t x) { return x == ANY || x == COPY; }
 static bool is_row(const splitting *f, tensor_expr e) {
     tensor_type t = tensor_typeof(f->op, e);
@@ -50,7 +53,8 @@ static int32_t loaded(const splitting *f, const tensor_node *n) {
     const tensor_node *at = tensor_node_at(f->op, n->args[x - ADDS]);
     if (at->op != TENSOR_VAR_OP) return UNKNOWN;
     for (uint32_t i = 0; i < n->nargs; i++)
-        if ((int32_t)i != x - ADDS && mentions(f, n->args[i], (tensor_var)at->imm.i, &budget)) return UNKNOWN;
+        if ((int32_t)i != x - ADDS && mentions(f, n->args[i], (tensor_var)at->imm.i, &budget))
+            return UNKNOWN;
     return ADDS + (int32_t)at->imm.i;
 }
 
@@ -66,7 +70,8 @@ static int32_t compared(const splitting *f, const tensor_node *n) {
 static int32_t converted(const splitting *f, const tensor_node *n) {
     int32_t x = f->expr[n->args[0]];
     bool numbers = tensor_type_is_float(n->type) ||
-                   (n->type.type == DT_I64 && !tensor_type_is_float(tensor_typeof(f->op, n->args[0])));
+                   (n->type.type == DT_I64 &&
+                    !tensor_type_is_float(tensor_typeof(f->op, n->args[0])));
     if (is_row(f, n->args[0])) return UNKNOWN;
     return copies(x) || numbers ? x : UNKNOWN;
 }
@@ -111,7 +116,8 @@ static int32_t state_of(const splitting *f, const tensor_node *n) {
     case TENSOR_PARTS_OP:
     case TENSOR_STOP_OP: return f->expr[n->args[0]];
     case TENSOR_SELECT_OP:
-        return copies(f->expr[n->args[0]]) ? join(f->expr[n->args[1]], f->expr[n->args[2]]) : UNKNOWN;
+        return copies(f->expr[n->args[0]]) ? join(f->expr[n->args[1]], f->expr[n->args[2]])
+                                           : UNKNOWN;
     case TENSOR_PREIMAGE_OP:
     case TENSOR_AT_LEAST_OP:
     case TENSOR_CUT_PARTS_OP:
@@ -120,7 +126,7 @@ static int32_t state_of(const splitting *f, const tensor_node *n) {
     }
 }
 
-// ---- Stages ----------------------------------------------------------------------------------------------
+// ---- Stages -------------------------------------------------------------------------------------
 
 typedef struct {
     uint32_t pins;    // keys that ask for a row
@@ -148,7 +154,8 @@ static terms terms_of(const splitting *f, const tensor_stage *s) {
     }
     for (uint32_t i = 0; i < s->nfilters; i++) t.same &= copies(f->expr[s->filters[i]]);
     for (uint32_t i = 0; i < s->nbound; i++)
-        if (f->op->vars.data[s->bound[i]].space == f->space) t.walks++, t.walked = (int32_t)s->bound[i];
+        if (f->op->vars.data[s->bound[i]].space == f->space)
+            t.walks++, t.walked = (int32_t)s->bound[i];
     return t;
 }
 
@@ -172,7 +179,8 @@ static int32_t reduced(const splitting *f, const tensor_stage *s) {
     if (!t.same || x == UNKNOWN || !reducer_copies(f, r)) return UNKNOWN;
     if (t.pins + t.walks > 1) return UNKNOWN;
     if (t.pins)
-        return sum && copies(x) && t.pinned != UNKNOWN && otherwise == ANY ? ADDS + t.pinned : UNKNOWN;
+        return sum && copies(x) && t.pinned != UNKNOWN && otherwise == ANY ? ADDS + t.pinned
+                                                                           : UNKNOWN;
     if (t.walks && sum && x == ADDS + t.walked) return copies(otherwise) ? COPY : UNKNOWN;
     if (t.walks) return !once && copies(x) && copies(otherwise) ? COPY : UNKNOWN;
     if (copies(x)) return copies(otherwise) ? COPY : UNKNOWN;
@@ -184,7 +192,8 @@ static int32_t stored(const splitting *f, const tensor_target *t, int32_t x) {
     uint32_t found = 0;
     for (uint32_t k = 0; k < t->rank; k++) {
         tensor_at at = tensor_target_at(f->op, t->index[k]);
-        if (at.kind != TENSOR_AT_VAR && f->op->vals.data[t->val].axes[k] == f->space) return UNKNOWN;
+        if (at.kind != TENSOR_AT_VAR && f->op->vals.data[t->val].axes[k] == f->space)
+            return UNKNOWN;
         if (at.kind == TENSOR_AT_VAR && (int32_t)at.var == x - ADDS) axis = (int32_t)k, found++;
     }
     return copies(x) || x == UNKNOWN ? x : found == 1 ? ADDS + axis : UNKNOWN;
@@ -208,7 +217,8 @@ static bool number_classes(splitting *f) {
     for (tensor_val v = 0; v < f->op->vals.len; v++) {
         const tensor_val_info *i = &f->op->vals.data[v];
         for (uint32_t k = 0; k < i->nkeys && f->val[v] != UNKNOWN; k++) {
-            if (f->op->vals.data[i->keys[k]].into != f->space && copies(f->val[i->keys[k]])) continue;
+            if (f->op->vals.data[i->keys[k]].into != f->space && copies(f->val[i->keys[k]]))
+                continue;
             f->val[v] = UNKNOWN;
             moved = true;
         }
@@ -216,7 +226,7 @@ static bool number_classes(splitting *f) {
     return moved;
 }
 
-// ---- A space ---------------------------------------------------------------------------------------------
+// ---- A space ------------------------------------------------------------------------------------
 
 static const char *fixed(const tensor_op *op, tensor_space s) {
     if (op->spaces.data[s].kind != SPACE_FREE) return "its size is not free";
@@ -224,7 +234,8 @@ static const char *fixed(const tensor_op *op, tensor_space s) {
         const tensor_val_info *i = &op->vals.data[v];
         bool from = false, into = i->type == DT_INDEX && i->into == s;
         for (uint32_t k = 0; k < i->rank; k++) from |= i->axes[k] == s;
-        if ((from || into) && i->facts & FACT_PREFIX) return "a prefix ties its points to another's";
+        if ((from || into) && i->facts & FACT_PREFIX)
+            return "a prefix ties its points to another's";
         if (from && i->facts & FACT_UNIQUE) return "two rows would be mapped to one point";
         if ((from || into) && i->facts & FACT_SORTED && i->rank != 1)
             return "a map of several axes is sorted";
@@ -247,9 +258,11 @@ void meta_split(arena *a, const tensor_op *op, meta_relation *r) {
     splitting f = {op, r->space, ARENA_ARRAY(scratch, int32_t, op->vals.len + 1),
                    ARENA_ARRAY(scratch, int32_t, op->exprs.len)};
     for (tensor_val v = 0; v < op->vals.len; v++)
-        f.val[v] = op->vals.data[v].role == VAL_RESULT || op->vals.data[v].role == VAL_STAGE ? ANY : COPY;
+        f.val[v] = op->vals.data[v].role == VAL_RESULT || op->vals.data[v].role == VAL_STAGE ? ANY
+                                                                                             : COPY;
     for (bool moved = true; moved;) {
-        for (tensor_expr e = 1; e < op->exprs.len; e++) f.expr[e] = state_of(&f, tensor_node_at(op, e));
+        for (tensor_expr e = 1; e < op->exprs.len; e++)
+            f.expr[e] = state_of(&f, tensor_node_at(op, e));
         moved = number_classes(&f);
         for (uint32_t i = 0; i < op->stages.len; i++) moved |= run_stage(&f, &op->stages.data[i]);
     }
@@ -264,7 +277,7 @@ void meta_split(arena *a, const tensor_op *op, meta_relation *r) {
     arena_free(scratch);
 }
 
-// ---- Values ----------------------------------------------------------------------------------------------
+// ---- Values -------------------------------------------------------------------------------------
 
 // A row that something is mapped to, by one of the maps; -1: there is none.
 static int64_t choose_row(const tensor_op *op, const meta_change *c, uint64_t seed) {
@@ -276,7 +289,8 @@ static int64_t choose_row(const tensor_op *op, const meta_change *c, uint64_t se
         const int64_t *m = c->in.inputs[v].data;
         for (int64_t k = 0; k < meta_points(&c->in.inputs[v]); k++)
             if (m[k] >= 0)
-                row = meta_random(seed, seen) % (seen + 1) ? row : m[k], seen++;   // reservoir sampling
+                // reservoir sampling
+                row = meta_random(seed, seen) % (seen + 1) ? row : m[k], seen++;
     }
     return row;
 }
@@ -292,8 +306,8 @@ static void cut_map(meta_change *c, tensor_val v, uint64_t seed) {
         if (m[k] > c->row || (m[k] == c->row && seen++ >= kept)) m[k]++;
 }
 
-bool meta_cut(arena *a, const tensor_op *op, meta_change *c, const tensor_eval_input *in, uint64_t seed,
-              const char **why) {
+bool meta_cut(arena *a, const tensor_op *op, meta_change *c, const tensor_eval_input *in,
+              uint64_t seed, const char **why) {
     tensor_space s = c->relation->space;
     c->row = choose_row(op, c, seed);
     if (c->row < 0) return *why = "nothing is mapped to a row", false;
@@ -304,7 +318,8 @@ bool meta_cut(arena *a, const tensor_op *op, meta_change *c, const tensor_eval_i
     for (tensor_val v = 0; v < op->nparams; v++) {
         const tensor_val_info *i = &op->vals.data[v];
         meta_move(a, op, c, v, &in->inputs[v]);
-        if (i->role == VAL_MAP && i->into == s && c->inputs[v].data) cut_map(c, v, seed ^ 0x5bd1e995);
+        if (i->role == VAL_MAP && i->into == s && c->inputs[v].data)
+            cut_map(c, v, seed ^ 0x5bd1e995);
     }
     return true;
 }

@@ -20,13 +20,14 @@ typedef struct {
 
 enum { NONE = UINT32_MAX };
 
-// ---- Where -----------------------------------------------------------------------------------------------
+// ---- Where --------------------------------------------------------------------------------------
 static uint32_t other_map(const program *p, uint32_t map) {
     for (uint32_t n = 1; n < p->params.len; n++) {
         uint32_t i = (map + n) % p->params.len;
         const program_param *a = &p->params.data[map], *b = &p->params.data[i];
         bool array = b->role == PARAM_MAP && !(b->facts & FACT_PREFIX);
-        if (a->role == PARAM_MAP && array && a->rank == 1 && b->rank == 1 && a->axes[0] == b->axes[0])
+        if (a->role == PARAM_MAP && array && a->rank == 1 && b->rank == 1 &&
+            a->axes[0] == b->axes[0])
             return i;
     }
     return NONE;
@@ -34,7 +35,8 @@ static uint32_t other_map(const program *p, uint32_t map) {
 
 static bool uses(const program_version *v, uint32_t temp) {
     for (uint32_t s = 0; s < v->steps.len; s++)
-        for (uint32_t i = 0; v->steps.data[s].kind == STEP_LAUNCH && i < v->steps.data[s].nargs; i++)
+        for (uint32_t i = 0; v->steps.data[s].kind == STEP_LAUNCH && i < v->steps.data[s].nargs;
+             i++)
             if (v->steps.data[s].args[i].kind == ARG_TEMP && v->steps.data[s].args[i].index == temp)
                 return true;
     return false;
@@ -47,7 +49,8 @@ static uint32_t other_temp(const program *p, const program_version *v, uint32_t 
 }
 
 // What an argument may be taken for; NONE: nothing, or the fault is another.
-static uint32_t mistaken(const program *p, const program_version *v, const program_arg *a, program_fault k) {
+static uint32_t mistaken(const program *p, const program_version *v, const program_arg *a,
+                         program_fault k) {
     if (k == PROGRAM_FAULT_map && a->kind == ARG_DATA) return other_map(p, a->index);
     if (k == PROGRAM_FAULT_temp && a->kind == ARG_TEMP) return other_temp(p, v, a->index);
     if (k == PROGRAM_FAULT_size && a->kind == ARG_SIZE && p->spaces.len > 1)
@@ -97,7 +100,7 @@ static bool find(program *p, program_fault k, uint32_t *left, site *at) {
     return false;
 }
 
-// ---- Doing it --------------------------------------------------------------------------------------------
+// ---- Doing it -----------------------------------------------------------------------------------
 static void then(arena *a, size_expr *e, size_token_kind k, int64_t value) {
     VEC_PUSH(a, e, ((size_token){k, value, 0}));
 }

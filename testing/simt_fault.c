@@ -10,13 +10,15 @@ static const char *const texts[] = {
 };
 const char *simt_fault_text(simt_fault k) { return texts[k]; }
 
-// ---- Where -----------------------------------------------------------------------------------------------
+// ---- Where --------------------------------------------------------------------------------------
 static bool is_float(simt_type t) {
-    return t.element == SIMT_F16 || t.element == SIMT_BF16 || t.element == SIMT_F32 || t.element == SIMT_F64;
+    return t.element == SIMT_F16 || t.element == SIMT_BF16 || t.element == SIMT_F32 ||
+           t.element == SIMT_F64;
 }
 
 static bool is_shuffle(uint16_t op) {
-    return op == SIMT_SHFL_IDX || op == SIMT_SHFL_UP || op == SIMT_SHFL_DOWN || op == SIMT_SHFL_BFLY;
+    return op == SIMT_SHFL_IDX || op == SIMT_SHFL_UP || op == SIMT_SHFL_DOWN ||
+           op == SIMT_SHFL_BFLY;
 }
 
 static simt_type result_type(const simt_func *f, const simt_instr_info *i) {
@@ -62,7 +64,8 @@ static bool shares(const simt_func *f, simt_instr i) {
     return false;
 }
 
-// The place of the last such instruction ahead of a barrier; NOWHERE: there is none, or another barrier.
+// The place of the last such instruction ahead of a barrier; NOWHERE: there is none, or another
+// barrier.
 enum { NOWHERE = UINT32_MAX };
 static uint32_t access_ahead(const simt_func *f, simt_region r, simt_instr barrier) {
     for (uint32_t at = place_of(f, r, barrier); at-- > 0;) {
@@ -102,7 +105,8 @@ static bool fits(const simt_func *f, simt_region r, const simt_instr_info *i, si
     switch (k) {
     case SIMT_FAULT_barrier: return i->op == SIMT_BARRIER;
     case SIMT_FAULT_early:
-        return i->op == SIMT_BARRIER && access_ahead(f, r, (simt_instr)(i - f->instrs.data)) != NOWHERE;
+        return i->op == SIMT_BARRIER &&
+               access_ahead(f, r, (simt_instr)(i - f->instrs.data)) != NOWHERE;
     case SIMT_FAULT_late:
         return i->op == SIMT_GRID_WAIT && waits_ahead(f, r, (simt_instr)(i - f->instrs.data));
     case SIMT_FAULT_atomic: return i->op == SIMT_RED && i->aux == SIMT_ATOMIC_ADD;
@@ -135,9 +139,11 @@ static bool fits(const simt_func *f, simt_region r, const simt_instr_info *i, si
     case SIMT_FAULT_product: return i->op == SIMT_MMA;
     case SIMT_FAULT_rest: return simt_is_group(i->op) && simt_mma_splits((simt_mma)i->aux);
     case SIMT_FAULT_element: return i->op == SIMT_EXTRACT;
-    case SIMT_FAULT_round: return i->op == SIMT_ADD && simt_type_equal(result_type(f, i), SIMT_T(F32));
+    case SIMT_FAULT_round:
+        return i->op == SIMT_ADD && simt_type_equal(result_type(f, i), SIMT_T(F32));
     case SIMT_FAULT_truncate: return is_cut(f, i);
-    case SIMT_FAULT_nan: return (i->op == SIMT_MIN || i->op == SIMT_MAX) && is_float(result_type(f, i));
+    case SIMT_FAULT_nan:
+        return (i->op == SIMT_MIN || i->op == SIMT_MAX) && is_float(result_type(f, i));
     case SIMT_FAULT_thread: return i->op == SIMT_SREG && i->aux == SREG_TID && f->block > 32;
     case SIMT_FAULT_pair: return i->op == SIMT_SREG && i->aux == SREG_TID;
     case SIMT_FAULT_block: return i->op == SIMT_SREG && i->aux == SREG_CTAID;
@@ -146,7 +152,7 @@ static bool fits(const simt_func *f, simt_region r, const simt_instr_info *i, si
     ICE("simt fault %d", (int)k);
 }
 
-// ---- Doing it --------------------------------------------------------------------------------------------
+// ---- Doing it -----------------------------------------------------------------------------------
 typedef struct {
     simt_func *f;
     simt_region region;
@@ -163,19 +169,24 @@ static void move_in(const site *s, simt_region made, bool after) {
     uint32_t n = from->instrs.len;
     if (!n) return;
     for (uint32_t k = 0; k < n; k++) VEC_PUSH(f->module->arena, &r->instrs, from->instrs.data[k]);
-    uint32_t at = place_of(f, s->region, s->instr) + after;   // constants went to the front of the body
-    memmove(r->instrs.data + at + n, r->instrs.data + at, (r->instrs.len - n - at) * sizeof *r->instrs.data);
+    // constants went to the front of the body
+    uint32_t at = place_of(f, s->region, s->instr) + after;
+    memmove(r->instrs.data + at + n, r->instrs.data + at,
+            (r->instrs.len - n - at) * sizeof *r->instrs.data);
     memcpy(r->instrs.data + at, from->instrs.data, n * sizeof *r->instrs.data);
     f->regions.data[made].instrs.len = 0;
 }
 
-static simt_builder aside(const site *s) { return (simt_builder){s->f, simt_region_new(s->f), info(s)->at}; }
+static simt_builder aside(const site *s) {
+    return (simt_builder){s->f, simt_region_new(s->f), info(s)->at};
+}
 
 static void take_out(const site *s) {
     simt_region_info *r = &s->f->regions.data[s->region];
     uint32_t at = place_of(s->f, s->region, s->instr);
     r->instrs.len--;
-    memmove(r->instrs.data + at, r->instrs.data + at + 1, (r->instrs.len - at) * sizeof *r->instrs.data);
+    memmove(r->instrs.data + at, r->instrs.data + at + 1,
+            (r->instrs.len - at) * sizeof *r->instrs.data);
 }
 
 typedef simt_value build_fn(simt_builder *b, simt_value x);
@@ -188,7 +199,9 @@ static simt_value one_of(simt_builder *b, simt_type t) {
 static simt_value more(simt_builder *b, simt_value x) {
     return simt_build_binary(b, SIMT_ADD, x, one_of(b, simt_typeof(b->func, x)));
 }
-static simt_value twice(simt_builder *b, simt_value x) { return simt_build_binary(b, SIMT_ADD, x, x); }
+static simt_value twice(simt_builder *b, simt_value x) {
+    return simt_build_binary(b, SIMT_ADD, x, x);
+}
 static simt_value half(simt_builder *b, simt_value x) {
     return simt_build_binary(b, SIMT_LSHR, x, one_of(b, simt_typeof(b->func, x)));
 }
@@ -199,7 +212,9 @@ static simt_value yes(simt_builder *b, simt_value x) { return (void)x, simt_buil
 static simt_value always(simt_builder *b, simt_value x) {   // of each lane
     return simt_build_binary(b, SIMT_OR, x, simt_build_unary(b, SIMT_NOT, x));
 }
-static simt_value first(simt_builder *b, simt_value x) { return one_of(b, simt_typeof(b->func, x)); }
+static simt_value first(simt_builder *b, simt_value x) {
+    return one_of(b, simt_typeof(b->func, x));
+}
 static simt_value low_bits(simt_builder *b, simt_value x) {
     return simt_build_cvt(b, simt_typeof(b->func, x), simt_build_cvt(b, SIMT_T(I8), x));
 }
@@ -223,7 +238,9 @@ static simt_value low_lanes(simt_builder *b, simt_value x) {
 static simt_value even(simt_builder *b, simt_value x) {
     return simt_build_binary(b, SIMT_AND, x, simt_build_int(b, SIMT_T(I32), ~INT64_C(1)));
 }
-static simt_value nought(simt_builder *b, simt_value x) { return (void)x, simt_build_int(b, SIMT_T(I32), 0); }
+static simt_value nought(simt_builder *b, simt_value x) {
+    return (void)x, simt_build_int(b, SIMT_T(I32), 0);
+}
 
 static simt_value of_next_lane(simt_builder *b, simt_value x) {
     simt_type t = simt_typeof(b->func, x);
@@ -300,14 +317,16 @@ static void drop_nan(const site *s) {
 
 static void earlier(const site *s) {
     simt_region_info *r = &s->f->regions.data[s->region];
-    uint32_t from = place_of(s->f, s->region, s->instr), to = access_ahead(s->f, s->region, s->instr);
+    uint32_t from = place_of(s->f, s->region, s->instr),
+             to = access_ahead(s->f, s->region, s->instr);
     memmove(r->instrs.data + to + 1, r->instrs.data + to, (from - to) * sizeof *r->instrs.data);
     r->instrs.data[to] = s->instr;
 }
 
 static void to_the_end(const site *s) {
     simt_region_info *r = &s->f->regions.data[s->region];
-    uint32_t from = place_of(s->f, s->region, s->instr), to = r->instrs.len - 2;   // the terminator stays
+    // the terminator stays
+    uint32_t from = place_of(s->f, s->region, s->instr), to = r->instrs.len - 2;
     memmove(r->instrs.data + from, r->instrs.data + from + 1, (to - from) * sizeof *r->instrs.data);
     r->instrs.data[to] = s->instr;
 }
@@ -337,8 +356,8 @@ static void other_edge(const site *s) {
 static void not_atomic(const site *s) {
     simt_builder b = aside(s);
     simt_value to = info(s)->args[0], x = info(s)->args[1];
-    simt_build_store(&b, to,
-                     simt_build_binary(&b, SIMT_ADD, simt_build_load(&b, simt_typeof(s->f, x), to), x));
+    simt_build_store(
+        &b, to, simt_build_binary(&b, SIMT_ADD, simt_build_load(&b, simt_typeof(s->f, x), to), x));
     move_in(s, b.region, false);
     take_out(s);
 }
@@ -376,7 +395,9 @@ static void apply(const site *s, simt_fault k) {
     case SIMT_FAULT_narrow16: change_argument(s, 1, low_half); return;
     case SIMT_FAULT_address: info(s)->imm.i += info(s)->mem.scale; return;
     case SIMT_FAULT_scale: info(s)->mem.scale = (uint16_t)(info(s)->mem.scale * 2); return;
-    case SIMT_FAULT_lane: change_argument(s, 1, info(s)->op == SIMT_SHFL_BFLY ? half : more); return;
+    case SIMT_FAULT_lane:
+        change_argument(s, 1, info(s)->op == SIMT_SHFL_BFLY ? half : more);
+        return;
     case SIMT_FAULT_width: info(s)->imm.i /= 2; return;
     case SIMT_FAULT_fragment: change_argument(s, 0, of_next_lane); return;
     case SIMT_FAULT_registers: change_argument(s, 0, middle_exchanged); return;
@@ -396,8 +417,9 @@ static void apply(const site *s, simt_fault k) {
     ICE("simt fault %d", (int)k);
 }
 
-// ---- Counting --------------------------------------------------------------------------------------------
-// Goes through a region and what lies inside, in order; true: the site was met, and *left is of no more use.
+// ---- Counting -----------------------------------------------------------------------------------
+// Goes through a region and what lies inside, in order; true: the site was met, and *left is of no
+// more use.
 static bool find(simt_func *f, simt_region r, simt_fault k, uint32_t *left, site *out) {
     for (uint32_t at = 0; at < f->regions.data[r].instrs.len; at++) {
         simt_instr i = f->regions.data[r].instrs.data[at];

@@ -1,5 +1,5 @@
-// What a result may be: an interval of keys an element. A key is the element's bits in the order of its
-// values; the last is NaN, and zeros are one.
+// What a result may be: an interval of keys an element. A key is the element's bits in the order of
+// its values; the last is NaN, and zeros are one.
 #include "replay.h"
 
 #include <inttypes.h>
@@ -59,7 +59,8 @@ static void print_key(char *to, size_t size, gnn_dtype t, uint64_t key) {
         snprintf(to, size, "%" PRId64, t == GNN_I32 ? (int64_t)(int32_t)x : (int64_t)x);
         return;
     }
-    const uint64_t bits = key & sign ? key & ~sign : ~key & low_bits(n), most = low_bits(f.exponent);
+    const uint64_t bits = key & sign ? key & ~sign : ~key & low_bits(n),
+                   most = low_bits(f.exponent);
     const uint64_t exponent = bits >> f.mantissa & most, mantissa = bits & low_bits(f.mantissa);
     const int bias = (int)(most / 2), e = (int)(exponent ? exponent : 1) - bias - (int)f.mantissa;
     double x = ldexp((double)(mantissa | (exponent ? (uint64_t)1 << f.mantissa : 0)), e);

@@ -23,8 +23,8 @@ static void launch(void *user, const char *kernel, const uint64_t *slots, const 
     const simt_func *f = simt_func_find(machine.module, kernel);
     if (!f || f->params.len > MOST_ARGS) ICE("kernel '%s' cannot be played", kernel);
     for (uint32_t i = 0; i < f->params.len; i++)
-        args[i] = (sim_arg){slots[i],         extents[i].name,    extents[i].data,
-                            extents[i].bytes, extents[i].written, extents[i].result,
+        args[i] = (sim_arg){slots[i],          extents[i].name,    extents[i].data,
+                            extents[i].bytes,  extents[i].written, extents[i].result,
                             extents[i].scratch};
     sim_launch(machine.sim, kernel, args, blocks, early);
 }
@@ -37,7 +37,8 @@ gnn_status machine_open(gnn_context **c) {
                                                   .shared_bytes = SHARED,
                                                   .l2_bytes = L2},
                                        .launch = launch};
-    return gnn_context_new(&(gnn_context_options){.device = GNN_HOST, .threads = 1, .simulator = &hook}, c);
+    return gnn_context_new(
+        &(gnn_context_options){.device = GNN_HOST, .threads = 1, .simulator = &hook}, c);
 }
 
 static void forget(void) {
@@ -57,7 +58,8 @@ bool machine_take(const char *code, size_t bytes) {
     machine.arena = arena_new();
     source_map *sources = source_map_new(machine.arena);
     machine.faults = diag_set_new(machine.arena, sources);
-    machine.module = simt_parse(machine.arena, machine.faults, source_map_add(sources, "code", code, bytes));
+    machine.module = simt_parse(machine.arena, machine.faults,
+                                source_map_add(sources, "code", code, bytes));
     diag_print(machine.faults, stdout);
     if (machine.module) machine.sim = sim_new(machine.faults, machine.module);
     return machine.module != NULL;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- What is told ----------------------------------------------------------------------------------------
+// ---- What is told -------------------------------------------------------------------------------
 // How to repeat it, once a record; the source only where it is short: a schedule at random.
 static void tell_command(replay *r) {
     enum { SHORT = 2500 };
@@ -45,7 +45,7 @@ bool replay_failed(replay *r, gnn_status s) {
 
 enum { ALIGNMENT = 256 };
 
-// ---- Reading ---------------------------------------------------------------------------------------------
+// ---- Reading ------------------------------------------------------------------------------------
 static bool malformed(replay *r, const char *what) {
     replay_wrong(r, "the record is malformed: %s", what);
     return false;
@@ -68,7 +68,8 @@ static bool read_map(replay *r, const json_t *m, gnn_named_map *out) {
         (uint64_t)domain != bytes / (uint64_t)(width / 8))
         return malformed(r, "a map");
     void *copy = aligned_alloc(ALIGNMENT,
-                               (bytes / ALIGNMENT + 1) * ALIGNMENT);   // as a GPU's memory is: guards ask
+                               // as a GPU's memory is: guards ask
+                               (bytes / ALIGNMENT + 1) * ALIGNMENT);
     if (!copy) return malformed(r, "no memory for a map");
     memcpy(copy, index, bytes);
     out->map = (gnn_map){.index = copy,
@@ -105,7 +106,7 @@ static void free_given(gnn_plan_options *given) {
     free((void *)(uintptr_t)given->sizes);
 }
 
-// ---- Arguments -------------------------------------------------------------------------------------------
+// ---- Arguments ----------------------------------------------------------------------------------
 static bool read_tensor(replay *r, const json_t *arg, const gnn_param_info *info, gnn_tensor *t) {
     *t = (gnn_tensor){.dtype = info->dtype, .rank = info->rank};
     const json_t *strides = json_object_get(arg, "strides");
@@ -172,7 +173,8 @@ static bool read_result(replay *r, launch_data *l, uint32_t i, const json_t *res
 static bool make_workspace(replay *r, launch_data *l) {
     size_t bytes;
     if (replay_failed(r, gnn_plan_workspace_for(l->plan, l->args, l->n, &bytes))) return false;
-    const gnn_tensor like = {.dtype = GNN_BOOL, .rank = 1, .shape = {(int64_t)bytes}, .strides = {1}};
+    const gnn_tensor like = {
+        .dtype = GNN_BOOL, .rank = 1, .shape = {(int64_t)bytes}, .strides = {1}};
     return !bytes || !replay_failed(r, region_new(r->context, &like, 0, 0, &l->workspace));
 }
 
@@ -190,7 +192,7 @@ static bool make_arguments(replay *r, launch_data *l, const json_t *graph, const
     return !strcmp(taken, r->version);
 }
 
-// ---- One version -----------------------------------------------------------------------------------------
+// ---- One version --------------------------------------------------------------------------------
 static bool allocate(launch_data *l, uint32_t n) {
     *l = (launch_data){.n = n,
                        .args = calloc(n + 1, sizeof *l->args),
@@ -233,7 +235,8 @@ static void replay_version(replay *r, const json_t *graph, const json_t *version
 
 static bool load(replay *r) {
     size_t length = 0, size = 0;
-    const char *manifest = record_chunk(r->record, json_object_get(r->record->about, "manifest"), &length);
+    const char *manifest = record_chunk(r->record, json_object_get(r->record->about, "manifest"),
+                                        &length);
     const char *code = record_chunk(r->record, json_object_get(r->record->about, "code"), &size);
     const char *form = json_string_value(json_object_get(r->record->about, "form"));
     if (!manifest || !code || !form) return malformed(r, "its code");
@@ -246,7 +249,8 @@ static bool load(replay *r) {
     if (!image) return malformed(r, "no memory");
     memcpy(image, code, size);
     gnn_code given = {.image = image, .size = size};
-    bool good = !replay_failed(r, gnn_program_load(r->context, manifest, length, &given, &r->program));
+    bool good = !replay_failed(r,
+                               gnn_program_load(r->context, manifest, length, &given, &r->program));
     free(image);
     return good;
 }
@@ -257,7 +261,8 @@ void replay_record(replay *r) {
     if (!load(r)) return;
     r->tally->programs++;
     for (size_t i = 0; i < json_array_size(runs) && !r->lost; i++) {
-        const json_t *graph = json_array_get(runs, i), *versions = json_object_get(graph, "versions");
+        const json_t *graph = json_array_get(runs, i),
+                     *versions = json_object_get(graph, "versions");
         r->graph = json_string_value(json_object_get(graph, "graph"));
         for (size_t k = 0; k < json_array_size(versions) && !r->lost; k++)
             replay_version(r, graph, json_array_get(versions, k));

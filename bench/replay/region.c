@@ -13,7 +13,8 @@ static int64_t extent(const gnn_tensor *t, int64_t *count) {
     int64_t last = 0, step;
     *count = 1;
     for (uint32_t k = 0; k < t->rank; k++) {
-        if (t->shape[k] < 0 || t->strides[k] < 0 || __builtin_mul_overflow(*count, t->shape[k], count))
+        if (t->shape[k] < 0 || t->strides[k] < 0 ||
+            __builtin_mul_overflow(*count, t->shape[k], count))
             return -1;
         if (t->shape[k] && (__builtin_mul_overflow(t->shape[k] - 1, t->strides[k], &step) ||
                             __builtin_add_overflow(last, step, &last)))
@@ -32,7 +33,8 @@ gnn_status region_new(gnn_context *c, const gnn_tensor *like, size_t align, size
     x->wanted = malloc(x->bytes);
     gnn_status s = x->image && x->wanted ? gnn_alloc(c, x->bytes, &x->memory) : GNN_NO_MEMORY;
     if (s) return s;
-    x->first = ((uintptr_t)x->memory + GUARD + align - 1) / align * align - (uintptr_t)x->memory + off;
+    x->first = ((uintptr_t)x->memory + GUARD + align - 1) / align * align - (uintptr_t)x->memory +
+               off;
     x->tensor.data = (uint8_t *)x->memory + x->first;
     return GNN_OK;
 }

@@ -1,5 +1,6 @@
-// See replay.h. Records run in a process of their own, one after another in one context: what a fault of a
-// kernel spoils, a hang or a crash, costs that record alone; the next process goes on behind it.
+// See replay.h. Records run in a process of their own, one after another in one context: what a
+// fault of a kernel spoils, a hang or a crash, costs that record alone; the next process goes on
+// behind it.
 #define _GNU_SOURCE   // MAP_ANONYMOUS
 #include "replay.h"
 
@@ -18,7 +19,8 @@ static int run_from(pack *p, tally *t) {
     gnn_context *c = NULL;
     record r;
     if (machine_open(&c)) {
-        fprintf(stderr, "gnnc-replay: no GPU can be used: %s\n", c ? gnn_context_error(c) : "no memory");
+        fprintf(stderr, "gnnc-replay: no GPU can be used: %s\n",
+                c ? gnn_context_error(c) : "no memory");
         return UNUSABLE;
     }
     for (pack_skip(p, t->next); pack_next(p, &r); t->next++) {
@@ -68,7 +70,8 @@ static bool replay_pack(pack *p, tally *t) {
         }
         if (child < 0 || waitpid(child, &status, 0) != child) return false;
         if (WIFEXITED(status) && WEXITSTATUS(status) == UNUSABLE) return false;
-        if (WIFEXITED(status) && (WEXITSTATUS(status) == DONE || WEXITSTATUS(status) == GO_ON)) continue;
+        if (WIFEXITED(status) && (WEXITSTATUS(status) == DONE || WEXITSTATUS(status) == GO_ON))
+            continue;
         tell_end(p, t, status);
         t->wrong++;
         t->next++;
@@ -87,9 +90,10 @@ int main(int argc, char **argv) {
     tally *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     const int first = argc > 1 && sscanf(argv[1], "--seconds=%u", &seconds) == 1 ? 2 : 1;
     if (argc <= first || argv[first][0] == '-' || t == MAP_FAILED) {
-        fprintf(stderr,
-                "Usage: gnnc-replay [--seconds=N] PACK...\n"
-                "Packs are made by gnnc test FILE --pack=PACK. N is the longest a record may take (60).\n");
+        fprintf(
+            stderr,
+            "Usage: gnnc-replay [--seconds=N] PACK...\n"
+            "Packs are made by gnnc test FILE --pack=PACK. N is the longest a record may take (60).\n");
         return 2;
     }
     bool usable = true;

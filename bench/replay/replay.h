@@ -1,5 +1,5 @@
-// gnnc-replay: executes what `gnnc run --pack` and `gnnc test --pack` wrote, and compares it with what the
-// results may be. Needs libgnnrt, which is linked in, and a GPU's driver; no compiler.
+// gnnc-replay: executes what `gnnc run --pack` and `gnnc test --pack` wrote, and compares it with
+// what the results may be. Needs libgnnrt, which is linked in, and a GPU's driver; no compiler.
 //
 //     gnnc-replay a.pack b.pack
 //
@@ -11,7 +11,7 @@
 
 #include <jansson.h>
 
-// ---- A pack (pack.c) -------------------------------------------------------------------------------------
+// ---- A pack (pack.c) ----------------------------------------------------------------------------
 typedef struct {
     const char *path;
     uint8_t *bytes;
@@ -34,7 +34,7 @@ void record_free(record *r);
 const void *record_chunk(const record *r, const json_t *where, size_t *bytes);
 char *record_text(const record *r, const char *key);   // a copy, zero-terminated; the caller's
 
-// ---- Intervals of a result (interval.c) ------------------------------------------------------------------
+// ---- Intervals of a result (interval.c) ---------------------------------------------------------
 typedef struct {
     int64_t compared, open, wrong, first_wrong;   // open: anything may stand there
 } comparison;
@@ -43,7 +43,7 @@ comparison intervals_compare(gnn_dtype t, const void *elements, const void *inte
 void interval_print(char *to, size_t size, gnn_dtype t, const void *elements, const void *intervals,
                     int64_t n, int64_t at);
 
-// ---- Memory of a tensor (region.c) -----------------------------------------------------------------------
+// ---- Memory of a tensor (region.c) --------------------------------------------------------------
 // Between guards; what does not belong to its elements holds a poison.
 typedef struct {
     gnn_context *context;
@@ -59,9 +59,10 @@ void region_put(const region *x, uint8_t *image, const void *elements);      // 
 void region_get(const region *x, void *elements);                            // from the image
 gnn_status region_upload(region *x, uint8_t poison, const void *elements);   // NULL: poison alone
 gnn_status region_download(region *x);
-bool region_intact(const region *x, uint8_t poison, const void *elements);   // the image is that alone
+// the image is that alone
+bool region_intact(const region *x, uint8_t poison, const void *elements);
 
-// ---- A record (program.c, launch.c) ----------------------------------------------------------------------
+// ---- A record (program.c, launch.c) -------------------------------------------------------------
 typedef struct {
     uint32_t programs, runs, unfit, wrong, next;   // next: the record at hand
     int64_t compared, open;
@@ -91,7 +92,7 @@ typedef struct {
 } launch_data;
 void replay_launches(replay *r, launch_data *l);   // two, over different poisons
 
-// ---- The machine (machine_cuda.c; machine_sim.c in tests) ------------------------------------------------
+// ---- The machine (machine_cuda.c; machine_sim.c in tests) ---------------------------------------
 extern const char machine_form[];   // of code: "cubin"
 gnn_status machine_open(gnn_context **c);
 void machine_close(gnn_context *c);

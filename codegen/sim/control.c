@@ -1,8 +1,9 @@
-// Structured control over masks: the lanes that enter a region run there, and all that entered meet at its
-// end.
+// Structured control over masks: the lanes that enter a region run there, and all that entered meet
+// at its end.
 #include "steps.h"
 
-// Lanes whose condition holds; one that comes from memory that nobody wrote is a fault and holds nowhere.
+// Lanes whose condition holds; one that comes from memory that nobody wrote is a fault and holds
+// nowhere.
 static sim_mask holds(sim_warp *w, const sim_code *c, const char *what) {
     sim_mask bad = *sim_undefined(w, c->a, SIMT_T(PRED)) & w->mask;
     if (bad) sim_fault_at(w, c, E0722, bad, 0, "%s comes from memory that nobody wrote", what);
@@ -11,15 +12,15 @@ static sim_mask holds(sim_warp *w, const sim_code *c, const char *what) {
 
 static void copy(sim_warp *w, const sim_code *c) { memcpy(sim_at(w, c->r), sim_at(w, c->a), c->n); }
 
-// ---- Blending: only the lanes that run take the value ----------------------------------------------------
+// ---- Blending: only the lanes that run take the value -------------------------------------------
 static void blend_words(uint32_t *r, const uint32_t *x, uint32_t n, sim_mask m) {
     for (uint32_t k = 0; k < n; k++) r[k] = (r[k] & ~m) | (x[k] & m);
 }
-#define BLEND(name, T)                                                                                       \
-    static void name(sim_warp *w, const sim_code *c) {                                                       \
-        const T *restrict x = sim_at(w, c->a);                                                               \
-        T *restrict r = sim_at(w, c->r);                                                                     \
-        for (uint32_t i = 0; i < c->n; i++) r[i] = sim_lane(w->mask, i % SIM_LANES) ? x[i] : r[i];           \
+#define BLEND(name, T)                                                                             \
+    static void name(sim_warp *w, const sim_code *c) {                                             \
+        const T *restrict x = sim_at(w, c->a);                                                     \
+        T *restrict r = sim_at(w, c->r);                                                           \
+        for (uint32_t i = 0; i < c->n; i++) r[i] = sim_lane(w->mask, i % SIM_LANES) ? x[i] : r[i]; \
     }
 BLEND(blend_1, uint8_t)
 BLEND(blend_2, uint16_t)
@@ -32,7 +33,7 @@ static void blend(sim_warp *w, const sim_code *c) {
     blend_words(sim_undefined(w, c->r, c->to), sim_undefined(w, c->a, c->to), lanes, w->mask);
 }
 
-// ---- If --------------------------------------------------------------------------------------------------
+// ---- If -----------------------------------------------------------------------------------------
 typedef struct {
     sim_mask before, taken;   // taken: those of `then`, those that stay in a loop
     uint64_t rounds, same;    // WHILE
@@ -51,9 +52,11 @@ static void if_else(sim_warp *w, const sim_code *c) {
     if (!w->mask) w->pc = c->target;
 }
 
-static void join(sim_warp *w, const sim_code *c) { w->mask = ((const saved *)sim_at(w, c->r))->before; }
+static void join(sim_warp *w, const sim_code *c) {
+    w->mask = ((const saved *)sim_at(w, c->r))->before;
+}
 
-// ---- For -------------------------------------------------------------------------------------------------
+// ---- For ----------------------------------------------------------------------------------------
 static int64_t number_at(const sim_warp *w, sim_place p, simt_type t, uint32_t lane) {
     return t.element == SIMT_I64 ? ((const int64_t *)sim_at(w, p))[lane]
                                  : ((const int32_t *)sim_at(w, p))[lane];
@@ -66,7 +69,8 @@ static void enter_for(sim_warp *w, const sim_code *c) {
     sim_mask bad = (*sim_undefined(w, c->a, c->from) | *sim_undefined(w, c->b, c->from) |
                     *sim_undefined(w, c->c, c->from)) &
                    w->mask;
-    if (bad) sim_fault_at(w, c, E0722, bad, 0, "a loop's bound comes from memory that nobody wrote");
+    if (bad)
+        sim_fault_at(w, c, E0722, bad, 0, "a loop's bound comes from memory that nobody wrote");
     for (uint32_t i = 0; i < SIM_LANES; i++)
         m |= (uint32_t)(number_at(w, c->a, c->from, i) < number_at(w, c->b, c->from, i)) << i;
     w->mask &= m & ~bad;
@@ -74,18 +78,19 @@ static void enter_for(sim_warp *w, const sim_code *c) {
 }
 
 // The next index is below hi: without a sum that might wrap, as the generated code has it.
-#define NEXT(name, T, least)                                                                                 \
-    static sim_mask name(const sim_warp *w, const sim_code *c) {                                             \
-        T *index = sim_at(w, c->a);                                                                          \
-        const T *hi = sim_at(w, c->b), *step = sim_at(w, c->c);                                              \
-        sim_mask m = 0;                                                                                      \
-        for (uint32_t i = 0; i < SIM_LANES; i++) {                                                           \
-            T last;                                                                                          \
-            if (__builtin_sub_overflow(hi[i], step[i], &last)) last = step[i] > 0 ? least : -(least + 1);    \
-            m |= (uint32_t)(index[i] < last) << i;                                                           \
-            __builtin_add_overflow(index[i], step[i], &index[i]);                                            \
-        }                                                                                                    \
-        return m;                                                                                            \
+#define NEXT(name, T, least)                                                                       \
+    static sim_mask name(const sim_warp *w, const sim_code *c) {                                   \
+        T *index = sim_at(w, c->a);                                                                \
+        const T *hi = sim_at(w, c->b), *step = sim_at(w, c->c);                                    \
+        sim_mask m = 0;                                                                            \
+        for (uint32_t i = 0; i < SIM_LANES; i++) {                                                 \
+            T last;                                                                                \
+            if (__builtin_sub_overflow(hi[i], step[i], &last))                                     \
+                last = step[i] > 0 ? least : -(least + 1);                                         \
+            m |= (uint32_t)(index[i] < last) << i;                                                 \
+            __builtin_add_overflow(index[i], step[i], &index[i]);                                  \
+        }                                                                                          \
+        return m;                                                                                  \
     }
 NEXT(next_i32, int32_t, INT32_MIN)
 NEXT(next_i64, int64_t, INT64_MIN)
@@ -96,7 +101,7 @@ static void next(sim_warp *w, const sim_code *c) {
     if (m) w->pc = c->target;
 }
 
-// ---- While -----------------------------------------------------------------------------------------------
+// ---- While --------------------------------------------------------------------------------------
 static void enter_while(sim_warp *w, const sim_code *c) {
     *(saved *)sim_at(w, c->r) = (saved){.before = w->mask};
 }
@@ -141,7 +146,7 @@ static void again(sim_warp *w, const sim_code *c) {
     w->state = SIM_ENDED;
 }
 
-// ---- Calls -----------------------------------------------------------------------------------------------
+// ---- Calls --------------------------------------------------------------------------------------
 static void call(sim_warp *w, const sim_code *c) {
     *(uint32_t *)sim_at(w, c->a) = w->pc;
     w->pc = c->target;
@@ -156,9 +161,10 @@ static void finish(sim_warp *w, const sim_code *c) {
 
 sim_step sim_control_step(sim_control k) {
     static const sim_step steps[SIM_CONTROLS] = {
-        [SIM_COPY] = copy,        [SIM_BLEND] = blend,   [SIM_IF] = if_then,  [SIM_ELSE] = if_else,
-        [SIM_END] = join,         [SIM_FOR] = enter_for, [SIM_NEXT] = next,   [SIM_WHILE] = enter_while,
-        [SIM_LEAVE] = leave,      [SIM_STAY] = stay,     [SIM_AGAIN] = again, [SIM_CALL] = call,
+        [SIM_COPY] = copy,        [SIM_BLEND] = blend,       [SIM_IF] = if_then,
+        [SIM_ELSE] = if_else,     [SIM_END] = join,          [SIM_FOR] = enter_for,
+        [SIM_NEXT] = next,        [SIM_WHILE] = enter_while, [SIM_LEAVE] = leave,
+        [SIM_STAY] = stay,        [SIM_AGAIN] = again,       [SIM_CALL] = call,
         [SIM_RETURN] = give_back, [SIM_FINISH] = finish};
     return steps[k];
 }

@@ -1,5 +1,5 @@
-// Conversions. The common ones have a loop of their own; the others go lane by lane through the widest type
-// of their kind.
+// Conversions. The common ones have a loop of their own; the others go lane by lane through the
+// widest type of their kind.
 #include "steps.h"
 #include "numbers.h"
 
@@ -7,16 +7,16 @@ static void take_undefined(sim_warp *w, const sim_code *c) {
     memcpy(sim_undefined(w, c->r, c->to), sim_undefined(w, c->a, c->from), 4u * c->to.lanes);
 }
 
-// ---- Common ----------------------------------------------------------------------------------------------
-#define CONVERT(name, T, R, expression)                                                                      \
-    SIM_FAST static void name(sim_warp *w, const sim_code *c) {                                              \
-        const T *restrict a = sim_at(w, c->a);                                                               \
-        R *restrict r = sim_at(w, c->r);                                                                     \
-        for (uint32_t i = 0; i < c->n; i++) {                                                                \
-            T x = a[i];                                                                                      \
-            r[i] = (expression);                                                                             \
-        }                                                                                                    \
-        take_undefined(w, c);                                                                                \
+// ---- Common -------------------------------------------------------------------------------------
+#define CONVERT(name, T, R, expression)                                                            \
+    SIM_FAST static void name(sim_warp *w, const sim_code *c) {                                    \
+        const T *restrict a = sim_at(w, c->a);                                                     \
+        R *restrict r = sim_at(w, c->r);                                                           \
+        for (uint32_t i = 0; i < c->n; i++) {                                                      \
+            T x = a[i];                                                                            \
+            r[i] = (expression);                                                                   \
+        }                                                                                          \
+        take_undefined(w, c);                                                                      \
     }
 CONVERT(same_1, uint8_t, uint8_t, x)
 CONVERT(same_2, uint16_t, uint16_t, x)
@@ -42,7 +42,7 @@ static sim_step same(simt_type t) {
     return bytes == 1 ? same_1 : bytes == 2 ? same_2 : bytes == 4 ? same_4 : same_8;
 }
 
-// ---- Any -------------------------------------------------------------------------------------------------
+// ---- Any ----------------------------------------------------------------------------------------
 static bool is_float(simt_type t) { return t.element >= SIMT_F16 && t.element <= SIMT_F64; }
 
 static uint64_t load_bits(const uint8_t *at, simt_type t, uint32_t i) {
@@ -79,8 +79,8 @@ static uint64_t from_double(simt_type t, double x) {
                                  : sim_narrow_bf16(sim_round_odd(x)).bits;
 }
 
-// An integer of which a double keeps every bit that can decide a rounding to 16 bits: beyond 2^52 the low
-// twelve become one that says whether any was set.
+// An integer of which a double keeps every bit that can decide a rounding to 16 bits: beyond 2^52
+// the low twelve become one that says whether any was set.
 static uint64_t sticky(uint64_t size) {
     if (size <= UINT64_C(1) << 52) return size;
     return (size & ~UINT64_C(0xfff)) | (size & 0xfff ? 0x800 : 0);
@@ -97,7 +97,8 @@ static uint64_t float_to_int(uint32_t bits, bool is_unsigned, double x) {
     double limit = ldexp(1, (int)bits - !is_unsigned), least = is_unsigned ? 0 : -limit;
     if (isnan(x)) return 0;
     if (x <= least) return is_unsigned ? 0 : UINT64_C(1) << (bits - 1);
-    if (x >= limit) return is_unsigned ? ~UINT64_C(0) >> (64 - bits) : (UINT64_C(1) << (bits - 1)) - 1;
+    if (x >= limit)
+        return is_unsigned ? ~UINT64_C(0) >> (64 - bits) : (UINT64_C(1) << (bits - 1)) - 1;
     return is_unsigned ? (uint64_t)x : (uint64_t)(int64_t)x;
 }
 
@@ -113,7 +114,8 @@ static uint64_t convert_one(const sim_code *c, bool is_unsigned, uint64_t x) {
     if (from.element == SIMT_PRED) return is_float(to) ? from_double(to, x ? 1 : 0) : x;
     if (is_float(from) && is_float(to)) return from_double(to, to_double(from, x));
     if (is_float(from))
-        return float_to_int(simt_element_bits((simt_element)to.element), is_unsigned, to_double(from, x));
+        return float_to_int(simt_element_bits((simt_element)to.element), is_unsigned,
+                            to_double(from, x));
     if (!is_unsigned) x = sign_extend(x, bits);
     bool negative = !is_unsigned && (int64_t)x < 0;
     return is_float(to) ? int_to_float(to, negative ? 0 - x : x, negative) : x;
@@ -131,9 +133,11 @@ static void convert_unsigned(sim_warp *w, const sim_code *c) { convert_any(w, c,
 
 sim_step sim_convert_step(const simt_func *f, const simt_instr_info *i) {
     static const sim_step common[SIMT_ELEMENT_COUNT][SIMT_ELEMENT_COUNT] = {
-        [SIMT_I64][SIMT_I32] = cut_64_32, [SIMT_I32][SIMT_I64] = sign_32_64, [SIMT_F16][SIMT_F32] = f16_f32,
-        [SIMT_BF16][SIMT_F32] = bf16_f32, [SIMT_F32][SIMT_F16] = f32_f16,    [SIMT_F32][SIMT_BF16] = f32_bf16,
-        [SIMT_F32][SIMT_F64] = f32_f64,   [SIMT_F64][SIMT_F32] = f64_f32,    [SIMT_I32][SIMT_F32] = i32_f32};
+        [SIMT_I64][SIMT_I32] = cut_64_32, [SIMT_I32][SIMT_I64] = sign_32_64,
+        [SIMT_F16][SIMT_F32] = f16_f32,   [SIMT_BF16][SIMT_F32] = bf16_f32,
+        [SIMT_F32][SIMT_F16] = f32_f16,   [SIMT_F32][SIMT_BF16] = f32_bf16,
+        [SIMT_F32][SIMT_F64] = f32_f64,   [SIMT_F64][SIMT_F32] = f64_f32,
+        [SIMT_I32][SIMT_F32] = i32_f32};
     if (i->op != SIMT_CVT && i->op != SIMT_UCVT) return NULL;
     simt_type from = simt_typeof(f, i->args[0]), to = simt_typeof(f, i->results[0]);
     if (from.element == to.element) return same(to);

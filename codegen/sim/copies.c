@@ -1,10 +1,13 @@
-// Copies from global to shared memory that go on while the thread does. What they bring is put in its place
-// when the thread has waited for their group, as late as a GPU may; until then nobody may touch the place.
+// Copies from global to shared memory that go on while the thread does. What they bring is put in
+// its place when the thread has waited for their group, as late as a GPU may; until then nobody may
+// touch the place.
 #include "steps.h"
 
-static void fly(sim_warp *w, const sim_code *c, uint32_t lane, const sim_buffer *from, size_t at, size_t to) {
+static void fly(sim_warp *w, const sim_code *c, uint32_t lane, const sim_buffer *from, size_t at,
+                size_t to) {
     sim_buffer *shared = &w->block->sim->buffers.data[SIM_SHARED];
-    sim_flight f = {.at = to, .lane = lane & 31, .bytes = (uint64_t)c->imm & 31, .group = w->groups[lane]};
+    sim_flight f = {
+        .at = to, .lane = lane & 31, .bytes = (uint64_t)c->imm & 31, .group = w->groups[lane]};
     uint32_t defined = 0;
     for (uint32_t i = 0; i < (uint32_t)c->imm; i++) {
         if (from) f.data[i] = from->data[at + i];
@@ -19,13 +22,15 @@ static void copy(sim_warp *w, const sim_code *c) {
     const uint64_t *to = sim_at(w, c->a), *from = sim_at(w, c->b);
     uint32_t bytes = (uint32_t)c->imm, there = *(const uint32_t *)sim_at(w, c->c);
     sim_mask bad = (*sim_undefined(w, c->a, SIMT_T(PTR_SHARED)) |
-                    *sim_undefined(w, c->b, SIMT_T(PTR_GLOBAL)) | *sim_undefined(w, c->c, SIMT_T(PRED))) &
+                    *sim_undefined(w, c->b, SIMT_T(PTR_GLOBAL)) |
+                    *sim_undefined(w, c->c, SIMT_T(PRED))) &
                    w->mask;
     if (bad) sim_fault_at(w, c, E0722, bad, 0, "an address comes from memory that nobody wrote");
     for (uint32_t i = 0; i < SIM_LANES; i++) {
         size_t at = 0, place;
         const sim_buffer *b = NULL;
-        if (!sim_lane(w->mask & ~bad, i) || !sim_reach(w, c, true, bytes, i, to[i], &place)) continue;
+        if (!sim_lane(w->mask & ~bad, i) || !sim_reach(w, c, true, bytes, i, to[i], &place))
+            continue;
         if (sim_lane(there, i) && !(b = sim_reach(w, c, false, bytes, i, from[i], &at))) continue;
         fly(w, c, i, b, at, place);
     }

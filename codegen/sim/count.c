@@ -1,11 +1,11 @@
-// Counts by step: what a warp issues, and what its requests cost. A function's count where the kernel calls
-// it.
+// Counts by step: what a warp issues, and what its requests cost. A function's count where the
+// kernel calls it.
 #include "counts.h"
 #include "steps.h"
 
 enum { MOST_BYTES = 16 };   // that a lane loads or stores by one instruction
 
-// ---- What a step counts ----------------------------------------------------------------------------------
+// ---- What a step counts -------------------------------------------------------------------------
 typedef enum {
     COUNT_NOTHING,
     COUNT_ISSUE,
@@ -44,7 +44,8 @@ static sim_counted_step counted(const sim_code *c, count_kind kind, uint32_t iss
     return (sim_counted_step){c->step, kind, issued};
 }
 
-// Structured control issues a branch where lanes part; copies and blends are registers that phis name.
+// Structured control issues a branch where lanes part; copies and blends are registers that phis
+// name.
 static sim_counted_step counted_control(const sim_code *c) {
     static const sim_control branches[] = {SIM_IF, SIM_FOR, SIM_NEXT, SIM_LEAVE};
     for (uint32_t k = 0; k < sizeof branches / sizeof *branches; k++)
@@ -64,7 +65,8 @@ static sim_counted_step counted_step(const sim_code *c) {
     case SIMT_LD:
     case SIMT_ST:
     case SIMT_LD_SOME:
-    case SIMT_ST_SOME: return counted(c, COUNT_ACCESS, ceil_div(bytes_of(accessed(c)), request_bytes(c)));
+    case SIMT_ST_SOME:
+        return counted(c, COUNT_ACCESS, ceil_div(bytes_of(accessed(c)), request_bytes(c)));
     case SIMT_ATOM:
     case SIMT_ATOM_CAS:
     case SIMT_RED: return counted(c, COUNT_ACCESS, 1);
@@ -75,8 +77,13 @@ static sim_counted_step counted_step(const sim_code *c) {
     case SIMT_LDMATRIX:
     case SIMT_LDMATRIX_TRANS: return counted(c, COUNT_ROWS, 1);
     case SIMT_MMA: return counted(c, COUNT_ISSUE, 1);
-    case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: case SIMT_MMA_ROWS_BOTH:
-        return counted(c, COUNT_ISSUE, (simt_mma_splits((simt_mma)c->func->instrs.data[c->instr].aux) ? 3 : 1) * (uint32_t)c->imm);
+    case SIMT_MMA_GROUP:
+    case SIMT_MMA_ROWS:
+    case SIMT_MMA_ROWS_TRANS:
+    case SIMT_MMA_ROWS_BOTH:
+        return counted(c, COUNT_ISSUE,
+                       (simt_mma_splits((simt_mma)c->func->instrs.data[c->instr].aux) ? 3 : 1) *
+                           (uint32_t)c->imm);
     case SIMT_BARRIER: return counted(c, COUNT_BARRIER, 1);
     case SIMT_COPY: return counted(c, COUNT_COPY, 1);
     case SIMT_COPY_END:
@@ -92,9 +99,10 @@ static sim_counted_step counted_step(const sim_code *c) {
     return counted(c, COUNT_ISSUE, c->n / SIM_LANES ? c->n / SIM_LANES : 1);
 }
 
-// ---- Requests --------------------------------------------------------------------------------------------
-// Buffers lie where a device's allocator places them, at a line's start, but for the bytes that a tensor is
-// misaligned by; every allocator of a host aligns to ALIGNED, so that counts are the same on all.
+// ---- Requests -----------------------------------------------------------------------------------
+// Buffers lie where a device's allocator places them, at a line's start, but for the bytes that a
+// tensor is misaligned by; every allocator of a host aligns to ALIGNED, so that counts are the same
+// on all.
 static uint64_t place_of(const sim_buffer *b, uint32_t number, uint64_t offset) {
     enum { ALIGNED = 16 };
     return (uint64_t)number << SIM_OFFSET_BITS | (offset + (uintptr_t)b->data % ALIGNED);
@@ -118,7 +126,8 @@ static sim_request request_at(const sim_warp *w, sim_place place, sim_mask lanes
     return q;
 }
 
-static sim_request request_of(const sim_warp *w, const sim_code *c, uint32_t first, uint32_t bytes) {
+static sim_request request_of(const sim_warp *w, const sim_code *c, uint32_t first,
+                              uint32_t bytes) {
     return request_at(w, c->a, w->mask, first, bytes);
 }
 
@@ -146,7 +155,8 @@ static void count_access(sim_warp *w, const sim_code *c, sim_tally *t) {
 static void count_copy(sim_warp *w, const sim_code *c, sim_tally *t) {
     uint32_t bytes = (uint32_t)c->imm;
     sim_mask there = *(const uint32_t *)sim_at(w, c->c) & w->mask;
-    sim_request from = request_at(w, c->b, there, 0, bytes), to = request_at(w, c->a, w->mask, 0, bytes);
+    sim_request from = request_at(w, c->b, there, 0, bytes),
+                to = request_at(w, c->a, w->mask, 0, bytes);
     if (to.lanes) sim_request_shared(t, &to);
     if (!from.lanes) return;
     t->buffer = sim_request_buffer(from.at[__builtin_ctz(from.lanes)]);
@@ -167,7 +177,7 @@ static void count_rows(sim_warp *w, const sim_code *c, sim_tally *t) {
     sim_request_stride(&t->stride, &q);
 }
 
-// ---- Counting --------------------------------------------------------------------------------------------
+// ---- Counting -----------------------------------------------------------------------------------
 // The step of the kernel that this one counts for.
 static uint32_t charged(const sim_warp *w, const sim_code *c, count_kind kind) {
     uint32_t *call = &w->block->counts->calls[w->number];

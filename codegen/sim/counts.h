@@ -4,9 +4,10 @@
 
 #include "machine.h"
 
-// ---- count.c ---------------------------------------------------------------------------------------------
-// A kernel's steps are replaced by one that counts when counts are first asked for, so that others are not
-// slowed. Stride: what most neighbouring lanes are apart, by majority vote (Boyer and Moore 1991).
+// ---- count.c ------------------------------------------------------------------------------------
+// A kernel's steps are replaced by one that counts when counts are first asked for, so that others
+// are not slowed. Stride: what most neighbouring lanes are apart, by majority vote (Boyer and Moore
+// 1991).
 typedef struct {
     int64_t bytes;
     uint64_t agreed, lead, pairs;   // pairs like it since it leads, its lead, all pairs
@@ -23,15 +24,16 @@ typedef struct {
 struct sim_counts {
     const sim_kernel *kernel;
     uint64_t launches, blocks;
-    sim_tally *tallies;                          // by step
-    uint32_t calls[SIM_MAX_BLOCK / SIM_LANES];   // by warp: the kernel's step that calls what it is in
-    VEC(sim_touched) touched;                    // by buffer
+    sim_tally *tallies;   // by step
+    // by warp: the kernel's step that calls what it is in
+    uint32_t calls[SIM_MAX_BLOCK / SIM_LANES];
+    VEC(sim_touched) touched;   // by buffer
 };
 sim_counts *sim_counts_of(sim *s, sim_kernel *k, uint32_t blocks);   // of a launch
 
-// ---- requests.c ------------------------------------------------------------------------------------------
-// The addresses of a request. Of global memory they are the buffer's number and the place in it, from an
-// address that sectors begin at.
+// ---- requests.c ---------------------------------------------------------------------------------
+// The addresses of a request. Of global memory they are the buffer's number and the place in it,
+// from an address that sectors begin at.
 typedef struct {
     sim_mask lanes;
     uint32_t bytes;   // a lane's

@@ -1,12 +1,12 @@
-// Launches: the blocks of a grid one after another, forward, in reverse or in an order that a seed decides;
-// the warps of a block likewise, or in turns that the seed makes long or short, so that what depends on their
-// order shows.
+// Launches: the blocks of a grid one after another, forward, in reverse or in an order that a seed
+// decides; the warps of a block likewise, or in turns that the seed makes long or short, so that
+// what depends on their order shows.
 #include "counts.h"
 #include "steps.h"
 
 enum { SHARED_ALIGN = 1024 };   // as a GPU's shared memory is
 
-// ---- Chance ----------------------------------------------------------------------------------------------
+// ---- Chance -------------------------------------------------------------------------------------
 // splitmix64's step (Steele, Lea and Flood 2014).
 uint64_t sim_random(sim *s) {
     uint64_t x = s->random += UINT64_C(0x9e3779b97f4a7c15);
@@ -30,13 +30,15 @@ typedef struct {
 
 static permutation order_of_blocks(sim *s, uint32_t blocks) {
     if (s->order == SIM_FORWARD) return (permutation){.n = blocks, .factor = 1};
-    if (s->order == SIM_REVERSE) return (permutation){.n = blocks, .factor = blocks - 1, .shift = blocks - 1};
-    permutation o = {.n = blocks, .factor = 1 + sim_random(s) % blocks, .shift = sim_random(s) % blocks};
+    if (s->order == SIM_REVERSE)
+        return (permutation){.n = blocks, .factor = blocks - 1, .shift = blocks - 1};
+    permutation o = {
+        .n = blocks, .factor = 1 + sim_random(s) % blocks, .shift = sim_random(s) % blocks};
     while (gcd(o.factor, o.n) != 1) o.factor++;
     return o;
 }
 
-// ---- A block ---------------------------------------------------------------------------------------------
+// ---- A block ------------------------------------------------------------------------------------
 static void run(sim_warp *w, uint64_t turn) {
     while (turn-- && w->state == SIM_RUNS) {
         const sim_code *c = &w->code[w->pc++];
@@ -63,8 +65,8 @@ static void pass_barrier(sim_block *b) {
     for (uint32_t k = 0; k < b->nwarps; k++) {
         sim_warp *w = &b->warps[k];
         if (w->state == SIM_ENDED)
-            sim_fault_at(first, here, E0724, first->mask, 0, "waits at a barrier, but warp %u has ended",
-                         w->number);
+            sim_fault_at(first, here, E0724, first->mask, 0,
+                         "waits at a barrier, but warp %u has ended", w->number);
         else if (w->pc != first->pc)
             sim_fault_at(first, here, E0724, first->mask, w->code[w->pc - 1].instr,
                          "waits at a barrier, but warp %u at another", w->number);
@@ -110,16 +112,17 @@ static void run_block(sim_block *b) {
     }
 }
 
-// ---- Launches --------------------------------------------------------------------------------------------
+// ---- Launches -----------------------------------------------------------------------------------
 static bool meets(const sim_buffer *a, const sim_buffer *b) {
     return a->data < b->data + b->bytes && b->data < a->data + a->bytes;
 }
 
-// Temporaries that are not needed at the same time share memory: each begins with nothing written, and an early launch
-// must not touch one while others are in use there.
+// Temporaries that are not needed at the same time share memory: each begins with nothing written,
+// and an early launch must not touch one while others are in use there.
 static void find_beside(sim *s, uint32_t number) {
     for (uint32_t k = SIM_SHARED + 1; k < number; k++) {
-        if (!s->buffers.data[k].scratch || !meets(&s->buffers.data[k], &s->buffers.data[number])) continue;
+        if (!s->buffers.data[k].scratch || !meets(&s->buffers.data[k], &s->buffers.data[number]))
+            continue;
         VEC_PUSH(s->memory, &s->buffers.data[k].beside, number);
         VEC_PUSH(s->memory, &s->buffers.data[number].beside, k);
     }
@@ -128,7 +131,9 @@ static void find_beside(sim *s, uint32_t number) {
 static uint32_t buffer_of(sim *s, const sim_arg *x) {
     for (uint32_t k = SIM_SHARED + 1; k < s->buffers.len; k++) {
         const sim_buffer *b = &s->buffers.data[k];
-        if (b->data == x->data && b->bytes == x->bytes && (!x->scratch || !strcmp(b->name, x->name))) return k;
+        if (b->data == x->data && b->bytes == x->bytes &&
+            (!x->scratch || !strcmp(b->name, x->name)))
+            return k;
     }
     sim_buffer b = {.name = arena_strdup(s->memory, x->name),
                     .data = x->data,
@@ -211,7 +216,8 @@ static void make_warps(sim_block *b, arena *a) {
 
 // Records name launches by 16 bits.
 static void forget_order(sim *s) {
-    for (uint32_t k = 0; k < s->buffers.len; k++) s->buffers.data[k].reads = s->buffers.data[k].writes = NULL;
+    for (uint32_t k = 0; k < s->buffers.len; k++)
+        s->buffers.data[k].reads = s->buffers.data[k].writes = NULL;
     s->launch = s->chain = 1;
     s->chained.len = 0;
 }
@@ -242,7 +248,7 @@ void sim_launch(sim *s, const char *kernel, const sim_arg *args, uint32_t blocks
     arena_free(a);
 }
 
-// ---- A simulator -----------------------------------------------------------------------------------------
+// ---- A simulator --------------------------------------------------------------------------------
 sim *sim_new(diag_set *ds, const simt_module *m) {
     arena *a = arena_new();
     sim *s = ARENA_NEW(a, sim);

@@ -1,6 +1,6 @@
-// The simulated machine: frames, memory with its shadows, warps. A kernel is translated once into steps, each
-// a function with the places of its arguments in the frame of a warp; a warp runs its steps until it waits at
-// a barrier, ends, or its turn is over.
+// The simulated machine: frames, memory with its shadows, warps. A kernel is translated once into
+// steps, each a function with the places of its arguments in the frame of a warp; a warp runs its
+// steps until it waits at a barrier, ends, or its turn is over.
 #ifndef GNNC_SIM_MACHINE_H
 #define GNNC_SIM_MACHINE_H
 
@@ -15,9 +15,10 @@ enum {
     SIM_SHARED = 1
 };   // SIM_SHARED: the number of shared memory among buffers
 
-// ---- Frames ----------------------------------------------------------------------------------------------
-// A value of n elements holds 32 lanes of element 0, then 32 of element 1, …; a pred one word of 32 bits an
-// element. Behind it stand n words: the lanes whose element comes from memory that nobody wrote.
+// ---- Frames -------------------------------------------------------------------------------------
+// A value of n elements holds 32 lanes of element 0, then 32 of element 1, …; a pred one word of 32
+// bits an element. Behind it stand n words: the lanes whose element comes from memory that nobody
+// wrote.
 typedef uint32_t sim_place;   // bytes from the start of a frame
 typedef uint32_t sim_mask;    // a bit a lane
 
@@ -39,8 +40,9 @@ struct sim_code {
 typedef struct sim_counted_step sim_counted_step;
 typedef struct {
     const simt_func *func;
-    VEC(sim_code) code;    // the kernel's own first
-    sim_place constants;   // bytes of a frame that hold parameters and constants, which no step writes
+    VEC(sim_code) code;   // the kernel's own first
+    // bytes of a frame that hold parameters and constants, which no step writes
+    sim_place constants;
     sim_place frame;
     uint8_t *image;            // of those bytes
     const sim_place *params;   // of the kernel's values, its parameters among them
@@ -51,9 +53,9 @@ typedef struct {
     sim_counted_step *counted;
 } sim_kernel;
 
-// ---- Memory ----------------------------------------------------------------------------------------------
-// Who did an access last, for races: happens-before by epochs. Barriers order all threads of a block,
-// warp.sync those of a warp; nothing orders blocks of a launch.
+// ---- Memory -------------------------------------------------------------------------------------
+// Who did an access last, for races: happens-before by epochs. Barriers order all threads of a
+// block, warp.sync those of a warp; nothing orders blocks of a launch.
 typedef enum { SIM_ONE, SIM_OF_WARP, SIM_OF_BLOCK, SIM_OF_GRID } sim_who;
 typedef struct {
     uint32_t block, barriers, syncs;   // epochs: how many the block and the warp had passed
@@ -107,7 +109,8 @@ struct sim {
     sim_order order;
     uint64_t random;
     uint16_t launch;
-    uint16_t chain;                    // the last launch in turn: those from there on may run at once
+    // the last launch in turn: those from there on may run at once
+    uint16_t chain;
     VEC(const sim_kernel *) chained;   // from that on
     VEC(sim_kernel *) kernels;
     VEC(sim_mapping) mapped;   // shadows too large for an arena
@@ -117,7 +120,7 @@ struct sim {
     VEC(sim_counts *) counts;
 };
 
-// ---- Threads ---------------------------------------------------------------------------------------------
+// ---- Threads ------------------------------------------------------------------------------------
 typedef enum { SIM_RUNS, SIM_WAITS, SIM_ENDED } sim_state;
 typedef struct {   // a lane's copy into shared memory, which is there when its group was waited for
     size_t at;
@@ -144,15 +147,16 @@ struct sim_warp {
     sim_mask mask, full;      // lanes that run, lanes there are
     uint32_t syncs, fences;   // FENCE_MMA that the warp has passed
     sim_state state;
-    sim_mask settled;   // lanes for which the launch before has ended: they waited, or the kernel was
-                        // launched in turn
+    // lanes for which the launch before has ended: they waited, or the kernel was launched in turn
+    sim_mask settled;
     VEC(sim_flight) flights;
     uint32_t groups[SIM_LANES];   // of copies, that a lane has ended
 };
 
 static inline void *sim_at(const sim_warp *w, sim_place p) { return w->frame + p; }
 static inline bool sim_lane(sim_mask m, uint32_t lane) { return m >> lane & 1; }
-// Those that say where LDMATRIX finds what is of type t: eight for each matrix, of which a lane gets a pair.
+// Those that say where LDMATRIX finds what is of type t: eight for each matrix, of which a lane
+// gets a pair.
 static inline sim_mask sim_matrix_lanes(simt_type t) {
     return (sim_mask)((UINT64_C(1) << SIM_MATRIX * t.lanes / 2) - 1);
 }
@@ -172,9 +176,9 @@ uint64_t sim_random(sim *s);
 void *sim_shadow(sim *s, size_t bytes);   // zeroed, until sim_begin
 void sim_unmap_shadows(sim *s);
 
-// ---- Pointers --------------------------------------------------------------------------------------------
-// Number of the buffer it was derived from, and the offset there, so that an access beyond it is seen
-// wherever it lands.
+// ---- Pointers -----------------------------------------------------------------------------------
+// Number of the buffer it was derived from, and the offset there, so that an access beyond it is
+// seen wherever it lands.
 enum { SIM_OFFSET_BITS = 48 };
 #define SIM_OFFSET_BIAS (INT64_C(1) << (SIM_OFFSET_BITS - 1))
 static inline uint64_t sim_pointer(uint32_t buffer, int64_t offset) {

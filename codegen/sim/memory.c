@@ -1,4 +1,5 @@
-// Loads, stores and atomics: lane by lane, each checked against the buffer its pointer was derived from.
+// Loads, stores and atomics: lane by lane, each checked against the buffer its pointer was derived
+// from.
 #include "steps.h"
 #include "numbers.h"
 
@@ -11,18 +12,18 @@ typedef struct {
     bool invariant;
 } access;
 
-// ---- Shadows ---------------------------------------------------------------------------------------------
+// ---- Shadows ------------------------------------------------------------------------------------
 // Who did an access, and where it stands among the epochs of its block and warp.
 static sim_record now(const access *x, uint32_t lane) {
     const sim_warp *w = x->w;
     uint32_t thread = (w->number * SIM_LANES + lane) & (SIM_MAX_BLOCK - 1);
-    return (sim_record){
-        .block = w->block->number,
-        .barriers = w->block->barriers,
-        .syncs = w->syncs,
-        .step = w->pc - 1,
-        .launch = w->block->sim->launch,
-        .marks = (uint16_t)(thread | (x->kind == ATOMIC ? SIM_IS_ATOMIC : 0) | (x->invariant ? SIM_IS_INVARIANT : 0))};
+    return (sim_record){.block = w->block->number,
+                        .barriers = w->block->barriers,
+                        .syncs = w->syncs,
+                        .step = w->pc - 1,
+                        .launch = w->block->sim->launch,
+                        .marks = (uint16_t)(thread | (x->kind == ATOMIC ? SIM_IS_ATOMIC : 0) |
+                                            (x->invariant ? SIM_IS_INVARIANT : 0))};
 }
 
 // Shared memory begins anew with each block.
@@ -34,7 +35,8 @@ static bool same_warp(const sim_record *a, const sim_record *b) {
     return sim_record_thread(a) / SIM_LANES == sim_record_thread(b) / SIM_LANES;
 }
 
-// Who `old` stands for where it is taken together with x: those who are not ordered before x, and x.
+// Who `old` stands for where it is taken together with x: those who are not ordered before x, and
+// x.
 static sim_who together(const sim_record *old, const sim_record *x, bool shared) {
     sim_who who = sim_record_who(old);
     if (stale(old, x, shared)) return SIM_ONE;
@@ -42,7 +44,8 @@ static sim_who together(const sim_record *old, const sim_record *x, bool shared)
     if (old->barriers != x->barriers) return SIM_ONE;
     if (who == SIM_OF_BLOCK || !same_warp(old, x)) return SIM_OF_BLOCK;
     if (old->syncs != x->syncs) return SIM_ONE;
-    return who == SIM_OF_WARP || sim_record_thread(old) != sim_record_thread(x) ? SIM_OF_WARP : SIM_ONE;
+    return who == SIM_OF_WARP || sim_record_thread(old) != sim_record_thread(x) ? SIM_OF_WARP
+                                                                                : SIM_ONE;
 }
 
 // Whether nothing orders x after all that `old` stands for.
@@ -58,7 +61,8 @@ static void extend(sim_record *old, const sim_record *x, bool shared) {
     old->marks = (uint16_t)marks;
 }
 
-// Records are touched by the chunk, so that a buffer of which little is used costs little, however large it is.
+// Records are touched by the chunk, so that a buffer of which little is used costs little, however
+// large it is.
 enum { CHUNK = 1 << 12 };
 
 static size_t records_of(const sim_buffer *b, uint32_t granule) {
@@ -73,7 +77,8 @@ static uint8_t *chunks(sim *s, const sim_buffer *b, uint32_t granule) {
     return sim_shadow(s, records_of(b, granule) / CHUNK + 1);
 }
 
-static void split_chunk(const sim_buffer *b, size_t chunk, uint32_t by, sim_record *reads, sim_record *writes) {
+static void split_chunk(const sim_buffer *b, size_t chunk, uint32_t by, sim_record *reads,
+                        sim_record *writes) {
     size_t n = records_of(b, b->granule), end = (chunk + 1) * CHUNK < n ? (chunk + 1) * CHUNK : n;
     for (size_t i = chunk * CHUNK; i < end; i++)
         for (uint32_t k = 0; k < by && i * by + k < records_of(b, b->granule / by); k++) {
@@ -91,23 +96,24 @@ static void refine(sim *s, sim_buffer *b, uint32_t bytes) {
         for (size_t c = 0; c <= records_of(b, b->granule) / CHUNK; c++) {
             if (!b->touched[c]) continue;
             split_chunk(b, c, by, reads, writes);
-            for (size_t k = c * by; k < (c + 1) * by && k <= records_of(b, bytes) / CHUNK; k++) touched[k] = 1;
+            for (size_t k = c * by; k < (c + 1) * by && k <= records_of(b, bytes) / CHUNK; k++)
+                touched[k] = 1;
         }
         b->reads = reads, b->writes = writes, b->touched = touched;
     }
     b->granule = bytes;
 }
 
-// ---- One lane's access -----------------------------------------------------------------------------------
+// ---- One lane's access --------------------------------------------------------------------------
 
 static const char *verb(const access *x) {
     return x->kind == READ ? "reads" : x->kind == WRITE ? "writes" : "updates";
 }
 
-static void tell(const access *x, uint32_t lane, diag_code code, const sim_buffer *b, int64_t offset,
-                 const char *what) {
-    sim_fault_at(x->w, x->c, code, UINT32_C(1) << lane, 0, "%s %u byte%s at %s %c %lld%s", verb(x), x->bytes,
-                 x->bytes == 1 ? "" : "s", b->name, offset < 0 ? '-' : '+',
+static void tell(const access *x, uint32_t lane, diag_code code, const sim_buffer *b,
+                 int64_t offset, const char *what) {
+    sim_fault_at(x->w, x->c, code, UINT32_C(1) << lane, 0, "%s %u byte%s at %s %c %lld%s", verb(x),
+                 x->bytes, x->bytes == 1 ? "" : "s", b->name, offset < 0 ? '-' : '+',
                  (long long)(offset < 0 ? -offset : offset), what);
 }
 
@@ -119,10 +125,11 @@ static void tell_race(const access *x, uint32_t lane, const sim_buffer *b, size_
     const char *which = elsewhere                            ? "another block"
                         : thread / SIM_LANES != x->w->number ? "another warp"
                                                              : "another lane of the warp";
-    sim_fault_at(x->w, x->c, E0723, UINT32_C(1) << lane, there->instr,
-                 "%s %s + %llu, which %s (block %u, warp %u, lane %u) %s, and nothing orders the two",
-                 verb(x), b->name, (unsigned long long)(granule * b->granule), which, other->block,
-                 thread / SIM_LANES, thread % SIM_LANES, did);
+    sim_fault_at(
+        x->w, x->c, E0723, UINT32_C(1) << lane, there->instr,
+        "%s %s + %llu, which %s (block %u, warp %u, lane %u) %s, and nothing orders the two",
+        verb(x), b->name, (unsigned long long)(granule * b->granule), which, other->block,
+        thread / SIM_LANES, thread % SIM_LANES, did);
 }
 
 // Whether what was done belongs to a launch that may still run, as the lane has not waited for it.
@@ -132,7 +139,8 @@ static bool unsettled(const access *x, uint32_t lane, const sim_record *old) {
 }
 
 // as: what b, whose records these are, is to the access.
-static bool check_records(const access *x, uint32_t lane, const sim_buffer *b, size_t at, const char *as) {
+static bool check_records(const access *x, uint32_t lane, const sim_buffer *b, size_t at,
+                          const char *as) {
     const sim *s = x->w->block->sim;
     const sim_record *write = &b->writes[at], *read = &b->reads[at];
     bool wrote = unsettled(x, lane, write);
@@ -159,17 +167,19 @@ static void check_launches(const access *x, uint32_t lane, const sim_buffer *b, 
     }
 }
 
-static void check_granule(const access *x, uint32_t lane, sim_buffer *b, size_t at, const sim_record *me) {
+static void check_granule(const access *x, uint32_t lane, sim_buffer *b, size_t at,
+                          const sim_record *me) {
     bool shared = b == &x->w->block->sim->buffers.data[SIM_SHARED];
     if (!shared) check_launches(x, lane, b, at);
     sim_record *write = &b->writes[at], *read = &b->reads[at];
     bool both_atomic = x->kind == ATOMIC && write->marks & SIM_IS_ATOMIC;
     if (!both_atomic && unordered(write, me, shared)) tell_race(x, lane, b, at, write, "wrote");
-    else if (x->kind != READ && unordered(read, me, shared)) tell_race(x, lane, b, at, read, "read");
+    else if (x->kind != READ && unordered(read, me, shared))
+        tell_race(x, lane, b, at, read, "read");
     if ((x->kind == READ && x->invariant && write->launch == me->launch) ||
         (x->kind != READ && read->launch == me->launch && read->marks & SIM_IS_INVARIANT))
-        sim_fault_at(x->w, x->c, E0728, UINT32_C(1) << lane, 0, "%s %s + %llu, which %s", verb(x), b->name,
-                     (unsigned long long)(at * b->granule),
+        sim_fault_at(x->w, x->c, E0728, UINT32_C(1) << lane, 0, "%s %s + %llu, which %s", verb(x),
+                     b->name, (unsigned long long)(at * b->granule),
                      x->kind == READ ? "this launch wrote, as invariant"
                                      : "a load of this launch takes as invariant");
     if (x->kind == READ) extend(read, me, shared);
@@ -186,7 +196,8 @@ static void check_order(const access *x, uint32_t lane, sim_buffer *b, size_t of
         b->touched = chunks(s, b, b->granule);
     }
     const sim_record me = now(x, lane);
-    for (size_t at = offset >> __builtin_ctz(b->granule); at * b->granule < offset + x->bytes; at++) {
+    for (size_t at = offset >> __builtin_ctz(b->granule); at * b->granule < offset + x->bytes;
+         at++) {
         b->touched[at / CHUNK] = 1;
         check_granule(x, lane, b, at, &me);
     }
@@ -203,12 +214,14 @@ static sim_buffer *reach(const access *x, uint32_t lane, uint64_t pointer, size_
         return NULL;
     }
     if (((uintptr_t)b->data + (size_t)at) & (x->align - 1)) {
-        tell(x, lane, E0721, b, at, arena_printf(s->memory, ", which is no multiple of %u", x->align));
+        tell(x, lane, E0721, b, at,
+             arena_printf(s->memory, ", which is no multiple of %u", x->align));
         return NULL;
     }
     if (x->kind != READ && b->readonly) {
         sim_fault_at(x->w, x->c, E0728, UINT32_C(1) << lane, 0,
-                     "%s %s + %lld, which is readonly in this launch", verb(x), b->name, (long long)at);
+                     "%s %s + %lld, which is readonly in this launch", verb(x), b->name,
+                     (long long)at);
         return NULL;
     }
     if (b->flying && memchr(b->flying + at, 1, x->bytes)) {
@@ -258,9 +271,10 @@ static bool is_defined(const sim_buffer *b, size_t offset, uint32_t bytes) {
     return !b->defined || !memchr(b->defined + offset, 0, bytes);
 }
 
-// ---- Loads and stores ------------------------------------------------------------------------------------
-// Where the lanes lie in the one buffer that all of them read, each whole and aligned; NULL: they do not, or
-// the buffer is one whose accesses have to be looked at one by one. Lanes that do not run read its start.
+// ---- Loads and stores ---------------------------------------------------------------------------
+// Where the lanes lie in the one buffer that all of them read, each whole and aligned; NULL: they
+// do not, or the buffer is one whose accesses have to be looked at one by one. Lanes that do not
+// run read its start.
 static const uint8_t *reach_all(const access *x, sim_mask lanes, const uint64_t *pointers,
                                 uint64_t *restrict at) {
     if (!lanes) return NULL;
@@ -277,11 +291,12 @@ static const uint8_t *reach_all(const access *x, sim_mask lanes, const uint64_t 
     return outside || any & (x->align - 1) ? NULL : b->data;
 }
 
-#define GATHER(name, T)                                                                                      \
-    SIM_FAST static void name(T *restrict r, const uint8_t *from, const uint64_t *restrict at, uint32_t n) { \
-        for (uint32_t k = 0; k < n; k++)                                                                     \
-            for (uint32_t i = 0; i < SIM_LANES; i++)                                                         \
-                memcpy(&r[k * SIM_LANES + i], from + at[i] + k * sizeof(T), sizeof(T));                      \
+#define GATHER(name, T)                                                                            \
+    SIM_FAST static void name(T *restrict r, const uint8_t *from, const uint64_t *restrict at,     \
+                              uint32_t n) {                                                        \
+        for (uint32_t k = 0; k < n; k++)                                                           \
+            for (uint32_t i = 0; i < SIM_LANES; i++)                                               \
+                memcpy(&r[k * SIM_LANES + i], from + at[i] + k * sizeof(T), sizeof(T));            \
     }
 GATHER(gather_1, uint8_t)
 GATHER(gather_2, uint16_t)
@@ -339,7 +354,8 @@ static void store_lane(const access *x, uint32_t i, uint32_t n) {
         memcpy(b->data + at, value + (k * SIM_LANES + i) * x->element, x->element);
         if (b->defined) memset(b->defined + at, !bad, x->element);
         if (b->unfenced) sim_wrote_shared(w, at, x->element);
-        if (bad && b->result) tell(x, i, E0722, b, (int64_t)at, ", a value from memory that nobody wrote");
+        if (bad && b->result)
+            tell(x, i, E0722, b, (int64_t)at, ", a value from memory that nobody wrote");
     }
 }
 
@@ -350,7 +366,7 @@ static void store(sim_warp *w, const sim_code *c) {
         if (sim_lane(lanes, i)) store_lane(&x, i, c->from.lanes);
 }
 
-// ---- Some elements -----------------------------------------------------------------------------------------
+// ---- Some elements ------------------------------------------------------------------------------
 // How many the lane takes; `at`: where the numbers are.
 static uint32_t number_of(sim_warp *w, sim_place at, uint32_t lane, uint32_t most) {
     int32_t n = ((const int32_t *)sim_at(w, at))[lane];
@@ -360,7 +376,9 @@ static uint32_t number_of(sim_warp *w, sim_place at, uint32_t lane, uint32_t mos
 // The lanes whose address and number are made of values.
 static sim_mask numbered(sim_warp *w, const sim_code *c, sim_place at) {
     sim_mask lanes = addressed(w, c), bad = *sim_undefined(w, at, SIMT_T(I32)) & lanes;
-    if (bad) sim_fault_at(w, c, E0722, bad, 0, "a number of elements comes from memory that nobody wrote");
+    if (bad)
+        sim_fault_at(w, c, E0722, bad, 0,
+                     "a number of elements comes from memory that nobody wrote");
     return lanes & ~bad;
 }
 
@@ -392,7 +410,7 @@ static void store_some(sim_warp *w, const sim_code *c) {
     }
 }
 
-// ---- Atomics ---------------------------------------------------------------------------------------------
+// ---- Atomics ------------------------------------------------------------------------------------
 // `loaded` and `given` are the bits of two numbers; so is what it gives.
 static uint64_t update_float(simt_element e, simt_atomic op, uint64_t loaded, uint64_t given) {
     if (e == SIMT_F16)
@@ -463,10 +481,12 @@ static void atomic(sim_warp *w, const sim_code *c) {
     const uint64_t *pointers = sim_at(w, c->a);
     bool exchange = instr->op != SIMT_ATOM_CAS && instr->aux == SIMT_ATOMIC_EXCH;
     sim_mask lanes = addressed(w, c), bad = undefined_operands(w, c) & lanes;
-    if (bad) sim_fault_at(w, c, E0722, bad, 0, "an atomic takes a value from memory that nobody wrote");
+    if (bad)
+        sim_fault_at(w, c, E0722, bad, 0, "an atomic takes a value from memory that nobody wrote");
     if (instr->nresults) *sim_undefined(w, c->r, c->to) = 0;
     sim *s = w->block->sim;
-    for (uint32_t n = 0, first = s->order == SIM_RANDOM ? (uint32_t)sim_random(s) : 0; n < SIM_LANES; n++) {
+    for (uint32_t n = 0, first = s->order == SIM_RANDOM ? (uint32_t)sim_random(s) : 0;
+         n < SIM_LANES; n++) {
         uint32_t i = nth_lane(s, first, n);
         size_t at;
         sim_buffer *b = sim_lane(lanes, i) ? reach(&x, i, pointers[i], &at) : NULL;
@@ -500,10 +520,11 @@ sim_step sim_memory_step(simt_op op) {
     return NULL;
 }
 
-// ---- What a kernel does ----------------------------------------------------------------------------------
+// ---- What a kernel does -------------------------------------------------------------------------
 bool sim_overlaps(const simt_func *f) {
     for (uint32_t k = 1; k < f->instrs.len; k++)
-        if (f->instrs.data[k].op == SIMT_LAUNCH_NEXT || f->instrs.data[k].op == SIMT_GRID_WAIT) return true;
+        if (f->instrs.data[k].op == SIMT_LAUNCH_NEXT || f->instrs.data[k].op == SIMT_GRID_WAIT)
+            return true;
     return false;
 }
 

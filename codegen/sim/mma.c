@@ -1,6 +1,7 @@
-// Matrix operations: what the lanes hold is put together, multiplied, and dealt out again (ir/mma.def); of
-// several warps, each does its part when it comes, as they meet in nothing but what they read. The products
-// of an element are added to it one by one, in order along k, each exact and each sum rounded once to f32.
+// Matrix operations: what the lanes hold is put together, multiplied, and dealt out again
+// (ir/mma.def); of several warps, each does its part when it comes, as they meet in nothing but
+// what they read. The products of an element are added to it one by one, in order along k, each
+// exact and each sum rounded once to f32.
 #include "steps.h"
 #include "numbers.h"
 
@@ -17,7 +18,8 @@ static float element_of(simt_element e, const void *at, uint32_t i) {
     return sim_float32(((const uint32_t *)at)[i] & ~UINT32_C(0x1fff));
 }
 
-// Per operand, what lanes hold of it, or NULL, where it is as it is; and the lanes whose elements are not.
+// Per operand, what lanes hold of it, or NULL, where it is as it is; and the lanes whose elements
+// are not.
 typedef struct {
     const void *held[3];
     const uint32_t *undefined[3];
@@ -44,7 +46,8 @@ static void gather(const operands *o, simt_mma kind, matrices *x) {
 SIM_FAST static void multiply(const simt_mma_info *m, matrices *x) {
     for (uint32_t k = 0; k < m->k; k++)
         for (uint32_t i = 0; i < m->m; i++)
-            for (uint32_t j = 0; j < MOST_N; j++) x->d[i][j] = fmaf(x->a[i][k], x->b[k][j], x->d[i][j]);
+            for (uint32_t j = 0; j < MOST_N; j++)
+                x->d[i][j] = fmaf(x->a[i][k], x->b[k][j], x->d[i][j]);
 }
 
 // An element that nobody wrote reaches all elements of its row of A, all of its column of B.
@@ -94,7 +97,7 @@ void sim_mma(sim_warp *w, const sim_code *c) {
     deal_out(w, kind, &x, c->r);
 }
 
-// ---- Loading pieces --------------------------------------------------------------------------------------
+// ---- Loading pieces -----------------------------------------------------------------------------
 // Rows that lanes gave the addresses of, in their order.
 typedef struct {
     uint16_t at[SIM_LANES][SIM_MATRIX];
@@ -134,7 +137,7 @@ void sim_ldmatrix(sim_warp *w, const sim_code *c) {
     }
 }
 
-// ---- Of several warps ------------------------------------------------------------------------------------
+// ---- Of several warps ---------------------------------------------------------------------------
 enum {
     UNFENCED_WARP = 26
 };   // a word's number: the warp that wrote it, and how many fences it had passed, + 1
@@ -157,15 +160,18 @@ typedef struct {
     uint32_t words[16][SIM_LANES], undefined[16];
 } piece_of_b;
 
-static const sim_buffer *fenced(sim_warp *w, const sim_code *c, uint32_t lane, uint64_t pointer, uint32_t bytes, size_t *at) {
+static const sim_buffer *fenced(sim_warp *w, const sim_code *c, uint32_t lane, uint64_t pointer,
+                                uint32_t bytes, size_t *at) {
     const sim_buffer *b = sim_reach(w, c, false, bytes, lane, pointer, at);
     if (b && !is_fenced(w, b, *at))
         sim_fault_at(w, c, E0733, UINT32_C(1) << lane, 0,
-                     "reads shared memory + %zu, and who wrote it has passed no 'fence.mma' since", *at);
+                     "reads shared memory + %zu, and who wrote it has passed no 'fence.mma' since",
+                     *at);
     return b;
 }
 
-static void read_piece(sim_warp *w, const sim_code *c, simt_mma kind, uint64_t pointer, piece_of_b *x) {
+static void read_piece(sim_warp *w, const sim_code *c, simt_mma kind, uint64_t pointer,
+                       piece_of_b *x) {
     const simt_mma_info *m = simt_mma_table(kind);
     uint32_t per_word = 32 / simt_element_bits(m->element), words = m->held[SIMT_MMA_B] / per_word;
     for (uint32_t i = 0; i < words * SIM_LANES; i++) {
@@ -178,15 +184,17 @@ static void read_piece(sim_warp *w, const sim_code *c, simt_mma kind, uint64_t p
             uint32_t element = i / SIM_LANES * per_word + k;
             uint16_t half = (uint16_t)(word >> 16 * k);
             if (per_word == 1) x->words[element][lane] = word;
-            else memcpy((uint16_t *)(void *)x->words + element * SIM_LANES + lane, &half, sizeof half);
+            else
+                memcpy((uint16_t *)(void *)x->words + element * SIM_LANES + lane, &half,
+                       sizeof half);
             x->undefined[element] |= (uint32_t)bad << lane;
         }
     }
 }
 
 // Likewise, from rows in panels.
-static void read_rows_piece(sim_warp *w, const sim_code *c, simt_mma kind, uint64_t from, uint32_t step, uint32_t piece,
-                            piece_of_b *x) {
+static void read_rows_piece(sim_warp *w, const sim_code *c, simt_mma kind, uint64_t from,
+                            uint32_t step, uint32_t piece, piece_of_b *x) {
     const simt_instr_info *in = &c->func->instrs.data[c->instr];
     const simt_mma_info *m = simt_mma_table(kind);
     uint32_t bytes = simt_element_bits(m->element) / 8;
@@ -194,12 +202,16 @@ static void read_rows_piece(sim_warp *w, const sim_code *c, simt_mma kind, uint6
     for (uint32_t i = 0; i < m->held[SIMT_MMA_B] * SIM_LANES; i++) {
         uint32_t lane = i % SIM_LANES, element = i / SIM_LANES;
         simt_mma_place p = simt_mma_at(kind, SIMT_MMA_B, lane, element);
-        uint32_t depth = step * m->k + p.row, column = piece * m->n + p.column, row = transposed ? depth : column,
-                 byte = (transposed ? column : depth) * bytes;
+        uint32_t depth = step * m->k + p.row, column = piece * m->n + p.column,
+                 row = transposed ? depth : column, byte = (transposed ? column : depth) * bytes;
         size_t at;
-        const sim_buffer *b = fenced(w, c, lane, from + simt_mma_row_at(in->mem.scale, row, byte), bytes, &at);
-        if (b) memcpy((uint8_t *)x->words + (size_t)(element * SIM_LANES + lane) * bytes, b->data + at, bytes);
-        x->undefined[element] |= (uint32_t)(!b || (b->defined && memchr(b->defined + at, 0, bytes))) << lane;
+        const sim_buffer *b = fenced(w, c, lane, from + simt_mma_row_at(in->mem.scale, row, byte),
+                                     bytes, &at);
+        if (b)
+            memcpy((uint8_t *)x->words + (size_t)(element * SIM_LANES + lane) * bytes, b->data + at,
+                   bytes);
+        x->undefined[element] |= (uint32_t)(!b || (b->defined && memchr(b->defined + at, 0, bytes)))
+                                 << lane;
     }
 }
 
@@ -209,16 +221,21 @@ typedef struct {
     uint32_t undefined[16];
 } piece_of_a;
 
-static void read_rows_of_a(sim_warp *w, const sim_code *c, simt_mma kind, uint64_t from, uint32_t step, piece_of_a *x) {
+static void read_rows_of_a(sim_warp *w, const sim_code *c, simt_mma kind, uint64_t from,
+                           uint32_t step, piece_of_a *x) {
     const simt_mma_info *m = simt_mma_table(kind);
     uint32_t first = w->number % m->warps * m->m;
     for (uint32_t i = 0; i < m->held[SIMT_MMA_A] * SIM_LANES; i++) {
         uint32_t lane = i % SIM_LANES, element = i / SIM_LANES, bytes = sizeof x->halves[0][0];
         simt_mma_place p = simt_mma_at(kind, SIMT_MMA_A, lane, element);
         size_t at;
-        const sim_buffer *b = fenced(w, c, lane, from + simt_mma_row_at(SIMT_GROUP_ROWS, first + p.row, (step * m->k + p.column) * bytes), bytes, &at);
+        const sim_buffer *b = fenced(w, c, lane,
+                                     from + simt_mma_row_at(SIMT_GROUP_ROWS, first + p.row,
+                                                            (step * m->k + p.column) * bytes),
+                                     bytes, &at);
         if (b) memcpy(&x->halves[element][lane], b->data + at, bytes);
-        x->undefined[element] |= (uint32_t)(!b || (b->defined && memchr(b->defined + at, 0, bytes))) << lane;
+        x->undefined[element] |= (uint32_t)(!b || (b->defined && memchr(b->defined + at, 0, bytes)))
+                                 << lane;
     }
 }
 
@@ -226,7 +243,9 @@ static void need_panels(sim_warp *w, const sim_code *c, uint64_t from) {
     size_t at;
     const sim_buffer *b = sim_reach(w, c, false, 1, 0, from, &at);
     if (b && at % SIMT_PANEL_ALIGN)
-        sim_fault_at(w, c, E0721, w->mask, 0, "panels begin at shared memory + %zu, which is no multiple of %d", at, SIMT_PANEL_ALIGN);
+        sim_fault_at(w, c, E0721, w->mask, 0,
+                     "panels begin at shared memory + %zu, which is no multiple of %d", at,
+                     SIMT_PANEL_ALIGN);
 }
 
 static uint64_t group_operand(sim_warp *w, const sim_code *c, sim_place at, bool panels) {
@@ -262,15 +281,17 @@ static group_product group_of(sim_warp *w, const sim_code *c) {
 }
 
 // A step of a piece: of plane x of A and y of B.
-static void add_step(sim_warp *w, const sim_code *c, const group_product *g, uint32_t x, uint32_t y, uint32_t step, uint32_t piece,
-                     bool first, matrices *sum) {
+static void add_step(sim_warp *w, const sim_code *c, const group_product *g, uint32_t x, uint32_t y,
+                     uint32_t step, uint32_t piece, bool first, matrices *sum) {
     const simt_instr_info *i = &c->func->instrs.data[c->instr];
     uint32_t pieces = simt_group_pieces(i), result = (x || y ? pieces : 0) + piece;
     operands o = {0};
     piece_of_b b = {0};
     piece_of_a a = {0};
     if (g->rows) read_rows_piece(w, c, g->by, g->b[y], step, piece, &b);
-    else read_piece(w, c, g->by, g->b[y] + (uint64_t)(step * pieces + piece) * simt_mma_piece_bytes(g->by), &b);
+    else
+        read_piece(w, c, g->by,
+                   g->b[y] + (uint64_t)(step * pieces + piece) * simt_mma_piece_bytes(g->by), &b);
     o.held[SIMT_MMA_B] = b.words;
     o.undefined[SIMT_MMA_B] = b.undefined;
     if (g->both) {
@@ -278,7 +299,8 @@ static void add_step(sim_warp *w, const sim_code *c, const group_product *g, uin
         o.held[SIMT_MMA_A] = a.halves;
         o.undefined[SIMT_MMA_A] = a.undefined;
     } else hold(w, g->by, SIMT_MMA_A, c->places[i->args[g->planes + x * g->steps + step]], &o);
-    if (first && i->nargs > g->factors) hold(w, g->by, SIMT_MMA_C, c->places[i->args[g->factors + result]], &o);
+    if (first && i->nargs > g->factors)
+        hold(w, g->by, SIMT_MMA_C, c->places[i->args[g->factors + result]], &o);
     gather(&o, g->by, sum);
     multiply(simt_mma_table(g->by), sum);
     spread_undefined(&o, g->by, sum);
@@ -298,5 +320,6 @@ static void multiply_piece(sim_warp *w, const sim_code *c, const group_product *
 // Of numbers taken apart, without the product of what is left of both.
 void sim_mma_group(sim_warp *w, const sim_code *c) {
     const group_product g = group_of(w, c);
-    for (uint32_t p = 0; p < simt_group_pieces(&c->func->instrs.data[c->instr]); p++) multiply_piece(w, c, &g, p);
+    for (uint32_t p = 0; p < simt_group_pieces(&c->func->instrs.data[c->instr]); p++)
+        multiply_piece(w, c, &g, p);
 }

@@ -1,6 +1,6 @@
-// Scalars as generated code has them: conversions of 16-bit floats rounded once to nearest even, with 0x7fff
-// for every NaN that an operation gives (codegen/llvm_convert.c says why), minimum and maximum by IEEE
-// 754-2019.
+// Scalars as generated code has them: conversions of 16-bit floats rounded once to nearest even,
+// with 0x7fff for every NaN that an operation gives (codegen/llvm_convert.c says why), minimum and
+// maximum by IEEE 754-2019.
 #ifndef GNNC_SIM_NUMBERS_H
 #define GNNC_SIM_NUMBERS_H
 
@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
-// Loops over lanes in two forms, of which the processor at hand takes one: AVX2 has what they need eight
-// lanes at a time.
+// Loops over lanes in two forms, of which the processor at hand takes one: AVX2 has what they need
+// eight lanes at a time.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__)
 #define SIM_FAST __attribute__((target_clones("arch=haswell", "default")))
 #else
@@ -70,8 +70,8 @@ static inline float sim_round_odd(double x) {
     return sim_float32(fabs(x) > fabs((double)near) ? b + 1 : b - 1);
 }
 
-// Product and sum of 16-bit floats; the product is exact, the sum is rounded to odd by its exact error
-// (TwoSum).
+// Product and sum of 16-bit floats; the product is exact, the sum is rounded to odd by its exact
+// error (TwoSum).
 static inline float sim_fma_odd(float a, float b, float c) {
     double p = (double)a * (double)b, z = c, s = p + z;
     double q = s - p, error = (p - (s - q)) + (z - q);
@@ -81,16 +81,16 @@ static inline float sim_fma_odd(float a, float b, float c) {
     return sim_round_odd(s);
 }
 
-#define SIM_EXTREMES(T, suffix)                                                                              \
-    static inline T sim_min_##suffix(T x, T y) {                                                             \
-        if (isnan(x) || isnan(y)) return x + y;                                                              \
-        if (x == y) return signbit(x) ? x : y;                                                               \
-        return x < y ? x : y;                                                                                \
-    }                                                                                                        \
-    static inline T sim_max_##suffix(T x, T y) {                                                             \
-        if (isnan(x) || isnan(y)) return x + y;                                                              \
-        if (x == y) return signbit(x) ? y : x;                                                               \
-        return x > y ? x : y;                                                                                \
+#define SIM_EXTREMES(T, suffix)                                                                    \
+    static inline T sim_min_##suffix(T x, T y) {                                                   \
+        if (isnan(x) || isnan(y)) return x + y;                                                    \
+        if (x == y) return signbit(x) ? x : y;                                                     \
+        return x < y ? x : y;                                                                      \
+    }                                                                                              \
+    static inline T sim_max_##suffix(T x, T y) {                                                   \
+        if (isnan(x) || isnan(y)) return x + y;                                                    \
+        if (x == y) return signbit(x) ? y : x;                                                     \
+        return x > y ? x : y;                                                                      \
     }
 SIM_EXTREMES(float, f32)
 SIM_EXTREMES(double, f64)

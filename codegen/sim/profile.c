@@ -21,7 +21,7 @@ static span place_of(const sim_counts *x, uint32_t step) {
     return c->instr ? c->func->instrs.data[c->instr].at : NO_SPAN;
 }
 
-// ---- Lines -----------------------------------------------------------------------------------------------
+// ---- Lines --------------------------------------------------------------------------------------
 static bool same_line(source_map *m, span a, span b) {
     source_position x = source_map_position(m, a.lo), y = source_map_position(m, b.lo);
     return x.file == y.file && x.line == y.line;
@@ -65,7 +65,7 @@ static void fill_buffers(sim *s, arena *a, const sim_counts *x, sim_profile *p) 
     }
 }
 
-// ---- Remarks ---------------------------------------------------------------------------------------------
+// ---- Remarks ------------------------------------------------------------------------------------
 // The requests to one buffer by what stands at one place, however often it was written out.
 typedef struct {
     span at;
@@ -100,7 +100,8 @@ static void add_site(arena *a, sites *all, const sim_counts *x, uint32_t step) {
     const char *verb = verb_of(&x->kernel->code.data[step]);
     for (uint32_t k = 0; k < all->len; k++) {
         site *q = &all->data[k];
-        if (q->at.lo != at.lo || q->at.hi != at.hi || q->verb != verb || q->tally.buffer != t->buffer)
+        if (q->at.lo != at.lo || q->at.hi != at.hi || q->verb != verb ||
+            q->tally.buffer != t->buffer)
             continue;
         add(q->tally.n, t->n);
         add_stride(&q->tally.stride, &t->stride);
@@ -121,8 +122,10 @@ static pattern pattern_of(const sim_tally *t) {
 static const char *pattern_text(arena *a, const site *q, const char *name) {
     int64_t apart = q->tally.stride.bytes < 0 ? -q->tally.stride.bytes : q->tally.stride.bytes;
     switch (pattern_of(&q->tally)) {
-    case SCATTERED: return arena_printf(a, "neighbouring lanes %s %s at no common distance", q->verb, name);
-    case BROKEN: return arena_printf(a, "lanes %s %s side by side in short runs only", q->verb, name);
+    case SCATTERED:
+        return arena_printf(a, "neighbouring lanes %s %s at no common distance", q->verb, name);
+    case BROKEN:
+        return arena_printf(a, "lanes %s %s side by side in short runs only", q->verb, name);
     case STRIDED: break;
     }
     return arena_printf(a, "neighbouring lanes %s %s at addresses %lld bytes apart", q->verb, name,
@@ -137,18 +140,21 @@ static double per_request(const sim_tally *t, uint64_t n) {
 static void remark_sectors(sim *s, arena *a, const char *kernel, const site *q) {
     const sim_tally *t = &q->tally;
     const char *name = s->buffers.data[t->buffer].name;
-    diagnostic *d = diag(s->ds, P0730, q->at, "kernel '%s': %.1f sectors a request where %.1f would do: %s",
-                         kernel, per_request(t, t->n[SIM_COUNT_SECTORS]),
-                         per_request(t, t->n[SIM_COUNT_LEAST]),
-                         pattern_text(a, q, arena_printf(a, "'%s'", name)));
+    diagnostic *d = diag(
+        s->ds, P0730, q->at, "kernel '%s': %.1f sectors a request where %.1f would do: %s", kernel,
+        per_request(t, t->n[SIM_COUNT_SECTORS]), per_request(t, t->n[SIM_COUNT_LEAST]),
+        pattern_text(a, q, arena_printf(a, "'%s'", name)));
     diag_help(d, "deal lanes to the last index of '%s'%s", name,
-              pattern_of(t) == STRIDED ? "" : ", or order points so that neighbours are neighbours there");
+              pattern_of(t) == STRIDED
+                  ? ""
+                  : ", or order points so that neighbours are neighbours there");
 }
 
 static void remark_banks(sim *s, arena *a, const char *kernel, const site *q) {
     const sim_tally *t = &q->tally;
-    diagnostic *d = diag(s->ds, P0731, q->at, "kernel '%s': %.1f bank conflicts a request: %s", kernel,
-                         per_request(t, t->n[SIM_COUNT_CONFLICTS]), pattern_text(a, q, "shared memory"));
+    diagnostic *d = diag(s->ds, P0731, q->at, "kernel '%s': %.1f bank conflicts a request: %s",
+                         kernel, per_request(t, t->n[SIM_COUNT_CONFLICTS]),
+                         pattern_text(a, q, "shared memory"));
     diag_help(d, "deal lanes to the last index of what is kept there");
 }
 
@@ -159,12 +165,13 @@ static void remark(sim *s, arena *a, const sim_counts *x) {
     for (uint32_t k = 0; k < all.len; k++) {
         const uint64_t *n = all.data[k].tally.n;
         const char *kernel = x->kernel->func->name;
-        if (n[SIM_COUNT_SECTORS] > 2 * n[SIM_COUNT_LEAST]) remark_sectors(s, a, kernel, &all.data[k]);
+        if (n[SIM_COUNT_SECTORS] > 2 * n[SIM_COUNT_LEAST])
+            remark_sectors(s, a, kernel, &all.data[k]);
         if (n[SIM_COUNT_CONFLICTS]) remark_banks(s, a, kernel, &all.data[k]);
     }
 }
 
-// ---- All of it -------------------------------------------------------------------------------------------
+// ---- All of it ----------------------------------------------------------------------------------
 uint32_t sim_counted(sim *s, arena *a, const sim_profile **out) {
     sim_profile *all = ARENA_ARRAY(a, sim_profile, s->counts.len + 1);
     for (uint32_t k = 0; k < s->counts.len; k++) {

@@ -1,10 +1,11 @@
-// What a request costs. Global memory moves sectors of 32 bytes, however few of them are used; shared memory
-// has 32 banks of 4 bytes, each of which gives one word a wavefront, to all lanes that want it.
+// What a request costs. Global memory moves sectors of 32 bytes, however few of them are used;
+// shared memory has 32 banks of 4 bytes, each of which gives one word a wavefront, to all lanes
+// that want it.
 #include "counts.h"
 
 enum { SECTOR = 32, LINE = 128, BANKS = 32, WORD = 4 };
 
-// ---- Addresses in order ----------------------------------------------------------------------------------
+// ---- Addresses in order -------------------------------------------------------------------------
 typedef struct {
     uint32_t n;
     uint64_t at[SIM_LANES];
@@ -22,19 +23,21 @@ static ordered in_order(const sim_request *q) {
     return o;
 }
 
-// ---- Global memory ---------------------------------------------------------------------------------------
+// ---- Global memory ------------------------------------------------------------------------------
 static void touch(sim *s, sim_counts *k, uint64_t line) {
     uint32_t number = sim_request_buffer(line * LINE);
     while (k->touched.len <= number) VEC_PUSH(s->memory, &k->touched, (sim_touched){0});
     sim_touched *t = &k->touched.data[number];
     uint64_t at = line & ((UINT64_C(1) << SIM_OFFSET_BITS) / LINE - 1);
-    if (!t->touched) t->touched = arena_alloc(s->memory, s->buffers.data[number].bytes / LINE / 8 + 2);
+    if (!t->touched)
+        t->touched = arena_alloc(s->memory, s->buffers.data[number].bytes / LINE / 8 + 2);
     t->requests++;
     t->lines += !(t->touched[at / 8] >> at % 8 & 1);
     t->touched[at / 8] |= (uint8_t)(1 << at % 8);
 }
 
-// Pieces of `unit` bytes that [from, to) is in, but for those before `next`, the first not counted yet.
+// Pieces of `unit` bytes that [from, to) is in, but for those before `next`, the first not counted
+// yet.
 static uint64_t pieces(uint64_t from, uint64_t to, uint64_t unit, uint64_t *next) {
     uint64_t first = from / unit > *next ? from / unit : *next, last = (to - 1) / unit;
     if (last < first) return 0;
@@ -55,7 +58,7 @@ void sim_request_global(sim *s, sim_counts *k, sim_tally *t, const sim_request *
     t->n[SIM_COUNT_LEAST] += (used + SECTOR - 1) / SECTOR;
 }
 
-// ---- Shared memory ---------------------------------------------------------------------------------------
+// ---- Shared memory ------------------------------------------------------------------------------
 // How many wavefronts the lanes from `first` on take: the most different words of one bank.
 static uint32_t wavefronts(const sim_request *q, uint32_t first, uint32_t lanes) {
     uint64_t words[BANKS];
@@ -73,7 +76,8 @@ static uint32_t wavefronts(const sim_request *q, uint32_t first, uint32_t lanes)
     return most;
 }
 
-// Accesses of 8 and 16 bytes are served by halves and quarters of a warp, a wavefront each at least.
+// Accesses of 8 and 16 bytes are served by halves and quarters of a warp, a wavefront each at
+// least.
 void sim_request_shared(sim_tally *t, const sim_request *q) {
     uint32_t lanes = q->bytes > 8 ? SIM_LANES / 4 : q->bytes > WORD ? SIM_LANES / 2 : SIM_LANES;
     t->n[SIM_COUNT_SHARED]++;
@@ -83,7 +87,7 @@ void sim_request_shared(sim_tally *t, const sim_request *q) {
     }
 }
 
-// ---- Both ------------------------------------------------------------------------------------------------
+// ---- Both ---------------------------------------------------------------------------------------
 // Lanes that update one address take turns.
 void sim_request_atomic(sim_tally *t, const sim_request *q) {
     ordered o = in_order(q);

@@ -1,5 +1,6 @@
-// A kernel to steps: structured control to jumps over a mask, functions behind the kernel with frames of
-// their own (no function reaches itself, so one frame each is enough), values to places in the frame.
+// A kernel to steps: structured control to jumps over a mask, functions behind the kernel with
+// frames of their own (no function reaches itself, so one frame each is enough), values to places
+// in the frame.
 //
 //     if %p { A } else { B }   →   IF p, else: ; A ; blend ; else: ELSE end: ; B ; blend ; end: END
 #include "steps.h"
@@ -21,7 +22,7 @@ typedef struct {
     simt_instr instr;
 } translator;
 
-// ---- Places ----------------------------------------------------------------------------------------------
+// ---- Places -------------------------------------------------------------------------------------
 // A region's values go with it, so regions side by side share their places.
 static sim_place place_new(translator *t, uint32_t bytes) {
     sim_place p = t->top;
@@ -38,7 +39,7 @@ static sim_place place_value(translator *t, simt_value v) {
 
 static sim_place place_of(const translator *t, simt_value v) { return t->unit->places[v]; }
 
-// ---- Steps -----------------------------------------------------------------------------------------------
+// ---- Steps --------------------------------------------------------------------------------------
 static sim_code *emit(translator *t, sim_step step) {
     sim_code c = {.step = step, .func = t->func, .instr = t->instr};
     VEC_PUSH(t->arena, &t->kernel->code, c);
@@ -52,7 +53,9 @@ static uint32_t control(translator *t, sim_control k, sim_place a, sim_place r) 
     return t->kernel->code.len - 1;
 }
 
-static void aim(translator *t, uint32_t at) { t->kernel->code.data[at].target = t->kernel->code.len; }
+static void aim(translator *t, uint32_t at) {
+    t->kernel->code.data[at].target = t->kernel->code.len;
+}
 
 static void move(translator *t, sim_control k, simt_type type, sim_place to, sim_place from) {
     sim_code *c = emit(t, sim_control_step(k));
@@ -75,7 +78,7 @@ static const simt_instr_info *end_of(const translator *t, simt_region r) {
     return &t->func->instrs.data[region->instrs.data[region->instrs.len - 1]];
 }
 
-// ---- Control ---------------------------------------------------------------------------------------------
+// ---- Control ------------------------------------------------------------------------------------
 static void translate_if(translator *t, const simt_instr_info *i) {
     sim_place saved = place_new(t, 8);   // the mask before, and the lanes of `then`
     uint32_t test = control(t, SIM_IF, place_of(t, i->args[0]), saved);
@@ -95,12 +98,14 @@ static void translate_if(translator *t, const simt_instr_info *i) {
 }
 
 // A loop may yield its own parameters in another order: those go by a place of their own.
-static void yield_to(translator *t, const simt_value *params, const simt_value *yielded, uint32_t n) {
+static void yield_to(translator *t, const simt_value *params, const simt_value *yielded,
+                     uint32_t n) {
     sim_place *from = ARENA_ARRAY(t->arena, sim_place, n + 1);
     for (uint32_t k = 0; k < n; k++) {
         from[k] = place_of(t, yielded[k]);
         for (uint32_t j = 0; j < k; j++)
-            if (yielded[k] == params[j]) from[k] = place_new(t, whole_bytes(simt_typeof(t->func, params[j])));
+            if (yielded[k] == params[j])
+                from[k] = place_new(t, whole_bytes(simt_typeof(t->func, params[j])));
         if (from[k] != place_of(t, yielded[k]))
             move(t, SIM_COPY, simt_typeof(t->func, params[k]), from[k], place_of(t, yielded[k]));
     }
@@ -109,7 +114,8 @@ static void yield_to(translator *t, const simt_value *params, const simt_value *
 }
 
 static uint32_t bounded(translator *t, sim_control k, const simt_instr_info *i, sim_place saved) {
-    uint32_t at = control(t, k, place_of(t, t->func->regions.data[i->regions[0]].params.data[0]), saved);
+    uint32_t at = control(t, k, place_of(t, t->func->regions.data[i->regions[0]].params.data[0]),
+                          saved);
     sim_code *c = &t->kernel->code.data[at];
     c->b = place_of(t, i->args[1]);
     c->c = place_of(t, i->args[2]);
@@ -122,7 +128,8 @@ static void translate_for(translator *t, const simt_instr_info *i) {
     const simt_value *params = t->func->regions.data[i->regions[0]].params.data;
     sim_place top = t->top, saved = place_new(t, 8);
     place_value(t, params[0]);
-    for (uint32_t k = 0; k < i->nresults; k++) t->unit->places[params[k + 1]] = place_of(t, i->results[k]);
+    for (uint32_t k = 0; k < i->nresults; k++)
+        t->unit->places[params[k + 1]] = place_of(t, i->results[k]);
     move_values(t, SIM_COPY, params, i->args, 1);
     move_values(t, SIM_COPY, params + 1, i->args + 3, i->nresults);
     uint32_t enter = bounded(t, SIM_FOR, i, saved);
@@ -166,7 +173,7 @@ static void translate_while(translator *t, const simt_instr_info *i) {
     t->top = top;
 }
 
-// ---- Functions -------------------------------------------------------------------------------------------
+// ---- Functions ----------------------------------------------------------------------------------
 static void translate_call(translator *t, const simt_instr_info *i) {
     const simt_func *callee = t->module->funcs.data[i->imm.i];
     unit *u = &t->units[i->imm.i];
@@ -186,7 +193,7 @@ static void translate_return(translator *t, const simt_instr_info *i) {
     control(t, t->func->kernel ? SIM_FINISH : SIM_RETURN, t->unit->back, 0);
 }
 
-// ---- One instruction -------------------------------------------------------------------------------------
+// ---- One instruction ----------------------------------------------------------------------------
 static sim_step step_of(const simt_func *f, const simt_instr_info *i) {
     sim_step s = sim_lanes_step(f, i);
     if (!s) s = sim_convert_step(f, i);
@@ -210,7 +217,8 @@ static void translate_plain(translator *t, const simt_instr_info *i) {
         t->kernel->groups = true;
     }
     if (i->nresults) c->r = place_of(t, i->results[0]), c->to = simt_typeof(t->func, i->results[0]);
-    bool second = i->op == SIMT_ST || i->op == SIMT_ST_SOME || i->op == SIMT_RED || i->op == SIMT_ATOM || i->op == SIMT_ATOM_CAS;
+    bool second = i->op == SIMT_ST || i->op == SIMT_ST_SOME || i->op == SIMT_RED ||
+                  i->op == SIMT_ATOM || i->op == SIMT_ATOM_CAS;
     c->from = i->nargs ? simt_typeof(t->func, i->args[second]) : c->to;
     c->n = 32u * (i->nresults ? c->to.lanes : c->from.lanes);
 }
@@ -218,7 +226,8 @@ static void translate_plain(translator *t, const simt_instr_info *i) {
 static void translate_instr(translator *t, simt_instr instr) {
     const simt_instr_info *i = &t->func->instrs.data[instr];
     t->instr = instr;
-    if (i->op == SIMT_CONST || i->op == SIMT_YIELD) return;   // in the image; moved by the region's owner
+    // in the image; moved by the region's owner
+    if (i->op == SIMT_CONST || i->op == SIMT_YIELD) return;
     for (uint32_t k = 0; k < i->nresults; k++) place_value(t, i->results[k]);
     if (i->op == SIMT_IF) translate_if(t, i);
     else if (i->op == SIMT_FOR) translate_for(t, i);
@@ -235,7 +244,7 @@ static void translate_region(translator *t, simt_region r) {
     t->instr = owner;
 }
 
-// ---- A kernel --------------------------------------------------------------------------------------------
+// ---- A kernel -----------------------------------------------------------------------------------
 static void reach(translator *t, uint32_t number) {
     unit *u = &t->units[number];
     const simt_func *f = t->module->funcs.data[number];

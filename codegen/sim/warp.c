@@ -1,7 +1,7 @@
 // What the lanes of a warp and the warps of a block do together, and the special registers.
 #include "steps.h"
 
-// ---- Who takes part --------------------------------------------------------------------------------------
+// ---- Who takes part -----------------------------------------------------------------------------
 void sim_need_whole_warp(sim_warp *w, const sim_code *c) {
     if (w->mask == w->full) return;
     sim_fault_at(w, c, E0724, w->mask, 0, "'%s' is reached by lanes %08x of %08x",
@@ -13,7 +13,7 @@ static void fill_i32(sim_warp *w, const sim_code *c, uint32_t x) {
     for (uint32_t i = 0; i < SIM_LANES; i++) r[i] = x;
 }
 
-// ---- Shuffles --------------------------------------------------------------------------------------------
+// ---- Shuffles -----------------------------------------------------------------------------------
 // The lane that lane i reads: itself where the other lies outside its part of the warp.
 static uint32_t source_of(simt_op op, uint32_t i, uint32_t operand, uint32_t width) {
     uint32_t first = i & ~(width - 1), last = first + width - 1, by = operand & (SIM_LANES - 1);
@@ -23,10 +23,11 @@ static uint32_t source_of(simt_op op, uint32_t i, uint32_t operand, uint32_t wid
     return j <= last ? j : i;
 }
 
-#define TAKE(name, T)                                                                                        \
-    static void name(T *restrict r, const T *restrict x, const uint32_t *restrict from, uint32_t n) {        \
-        for (uint32_t k = 0; k < n; k += SIM_LANES)                                                          \
-            for (uint32_t i = 0; i < SIM_LANES; i++) r[k + i] = x[k + from[i]];                              \
+#define TAKE(name, T)                                                                              \
+    static void name(T *restrict r, const T *restrict x, const uint32_t *restrict from,            \
+                     uint32_t n) {                                                                 \
+        for (uint32_t k = 0; k < n; k += SIM_LANES)                                                \
+            for (uint32_t i = 0; i < SIM_LANES; i++) r[k + i] = x[k + from[i]];                    \
     }
 TAKE(take_1, uint8_t)
 TAKE(take_2, uint16_t)
@@ -46,7 +47,9 @@ static void shuffle(sim_warp *w, const sim_code *c) {
     uint32_t *out = sim_undefined(w, c->r, c->to), from[SIM_LANES];
     sim_mask bad = *sim_undefined(w, c->b, SIMT_T(I32)) & w->mask, idle = 0;
     sim_need_whole_warp(w, c);
-    if (bad) sim_fault_at(w, c, E0722, bad, 0, "the lane of a shuffle comes from memory that nobody wrote");
+    if (bad)
+        sim_fault_at(w, c, E0722, bad, 0,
+                     "the lane of a shuffle comes from memory that nobody wrote");
     memset(out, 0, 4u * c->to.lanes);
     for (uint32_t i = 0; i < SIM_LANES; i++) {
         from[i] = source_of(op, i, lane[i], (uint32_t)c->imm);
@@ -54,20 +57,24 @@ static void shuffle(sim_warp *w, const sim_code *c) {
     }
     take(sim_element_bytes(c->from), sim_at(w, c->r), sim_at(w, c->a), from, 32u * c->to.lanes);
     for (uint32_t k = 0; k < c->to.lanes; k++)
-        for (uint32_t i = 0; undefined[k] && i < SIM_LANES; i++) out[k] |= (undefined[k] >> from[i] & 1) << i;
+        for (uint32_t i = 0; undefined[k] && i < SIM_LANES; i++)
+            out[k] |= (undefined[k] >> from[i] & 1) << i;
     idle &= w->mask;
     if (idle)
-        sim_fault_at(w, c, E0725, idle, 0, "reads a lane that does not take part (those that do: %08x)",
-                     w->mask);
+        sim_fault_at(w, c, E0725, idle, 0,
+                     "reads a lane that does not take part (those that do: %08x)", w->mask);
 }
 
-// ---- Votes -----------------------------------------------------------------------------------------------
+// ---- Votes --------------------------------------------------------------------------------------
 static void vote(sim_warp *w, const sim_code *c) {
     simt_op op = (simt_op)c->func->instrs.data[c->instr].op;
     sim_mask set = *(uint32_t *)sim_at(w, c->a) & w->mask;
     sim_need_whole_warp(w, c);
     if (op == SIMT_BALLOT) fill_i32(w, c, set);
-    else *(uint32_t *)sim_at(w, c->r) = (op == SIMT_VOTE_ANY ? set != 0 : set == w->mask) ? ~UINT32_C(0) : 0;
+    else
+        *(uint32_t *)sim_at(w, c->r) = (op == SIMT_VOTE_ANY ? set != 0 : set == w->mask)
+                                           ? ~UINT32_C(0)
+                                           : 0;
     *sim_undefined(w, c->r, c->to) = *sim_undefined(w, c->a, c->from) & w->mask ? ~UINT32_C(0) : 0;
 }
 
@@ -84,7 +91,7 @@ static void match(sim_warp *w, const sim_code *c) {
     *sim_undefined(w, c->r, c->to) = *sim_undefined(w, c->a, c->from) & w->mask ? ~UINT32_C(0) : 0;
 }
 
-// ---- Order -----------------------------------------------------------------------------------------------
+// ---- Order --------------------------------------------------------------------------------------
 static void sync_warp(sim_warp *w, const sim_code *c) {
     sim_need_whole_warp(w, c);
     w->syncs++;
@@ -95,8 +102,8 @@ static void wait(sim_warp *w, const sim_code *c) {
     w->state = SIM_WAITS;
 }
 
-// Everything is seen at once here; what a fence orders on a GPU takes atomics, which races are not looked for
-// among.
+// Everything is seen at once here; what a fence orders on a GPU takes atomics, which races are not
+// looked for among.
 static void fence(sim_warp *w, const sim_code *c) {
     (void)w;
     (void)c;
@@ -144,7 +151,10 @@ sim_step sim_warp_step(simt_op op) {
     case SIMT_LDMATRIX:
     case SIMT_LDMATRIX_TRANS: return sim_ldmatrix;
     case SIMT_MMA: return sim_mma;
-    case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: case SIMT_MMA_ROWS_BOTH: return sim_mma_group;
+    case SIMT_MMA_GROUP:
+    case SIMT_MMA_ROWS:
+    case SIMT_MMA_ROWS_TRANS:
+    case SIMT_MMA_ROWS_BOTH: return sim_mma_group;
     case SIMT_FENCE_MMA: return sim_fence_mma;
     case SIMT_WARP_SYNC: return sync_warp;
     case SIMT_BARRIER: return wait;

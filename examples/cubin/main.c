@@ -1,6 +1,6 @@
-// Loads a cubin and its manifest at run time, runs the op on a graph whose every feature is 1, so that a node
-// with neighbours has the mean 1 and one without 0, and counts the nodes where that does not hold. Usage:
-// cubin CODE.cubin MANIFEST.json GRAPH. Exit status 77: there is no GPU here.
+// Loads a cubin and its manifest at run time, runs the op on a graph whose every feature is 1, so
+// that a node with neighbours has the mean 1 and one without 0, and counts the nodes where that
+// does not hold. Usage: cubin CODE.cubin MANIFEST.json GRAPH. Exit status 77: there is no GPU here.
 #include <gnnrt_io.h>
 
 #include <stdio.h>
@@ -35,7 +35,8 @@ static gnn_program *load(const char *cubin, const char *manifest) {
     size_t code_size, manifest_size;
     char *code = read_file(cubin, &code_size), *text = read_file(manifest, &manifest_size);
     gnn_program *p;
-    must(gnn_program_load(context, text, manifest_size, &(gnn_code){.image = code, .size = code_size}, &p));
+    must(gnn_program_load(context, text, manifest_size,
+                          &(gnn_code){.image = code, .size = code_size}, &p));
     free(code);
     free(text);
     return p;
@@ -57,7 +58,8 @@ static void run(gnn_program *p, const gnn_graph *g, const float *x, float *y) {
         {"dst", {.offsets = g->rowptr, .width = 64, .domain = g->edges, .codomain = g->nodes}}};
     gnn_size sizes[] = {{"F", FEATURES}};
     gnn_plan *plan;
-    must(gnn_plan_new(p, &(gnn_plan_options){.maps = maps, .nmaps = 2, .sizes = sizes, .nsizes = 1}, &plan));
+    must(gnn_plan_new(p, &(gnn_plan_options){.maps = maps, .nmaps = 2, .sizes = sizes, .nsizes = 1},
+                      &plan));
 
     gnn_arg args[4] = {{0}};
     int xi = gnn_program_param_find(p, "x"), yi = gnn_program_param_find(p, "y");

@@ -23,7 +23,8 @@ static void plain_loop(const gnn_graph *g, const float *x, float *y) {
     for (int64_t v = 0; v < g->nodes; v++)
         for (int64_t f = 0; f < FEATURES; f++) {
             float sum = 0;
-            for (int64_t e = g->rowptr[v]; e < g->rowptr[v + 1]; e++) sum += x[g->col[e] * FEATURES + f];
+            for (int64_t e = g->rowptr[v]; e < g->rowptr[v + 1]; e++)
+                sum += x[g->col[e] * FEATURES + f];
             int64_t degree = g->rowptr[v + 1] - g->rowptr[v];
             y[v * FEATURES + f] = degree ? sum / (float)degree : 0;
         }
@@ -40,7 +41,10 @@ static void *on_device(const void *host, size_t bytes) {
 static void run(const gnn_graph *g, const float *x, float *y) {
     size_t x_bytes = (size_t)g->sources * FEATURES * sizeof *x,
            y_bytes = (size_t)g->nodes * FEATURES * sizeof *y;
-    struct neighbour_mean_f32_args args = {.E = gnn_count(g->edges), .U = gnn_count(g->sources), .V = gnn_count(g->nodes), .F = FEATURES};
+    struct neighbour_mean_f32_args args = {.E = gnn_count(g->edges),
+                                           .U = gnn_count(g->sources),
+                                           .V = gnn_count(g->nodes),
+                                           .F = FEATURES};
     args.src = (gnn_map){.index = g->col, .width = 64};
     args.dst = (gnn_map){.offsets = g->rowptr, .width = 64};
     args.x = (gnn_tensor){.data = on_device(x, x_bytes)};
@@ -88,12 +92,13 @@ int main(int argc, char **argv) {
     }
     for (int64_t v = 0; v < g.nodes && v < 8; v++)
         printf("y[%lld] = %9.6f %9.6f %9.6f %9.6f\n", (long long)v, (double)y[v * FEATURES],
-               (double)y[v * FEATURES + 1], (double)y[v * FEATURES + 2], (double)y[v * FEATURES + 3]);
+               (double)y[v * FEATURES + 1], (double)y[v * FEATURES + 2],
+               (double)y[v * FEATURES + 3]);
     gnn_device_info device;
     must(gnn_device_query(context, &device));
     bool right = worst <= 1e-6;
-    printf("%s: checksum %.6f, of the plain loop %.6f, largest difference %.1e: %s\n", device.name, sum,
-           expected_sum, worst, right ? "right" : "WRONG");
+    printf("%s: checksum %.6f, of the plain loop %.6f, largest difference %.1e: %s\n", device.name,
+           sum, expected_sum, worst, right ? "right" : "WRONG");
 
     free(expected);
     free(y);

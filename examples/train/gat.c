@@ -26,28 +26,51 @@ int main(int argc, char **argv) {
     train_read(&t);
     add_loops(&t);
     int64_t n = t.data.graph.nodes, k = t.data.words, c = t.data.classes, features = H * D;
-    const train_weight weights[WEIGHTS] = {
-        [W1] = {k * features, .fan = k + features}, [AL1] = {features, .fan = D + 1},
-        [AR1] = {features, .fan = D + 1}, [B1] = {features},
-        [W2] = {features * c, .fan = features + c}, [AL2] = {c, .fan = c + 1}, [AR2] = {c, .fan = c + 1},
-        [B2] = {c}};
+    const train_weight weights[WEIGHTS] = {[W1] = {k * features, .fan = k + features},
+                                           [AL1] = {features, .fan = D + 1},
+                                           [AR1] = {features, .fan = D + 1},
+                                           [B1] = {features},
+                                           [W2] = {features * c, .fan = features + c},
+                                           [AL2] = {c, .fan = c + 1},
+                                           [AR2] = {c, .fan = c + 1},
+                                           [B2] = {c}};
     train_weights(&t, weights, WEIGHTS);
+    // clang-format off
     struct ARGS(gat_step) step = {
         .Z = t.data.entries, .N = n, .K = k, .E = t.data.graph.edges + n, .C = c,
-        .paper = t.data.paper, .word = t.data.word, .val = t.data.val, .src = t.data.src, .dst = t.data.dst,
+        .paper = t.data.paper, .word = t.data.word, .val = t.data.val, .src = t.data.src,
+        .dst = t.data.dst,
         .w1 = t.w[W1], .al1 = t.w[AL1], .ar1 = t.w[AR1], .b1 = t.w[B1],
         .w2 = t.w[W2], .al2 = t.w[AL2], .ar2 = t.w[AR2], .b2 = t.w[B2],
         .p = 0.6f, .decay = 5e-4f, .seed = (int64_t)t.asked.seed, .step = t.step, .dloss = t.scale,
         .dw1 = t.g[W1], .dal1 = t.g[AL1], .dar1 = t.g[AR1], .db1 = t.g[B1],
         .dw2 = t.g[W2], .dal2 = t.g[AL2], .dar2 = t.g[AR2], .db2 = t.g[B2]};
-    struct ARGS(gat_loss) loss = {
-        .Z = t.data.entries, .N = n, .K = k, .E = t.data.graph.edges + n, .C = c,
-        .paper = t.data.paper, .word = t.data.word, .val = t.data.val, .src = t.data.src, .dst = t.data.dst,
-        .w1 = t.w[W1], .al1 = t.w[AL1], .ar1 = t.w[AR1], .b1 = t.w[B1],
-        .w2 = t.w[W2], .al2 = t.w[AL2], .ar2 = t.w[AR2], .b2 = t.w[B2],
-        .step = t.step, .loss = t.loss, .hits = t.hits};
+    // clang-format on
+    struct ARGS(gat_loss) loss = {.Z = t.data.entries,
+                                  .N = n,
+                                  .K = k,
+                                  .E = t.data.graph.edges + n,
+                                  .C = c,
+                                  .paper = t.data.paper,
+                                  .word = t.data.word,
+                                  .val = t.data.val,
+                                  .src = t.data.src,
+                                  .dst = t.data.dst,
+                                  .w1 = t.w[W1],
+                                  .al1 = t.w[AL1],
+                                  .ar1 = t.w[AR1],
+                                  .b1 = t.w[B1],
+                                  .w2 = t.w[W2],
+                                  .al2 = t.w[AL2],
+                                  .ar2 = t.w[AR2],
+                                  .b2 = t.w[B2],
+                                  .step = t.step,
+                                  .loss = t.loss,
+                                  .hits = t.hits};
     train_run(&t, &(train_model){.step = {&ARTEFACT(gat_step), &step, &step.label},
                                  .loss = {&ARTEFACT(gat_loss), &loss, &loss.label},
-                                 .rate = 0.005f, .epochs = 1000, .patience = 100});
+                                 .rate = 0.005f,
+                                 .epochs = 1000,
+                                 .patience = 100});
     return 0;
 }

@@ -20,7 +20,9 @@ static bool taken(int *argc, char **argv, const char *option) {
     return false;
 }
 
-static gnn_map types(const train *t) { return (gnn_map){.index = t->data.graph.etype, .width = 64}; }
+static gnn_map types(const train *t) {
+    return (gnn_map){.index = t->data.graph.etype, .width = 64};
+}
 
 // The pairs of a relation and a source that edges have, numbered as they come.
 static gnn_map pairs(const train *t, int64_t *count) {
@@ -41,31 +43,48 @@ static void plain(train *t) {
     enum { W1, S1, W2, S2, WEIGHTS };
     int64_t n = t->data.graph.nodes, r = t->data.graph.types, c = t->data.classes, q;
     gnn_map row = pairs(t, &q);
-    const train_weight weights[WEIGHTS] = {
-        [W1] = {q * HIDDEN, .fan = n + HIDDEN}, [S1] = {n * HIDDEN, .fan = n + HIDDEN},
-        [W2] = {r * HIDDEN * c, .fan = HIDDEN + c}, [S2] = {HIDDEN * c, .fan = HIDDEN + c}};
+    const train_weight weights[WEIGHTS] = {[W1] = {q * HIDDEN, .fan = n + HIDDEN},
+                                           [S1] = {n * HIDDEN, .fan = n + HIDDEN},
+                                           [W2] = {r * HIDDEN * c, .fan = HIDDEN + c},
+                                           [S2] = {HIDDEN * c, .fan = HIDDEN + c}};
     train_weights(t, weights, WEIGHTS);
+    // clang-format off
     struct ARGS(rgcn_step) step = {
         .E = t->data.graph.edges, .N = n, .R = r, .Q = q, .C = c,
         .src = t->data.src, .dst = t->data.dst, .type = types(t), .row = row,
         .w1 = t->w[W1], .s1 = t->w[S1], .w2 = t->w[W2], .s2 = t->w[S2], .dloss = t->scale,
         .dw1 = t->g[W1], .ds1 = t->g[S1], .dw2 = t->g[W2], .ds2 = t->g[S2]};
-    struct ARGS(rgcn_loss) loss = {
-        .E = t->data.graph.edges, .N = n, .R = r, .Q = q, .C = c,
-        .src = t->data.src, .dst = t->data.dst, .type = types(t), .row = row,
-        .w1 = t->w[W1], .s1 = t->w[S1], .w2 = t->w[W2], .s2 = t->w[S2], .loss = t->loss, .hits = t->hits};
+    // clang-format on
+    struct ARGS(rgcn_loss) loss = {.E = t->data.graph.edges,
+                                   .N = n,
+                                   .R = r,
+                                   .Q = q,
+                                   .C = c,
+                                   .src = t->data.src,
+                                   .dst = t->data.dst,
+                                   .type = types(t),
+                                   .row = row,
+                                   .w1 = t->w[W1],
+                                   .s1 = t->w[S1],
+                                   .w2 = t->w[W2],
+                                   .s2 = t->w[S2],
+                                   .loss = t->loss,
+                                   .hits = t->hits};
     train_run(t, &(train_model){.step = {&ARTEFACT(rgcn_step), &step, &step.label},
                                 .loss = {&ARTEFACT(rgcn_loss), &loss, &loss.label},
-                                .rate = 0.01f, .epochs = 50});
+                                .rate = 0.01f,
+                                .epochs = 50});
 }
 
 static void by_bases(train *t) {
     enum { A1, B1, W1, A2, B2, W2, WEIGHTS };
     int64_t n = t->data.graph.nodes, r = t->data.graph.types, c = t->data.classes;
-    const train_weight weights[WEIGHTS] = {
-        [A1] = {r * BASES, .fan = r + 1 + BASES}, [B1] = {BASES, .fan = r + 1 + BASES},
-        [W1] = {n * BASES * HIDDEN, .fan = n + HIDDEN}, [A2] = {r * BASES, .fan = r + 1 + BASES},
-        [B2] = {BASES, .fan = r + 1 + BASES}, [W2] = {BASES * HIDDEN * c, .fan = HIDDEN + c}};
+    const train_weight weights[WEIGHTS] = {[A1] = {r * BASES, .fan = r + 1 + BASES},
+                                           [B1] = {BASES, .fan = r + 1 + BASES},
+                                           [W1] = {n * BASES * HIDDEN, .fan = n + HIDDEN},
+                                           [A2] = {r * BASES, .fan = r + 1 + BASES},
+                                           [B2] = {BASES, .fan = r + 1 + BASES},
+                                           [W2] = {BASES * HIDDEN * c, .fan = HIDDEN + c}};
     train_weights(t, weights, WEIGHTS);
     struct ARGS(rgcn_basis_step) step = {.E = t->data.graph.edges,
                                          .N = n,
@@ -105,7 +124,8 @@ static void by_bases(train *t) {
                                          .hits = t->hits};
     train_run(t, &(train_model){.step = {&ARTEFACT(rgcn_basis_step), &step, &step.label},
                                 .loss = {&ARTEFACT(rgcn_basis_loss), &loss, &loss.label},
-                                .rate = 0.01f, .epochs = 50});
+                                .rate = 0.01f,
+                                .epochs = 50});
 }
 
 int main(int argc, char **argv) {

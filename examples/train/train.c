@@ -9,10 +9,12 @@
 #include <time.h>
 
 enum { EVERY = 20, POINTS = 1000 };   // epochs between two lines of progress; points of a curve
-enum { OFTEN = 200 };                 // good steps in a row after which the scale of the loss doubles
+// good steps in a row after which the scale of the loss doubles
+enum { OFTEN = 200 };
 
-// The scale of the loss at first and at most. Gradients of f16 end at 65504, and what is below 2^-25 is 0; those
-// of bf16 have the range of f32, but a step whose gradients are infinite is skipped.
+// The scale of the loss at first and at most. Gradients of f16 end at 65504, and what is below
+// 2^-25 is 0; those of bf16 have the range of f32, but a step whose gradients are infinite is
+// skipped.
 static const struct {
     float first, most;
 } scales[] = {[TRAIN_f32] = {0, 0}, [TRAIN_bf16] = {1, 1}, [TRAIN_f16] = {0x1p16f, 0x1p24f}};
@@ -24,7 +26,7 @@ void train_must(const train *t, gnn_status s) {
     exit(1);
 }
 
-// ---- Memory ----------------------------------------------------------------------------------------------
+// ---- Memory -------------------------------------------------------------------------------------
 void *train_zeros(size_t count, size_t size) {
     void *memory = calloc(count ? count : 1, size);
     if (!memory) {
@@ -51,7 +53,7 @@ double train_uniform(train *t) {   // splitmix64
     return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
 }
 
-// ---- The command line ------------------------------------------------------------------------------------
+// ---- The command line ---------------------------------------------------------------------------
 static bool option(train *t, const char *text) {
     if (!strcmp(text, "--no-capture")) return t->asked.no_capture = true;
     if (!strncmp(text, "--scale=", 8))
@@ -70,8 +72,8 @@ void train_begin(train *t, int argc, char **argv, bool reads, int type) {
         else good = false;
     }
     if (!good || (reads && !words[0])) {
-        fprintf(stderr, "usage: %s%s [SEED [CURVE.svg]] [--epochs=N] [--no-capture] [--scale=S]\n", argv[0],
-                reads ? " GRAPH" : "");
+        fprintf(stderr, "usage: %s%s [SEED [CURVE.svg]] [--epochs=N] [--no-capture] [--scale=S]\n",
+                argv[0], reads ? " GRAPH" : "");
         exit(2);
     }
     t->asked.file = words[0];
@@ -88,7 +90,7 @@ void train_begin(train *t, int argc, char **argv, bool reads, int type) {
     t->hits = train_tensor(t, NULL, sizeof(int64_t));
 }
 
-// ---- Data ------------------------------------------------------------------------------------------------
+// ---- Data ---------------------------------------------------------------------------------------
 static int64_t int_at(const gnn_array *a, int64_t i) {
     return a->dtype == GNN_I32 ? ((const int32_t *)a->data)[i] : ((const int64_t *)a->data)[i];
 }
@@ -123,7 +125,8 @@ static train_set read_set(const train *t, const gnn_array *nodes) {
     int64_t *label = train_zeros((size_t)t->data.graph.nodes, sizeof *label);
     int64_t count = nodes->rank ? gnn_array_count(nodes) : 0;
     for (int64_t v = 0; v < t->data.graph.nodes; v++) label[v] = -1;
-    for (int64_t i = 0; i < count; i++) label[int_at(nodes, i)] = int_at(&t->data.graph.y, int_at(nodes, i));
+    for (int64_t i = 0; i < count; i++)
+        label[int_at(nodes, i)] = int_at(&t->data.graph.y, int_at(nodes, i));
     return (train_set){.label = {.index = label, .width = 64}, .count = count};
 }
 
@@ -144,8 +147,9 @@ void train_read(train *t) {
     t->data.set[TRAIN_TEST] = read_set(t, &g->test_idx);
 }
 
-// ---- Weights ---------------------------------------------------------------------------------------------
-// Each begins on 256 bytes, as an array of its own would; the gap holds zeros, whose gradients are zeros.
+// ---- Weights ------------------------------------------------------------------------------------
+// Each begins on 256 bytes, as an array of its own would; the gap holds zeros, whose gradients are
+// zeros.
 static int64_t padded(int64_t count) { return (count + 63) / 64 * 64; }
 
 void train_weights(train *t, const train_weight *table, int n) {
@@ -170,7 +174,7 @@ void train_weights(train *t, const train_weight *table, int n) {
     free(all);
 }
 
-// ---- Launches --------------------------------------------------------------------------------------------
+// ---- Launches -----------------------------------------------------------------------------------
 typedef struct {
     const gnn_artefact *op;
     const void *args;
@@ -182,7 +186,8 @@ typedef struct {
     gnn_cache *cache;   // what plans prepare of the same graph
     gnn_tensor work;    // one workspace for all launches, which run one after another
     size_t bytes;
-    launch step[5];     // gradient, Adam, tick; where the best weights are kept, the validation set and that
+    // gradient, Adam, tick; where the best weights are kept, the validation set and that
+    launch step[5];
     int steps;
     launch evaluate[TRAIN_SETS], restore;
     struct adam_args adam;
@@ -220,10 +225,12 @@ static void launched(const loop *l, const launch *x) {
 
 static void plan_adam(loop *l, const train_model *m) {
     const train *t = l->t;
+    // clang-format off
     l->adam = (struct adam_args){
         .N = t->numbers, .step = t->step, .w = t->weights, .g = t->gradients, .m = t->moments[0],
         .s = t->moments[1], .rate = m->rate, .b1 = 0.9f, .b2 = 0.999f, .eps = 1e-8f,
         .w1 = t->weights, .m1 = t->moments[0], .s1 = t->moments[1]};
+    // clang-format on
     l->tick = (struct tick_args){.step = t->step, .next = t->step};
     l->step[l->steps++] = planned(l, &adam_artefact, &l->adam);
     l->step[l->steps++] = planned(l, &tick_artefact, &l->tick);
@@ -231,15 +238,27 @@ static void plan_adam(loop *l, const train_model *m) {
 
 static void plan_scaled_adam(loop *l, const train_model *m) {
     train *t = l->t;
-    gnn_tensor done = train_tensor(t, NULL, sizeof(int64_t)), row = train_tensor(t, NULL, sizeof(int64_t));
+    gnn_tensor done = train_tensor(t, NULL, sizeof(int64_t)),
+               row = train_tensor(t, NULL, sizeof(int64_t));
     gnn_tensor good = train_tensor(t, NULL, sizeof(bool));
+    // clang-format off
     l->scaled_adam = (struct scaled_adam_args){
         .N = t->numbers, .done = done, .scale = t->scale, .w = t->weights, .g = t->gradients,
-        .m = t->moments[0], .s = t->moments[1], .rate = m->rate, .b1 = 0.9f, .b2 = 0.999f, .eps = 1e-8f,
+        .m = t->moments[0], .s = t->moments[1], .rate = m->rate, .b1 = 0.9f, .b2 = 0.999f,
+        .eps = 1e-8f,
         .w1 = t->weights, .m1 = t->moments[0], .s1 = t->moments[1], .good = good};
-    l->rescale = (struct rescale_args){
-        .good = good, .often = OFTEN, .most = t->asked.most, .step = t->step, .done = done, .row = row,
-        .scale = t->scale, .step1 = t->step, .done1 = done, .row1 = row, .scale1 = t->scale};
+    // clang-format on
+    l->rescale = (struct rescale_args){.good = good,
+                                       .often = OFTEN,
+                                       .most = t->asked.most,
+                                       .step = t->step,
+                                       .done = done,
+                                       .row = row,
+                                       .scale = t->scale,
+                                       .step1 = t->step,
+                                       .done1 = done,
+                                       .row1 = row,
+                                       .scale1 = t->scale};
     l->step[l->steps++] = planned(l, &scaled_adam_artefact, &l->scaled_adam);
     l->step[l->steps++] = planned(l, &rescale_artefact, &l->rescale);
 }
@@ -254,11 +273,21 @@ static void plan_all(loop *l, const train_model *m) {
     else plan_adam(l, m);
     if (m->patience) {
         gnn_tensor low = train_tensor(t, &inf, sizeof inf);
-        gnn_tensor high = train_tensor(t, NULL, sizeof(int64_t)), since = train_tensor(t, NULL, sizeof(int64_t));
-        l->keep = (struct keep_args){
-            .N = n, .w = t->weights, .loss = t->loss, .hits = t->hits, .patience = m->patience,
-            .best = t->best, .low = low, .high = high, .since = since,
-            .best1 = t->best, .low1 = low, .high1 = high, .since1 = since};
+        gnn_tensor high = train_tensor(t, NULL, sizeof(int64_t)),
+                   since = train_tensor(t, NULL, sizeof(int64_t));
+        l->keep = (struct keep_args){.N = n,
+                                     .w = t->weights,
+                                     .loss = t->loss,
+                                     .hits = t->hits,
+                                     .patience = m->patience,
+                                     .best = t->best,
+                                     .low = low,
+                                     .high = high,
+                                     .since = since,
+                                     .best1 = t->best,
+                                     .low1 = low,
+                                     .high1 = high,
+                                     .since1 = since};
         l->restored = (struct restore_args){.N = n, .best = t->best, .w = t->weights};
         l->step[l->steps++] = l->evaluate[TRAIN_VALIDATION];
         l->step[l->steps++] = planned(l, &keep_artefact, &l->keep);
@@ -267,8 +296,8 @@ static void plan_all(loop *l, const train_model *m) {
     l->work = train_tensor(t, NULL, l->bytes);
 }
 
-// A step on a GPU is captured once and replayed: its launches one by one take this thread longer than the GPU.
-// The host and old drivers capture nothing.
+// A step on a GPU is captured once and replayed: its launches one by one take this thread longer
+// than the GPU. The host and old drivers capture nothing.
 static void capture(loop *l) {
     gnn_context *c = l->t->context;
     gnn_status s = l->t->asked.no_capture ? GNN_NO_CAPTURE : gnn_capture_begin(c, l->t->stream);
@@ -300,11 +329,12 @@ static double evaluated(const loop *l, int set, double *right) {
     read_back(l->t, &loss, &l->t->loss, sizeof loss);
     read_back(l->t, &hits, &l->t->hits, sizeof hits);
     if (right)
-        *right = l->t->data.set[set].count ? 100 * (double)hits / (double)l->t->data.set[set].count : 0;
+        *right = l->t->data.set[set].count ? 100 * (double)hits / (double)l->t->data.set[set].count
+                                           : 0;
     return (double)loss;
 }
 
-// ---- What is told ----------------------------------------------------------------------------------------
+// ---- What is told -------------------------------------------------------------------------------
 typedef struct {
     int n;
     double epoch[POINTS], loss[POINTS];
@@ -326,11 +356,13 @@ static void draw(const curve *c, const char *path) {
         exit(1);
     }
     for (int i = 0; i < c->n; i++) most = fmax(most, c->loss[i]);
-    fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 640 360\" font-family=\"sans-serif\""
-               " font-size=\"12\">\n<path d=\"M40 20V330H620\" fill=\"none\" stroke=\"#888\"/>"
-               "<text x=\"40\" y=\"14\">loss, at most %.2f</text><text x=\"560\" y=\"350\">%.0f epochs</text>\n"
-               "<polyline fill=\"none\" stroke=\"#1f77b4\" stroke-width=\"2\" points=\"",
-            most, last);
+    fprintf(
+        f,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 640 360\" font-family=\"sans-serif\""
+        " font-size=\"12\">\n<path d=\"M40 20V330H620\" fill=\"none\" stroke=\"#888\"/>"
+        "<text x=\"40\" y=\"14\">loss, at most %.2f</text><text x=\"560\" y=\"350\">%.0f epochs</text>\n"
+        "<polyline fill=\"none\" stroke=\"#1f77b4\" stroke-width=\"2\" points=\"",
+        most, last);
     for (int i = 0; i < c->n; i++)
         fprintf(f, "%.1f,%.1f ", 40 + 580 * c->epoch[i] / last, 330 - 310 * c->loss[i] / most);
     fprintf(f, "\"/>\n</svg>\n");
@@ -356,7 +388,8 @@ static void print_scale(const loop *l) {
     read_back(l->t, &step, &l->t->step, sizeof step);
     read_back(l->t, &done, &l->rescale.done, sizeof done);
     read_back(l->t, &scale, &l->t->scale, sizeof scale);
-    printf("%lld steps skipped; the loss was scaled by %g in the end\n", (long long)(step - done), (double)scale);
+    printf("%lld steps skipped; the loss was scaled by %g in the end\n", (long long)(step - done),
+           (double)scale);
 }
 
 void train_run(train *t, const train_model *m) {
@@ -383,7 +416,8 @@ void train_run(train *t, const train_model *m) {
     evaluated(&l, TRAIN_VALIDATION, &validation);
     evaluated(&l, TRAIN_TEST, &test);
     print_scale(&l);
-    printf("%s: %lld epochs in %.3f s, %.1f MB beside the graph; accuracy: validation %.1f, test %.1f\n", device.name,
-           (long long)epoch, spent, (double)t->bytes / 1e6, validation, test);
+    printf(
+        "%s: %lld epochs in %.3f s, %.1f MB beside the graph; accuracy: validation %.1f, test %.1f\n",
+        device.name, (long long)epoch, spent, (double)t->bytes / 1e6, validation, test);
     if (t->asked.curve) draw(&told, t->asked.curve);
 }

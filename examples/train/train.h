@@ -1,6 +1,6 @@
-// What the programs of this folder share: a graph with its split, weights, the training loop, and what is
-// told of it. A model is an op that gives the loss of labelled nodes and how many of them are classified
-// rightly, the gradient of that loss in the weights, and a table of the weights:
+// What the programs of this folder share: a graph with its split, weights, the training loop, and
+// what is told of it. A model is an op that gives the loss of labelled nodes and how many of them
+// are classified rightly, the gradient of that loss in the weights, and a table of the weights:
 //
 //     train t;
 //     train_begin(&t, argc, argv, true, TRAIN_TYPE);
@@ -11,14 +11,15 @@
 //     train_run(&t, &(train_model){.step = {&ARTEFACT(gcn_step), &step, &step.label},
 //                                  .loss = {&ARTEFACT(gcn_loss), &loss, &loss.label}});
 //
-// TYPE, which CMake says, is what the op's T is: f32, f16 or bf16. Nothing is freed: all of it is used until
-// the program ends. What fails ends the program, with the reason.
+// TYPE, which CMake says, is what the op's T is: f32, f16 or bf16. Nothing is freed: all of it is
+// used until the program ends. What fails ends the program, with the reason.
 #ifndef TRAIN_H
 #define TRAIN_H
 
 #include <gnnrt_io.h>
 
-// What C calls things of an op of T = TYPE, such as gcn_step_f16_args, and what train_begin calls the type.
+// What C calls things of an op of T = TYPE, such as gcn_step_f16_args, and what train_begin calls
+// the type.
 #define TRAIN_JOIN_(a, type, b) a##type##b
 #define TRAIN_JOIN(a, type, b) TRAIN_JOIN_(a, type, b)
 #define ARGS(op) TRAIN_JOIN(op##_, TYPE, _args)
@@ -31,8 +32,9 @@ enum { TRAIN_FIT, TRAIN_VALIDATION, TRAIN_TEST, TRAIN_SETS };
 
 typedef struct {
     int64_t count;   // of its numbers
-    int64_t fan;     // inputs and outputs of what it weighs, for Glorot and Bengio's initial values; 0:
-    float value;     // all are this
+    // inputs and outputs of what it weighs, for Glorot and Bengio's initial values; 0:
+    int64_t fan;
+    float value;   // all are this
 } train_weight;
 
 typedef struct {
@@ -40,12 +42,13 @@ typedef struct {
     int64_t count;   // of labelled ones
 } train_set;
 
-typedef struct {   // of the command line
+typedef struct {                // of the command line
     const char *file, *curve;   // NULL: no curve
     uint64_t seed;
     int64_t epochs;   // 0: as many as the model says
     bool no_capture;
-    float first, most;   // the scale of the loss at first and at most; 0: it is 1, and no step is skipped
+    // the scale of the loss at first and at most; 0: it is 1, and no step is skipped
+    float first, most;
 } train_request;
 
 typedef struct {
@@ -64,31 +67,36 @@ typedef struct {
     train_request asked;
     train_data data;
     // In the device's memory.
-    size_t bytes;   // of all that is there but for the graph
+    size_t bytes;                                    // of all that is there but for the graph
     gnn_tensor w[TRAIN_WEIGHTS], g[TRAIN_WEIGHTS];   // weights, and where their gradients go
-    gnn_tensor step, scale;   // how many steps were made or skipped; the derivative of the loss by itself
-    gnn_tensor loss, hits;    // what evaluating a set gives
-    // All weights together: how many numbers, these, their gradients, Adam's moments, the best weights.
+    // how many steps were made or skipped; the derivative of the loss by itself
+    gnn_tensor step, scale;
+    gnn_tensor loss, hits;   // what evaluating a set gives
+    // All weights together: how many numbers, these, their gradients, Adam's moments, the best
+    // weights.
     int64_t numbers;
     gnn_tensor weights, gradients, moments[2], best;
     uint64_t random;
 } train;
 
-typedef struct {   // an op, its arguments, and where among them the labels are, which each set has its own of
+// an op, its arguments, and where among them the labels are, which each set has its own of
+typedef struct {
     const gnn_artefact *op;
     void *args;
     gnn_map *label;
 } train_op;
 
 typedef struct {
-    train_op step;      // the gradient
-    train_op loss;      // the loss, without dropout and weight decay, and the hits
-    float rate;         // Adam's
-    int64_t epochs;     // where the command line does not say
-    int64_t patience;   // 0: the last weights count; else the best on the validation set, sought for so long
+    train_op step;    // the gradient
+    train_op loss;    // the loss, without dropout and weight decay, and the hits
+    float rate;       // Adam's
+    int64_t epochs;   // where the command line does not say
+    // 0: the last weights count; else the best on the validation set, sought for so long
+    int64_t patience;
 } train_model;
 
-// NAME [GRAPH] [SEED [CURVE.svg]] [--epochs=N] [--no-capture] [--scale=S], with GRAPH where `reads`.
+// NAME [GRAPH] [SEED [CURVE.svg]] [--epochs=N] [--no-capture] [--scale=S], with GRAPH where
+// `reads`.
 void train_begin(train *t, int argc, char **argv, bool reads, int type);
 void train_read(train *t);   // fills the data from the file
 void train_weights(train *t, const train_weight *table, int n);

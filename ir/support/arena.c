@@ -7,8 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-// AddressSanitizer sees a chunk as one object. It is told which bytes were handed out, with a gap behind
-// each allocation, and that a vector has moved: a pointer kept across its growth is then a fault, not luck.
+// AddressSanitizer sees a chunk as one object. It is told which bytes were handed out, with a gap
+// behind each allocation, and that a vector has moved: a pointer kept across its growth is then a
+// fault, not luck.
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 enum { GAP = 16 };
@@ -85,8 +86,8 @@ void arena_free(arena *a) {
     free(a);
 }
 
-// Something too large for what is left gets a chunk of its own behind the current one, so that one is still
-// filled.
+// Something too large for what is left gets a chunk of its own behind the current one, so that one
+// is still filled.
 static void *alloc_large(arena *a, size_t bytes) {
     chunk *c = chunk_new(bytes);
     c->used = bytes;

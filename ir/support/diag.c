@@ -114,7 +114,8 @@ diagnostic *diag_help(diagnostic *d, const char *format, ...) {
 diagnostic *diag_fix(diagnostic *d, span at, const char *replacement, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
-    diag_part part = {.kind = PART_FIX, .at = at, .replacement = arena_strdup(d->set->arena, replacement)};
+    diag_part part = {
+        .kind = PART_FIX, .at = at, .replacement = arena_strdup(d->set->arena, replacement)};
     add_part(d, part, format, ap);
     va_end(ap);
     return d;

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAB_WIDTH = 4, WINDOW = 160, BEFORE_CARET = 80 };   // columns, and bytes of a line that are shown
+// columns, and bytes of a line that are shown
+enum { TAB_WIDTH = 4, WINDOW = 160, BEFORE_CARET = 80 };
 
 typedef struct {
     textbuf text;
@@ -21,8 +22,8 @@ typedef struct {
 } printer;
 
 static const char *const bold = "\033[1m", *const red = "\033[1;31m", *const magenta = "\033[1;35m",
-                         *const cyan = "\033[1;36m", *const green = "\033[1;32m", *const blue = "\033[1;34m",
-                         *const plain = "\033[0m";
+                         *const cyan = "\033[1;36m", *const green = "\033[1;32m",
+                         *const blue = "\033[1;34m", *const plain = "\033[0m";
 
 static void put_colored(printer *p, const char *color, const char *s) {
     if (p->color) textbuf_puts(&p->text, color);
@@ -32,20 +33,25 @@ static void put_colored(printer *p, const char *color, const char *s) {
 
 // Characters that move the cursor or reorder text would let a source line misrepresent itself.
 static bool is_invisible(uint32_t point) {
-    return point < 0x20 || (point >= 0x7f && point < 0xa0) || (point >= 0x200b && point <= 0x200f) ||
-           (point >= 0x2028 && point <= 0x202e) || (point >= 0x2060 && point <= 0x206f) || point == 0xfeff;
+    return point < 0x20 || (point >= 0x7f && point < 0xa0) ||
+           (point >= 0x200b && point <= 0x200f) || (point >= 0x2028 && point <= 0x202e) ||
+           (point >= 0x2060 && point <= 0x206f) || point == 0xfeff;
 }
 
 static bool is_wide(uint32_t p) {
-    return (p >= 0x1100 && p <= 0x115f) || (p >= 0x2e80 && p <= 0xa4cf) || (p >= 0xac00 && p <= 0xd7a3) ||
-           (p >= 0xf900 && p <= 0xfaff) || (p >= 0xfe30 && p <= 0xfe6f) || (p >= 0xff00 && p <= 0xff60) ||
+    return (p >= 0x1100 && p <= 0x115f) || (p >= 0x2e80 && p <= 0xa4cf) ||
+           (p >= 0xac00 && p <= 0xd7a3) || (p >= 0xf900 && p <= 0xfaff) ||
+           (p >= 0xfe30 && p <= 0xfe6f) || (p >= 0xff00 && p <= 0xff60) ||
            (p >= 0x1f300 && p <= 0x1faff) || (p >= 0x20000 && p <= 0x3fffd);
 }
 
-static bool is_combining(uint32_t p) { return (p >= 0x300 && p <= 0x36f) || (p >= 0xfe00 && p <= 0xfe0f); }
+static bool is_combining(uint32_t p) {
+    return (p >= 0x300 && p <= 0x36f) || (p >= 0xfe00 && p <= 0xfe0f);
+}
 
 // Appends the character at s as it may be shown; gives its bytes and the columns it takes.
-static size_t put_character(textbuf *out, const char *s, size_t n, uint32_t column, uint32_t *width) {
+static size_t put_character(textbuf *out, const char *s, size_t n, uint32_t column,
+                            uint32_t *width) {
     uint32_t point = 0;
     size_t length = utf8_decode(s, n, &point), before = out->len;
     if (*s == '\t') {
@@ -53,11 +59,15 @@ static size_t put_character(textbuf *out, const char *s, size_t n, uint32_t colu
         textbuf_printf(out, "%*s", (int)*width, "");
         return 1;
     }
-    if (!length || (is_invisible(point) && length == 1)) textbuf_printf(out, "<%02X>", (unsigned char)*s);
+    if (!length || (is_invisible(point) && length == 1))
+        textbuf_printf(out, "<%02X>", (unsigned char)*s);
     else if (is_invisible(point)) textbuf_printf(out, "<U+%04X>", point);
     else textbuf_putn(out, s, length);
     bool literal = length && !is_invisible(point);
-    *width = !literal ? (uint32_t)(out->len - before) : is_wide(point) ? 2 : is_combining(point) ? 0 : 1;
+    *width = !literal              ? (uint32_t)(out->len - before)
+             : is_wide(point)      ? 2
+             : is_combining(point) ? 0
+                                   : 1;
     return length ? length : 1;
 }
 
@@ -98,11 +108,13 @@ static void put_snippet(printer *p, span at, const char *color, const char *repl
 
     textbuf_puts(&p->text, p->color ? blue : "");
     textbuf_printf(&p->text, "%5u | %s%s\n", start.line, p->color ? plain : "", shown.data);
-    textbuf_printf(&p->text, "%s      | %s%*s", p->color ? blue : "", p->color ? color : "", (int)caret, "");
+    textbuf_printf(&p->text, "%s      | %s%*s", p->color ? blue : "", p->color ? color : "",
+                   (int)caret, "");
     for (uint32_t c = caret; c < caret_end; c++) textbuf_puts(&p->text, "^");
     textbuf_printf(&p->text, "%s\n", p->color ? plain : "");
     if (!replacement || !*replacement) return;
-    textbuf_printf(&p->text, "%s      | %s%*s", p->color ? blue : "", p->color ? green : "", (int)caret, "");
+    textbuf_printf(&p->text, "%s      | %s%*s", p->color ? blue : "", p->color ? green : "",
+                   (int)caret, "");
     put_escaped(&p->text, replacement);
     textbuf_printf(&p->text, "%s\n", p->color ? plain : "");
 }
@@ -140,17 +152,19 @@ static void put_text(printer *p, const diag_set *ds, const diagnostic *d) {
     const char *color = error ? red : info->sev == SEV_WARNING ? magenta : cyan;
     put_location(p, d->at);
     textbuf_puts(&p->text, p->color ? color : "");
-    textbuf_printf(&p->text, "%s[%s]: %s", severity_text(ds, d->code), info->code, p->color ? plain : "");
+    textbuf_printf(&p->text, "%s[%s]: %s", severity_text(ds, d->code), info->code,
+                   p->color ? plain : "");
     if (p->color) textbuf_puts(&p->text, bold);
     put_escaped(&p->text, d->message);
     if (p->color) textbuf_puts(&p->text, plain);
-    if (info->sev != SEV_ERROR) textbuf_printf(&p->text, " [%s-W%s]", error ? "-Werror," : "", info->name);
+    if (info->sev != SEV_ERROR)
+        textbuf_printf(&p->text, " [%s-W%s]", error ? "-Werror," : "", info->name);
     textbuf_puts(&p->text, "\n");
     put_snippet(p, d->at, color, NULL);
     for (uint32_t i = 0; i < d->parts.len; i++) put_part(p, &d->parts.data[i]);
 }
 
-// ---- JSON ------------------------------------------------------------------------------------------------
+// ---- JSON ---------------------------------------------------------------------------------------
 
 static void json_text(printer *p, const char *key, const char *value) {
     textbuf_printf(&p->text, "\"%s\":", key);
@@ -160,16 +174,18 @@ static void json_text(printer *p, const char *key, const char *value) {
 static void json_span(printer *p, span at) {
     source_position start = source_map_position(p->sources, at.lo);
     if (!start.file) {
-        textbuf_puts(&p->text,
-                     ",\"file\":null,\"line\":null,\"column\":null,\"end_line\":null,\"end_column\":null");
+        textbuf_puts(
+            &p->text,
+            ",\"file\":null,\"line\":null,\"column\":null,\"end_line\":null,\"end_column\":null");
         return;
     }
     uint32_t end_of_file = start.file->base + start.file->length;
-    source_position end = source_map_position(p->sources, at.hi > end_of_file ? end_of_file : at.hi);
+    source_position end = source_map_position(p->sources,
+                                              at.hi > end_of_file ? end_of_file : at.hi);
     textbuf_puts(&p->text, ",");
     json_text(p, "file", start.file->path);
-    textbuf_printf(&p->text, ",\"line\":%u,\"column\":%u,\"end_line\":%u,\"end_column\":%u", start.line,
-                   start.column, end.line, end.column);
+    textbuf_printf(&p->text, ",\"line\":%u,\"column\":%u,\"end_line\":%u,\"end_column\":%u",
+                   start.line, start.column, end.line, end.column);
 }
 
 static void json_parts(printer *p, const diagnostic *d, bool fixes) {
@@ -205,7 +221,7 @@ static void put_json(printer *p, const diag_set *ds, const diagnostic *d) {
     textbuf_puts(&p->text, "]}\n");
 }
 
-// ---- The set ---------------------------------------------------------------------------------------------
+// ---- The set ------------------------------------------------------------------------------------
 
 static int by_position(const void *a, const void *b) {
     const diagnostic *x = *(diagnostic *const *)a, *y = *(diagnostic *const *)b;

@@ -4,8 +4,8 @@
 
 #include "support/support.h"
 
-// Length of the UTF-8 sequence at s, 0 where it is malformed, overlong or a surrogate; its code point in
-// *point.
+// Length of the UTF-8 sequence at s, 0 where it is malformed, overlong or a surrogate; its code
+// point in *point.
 size_t utf8_decode(const char *s, size_t n, uint32_t *point);
 
 uint64_t hash_bytes(const char *s, size_t n, uint64_t seed);

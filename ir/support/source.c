@@ -47,7 +47,8 @@ static void find_lines(arena *a, mapped_file *f) {
 }
 
 // A file takes one position more than it has bytes: its end is a position too.
-const source_file *source_map_add(source_map *m, const char *path, const char *text, size_t length) {
+const source_file *source_map_add(source_map *m, const char *path, const char *text,
+                                  size_t length) {
     if (length >= UINT32_MAX - m->next) return NULL;
     mapped_file *f = ARENA_NEW(m->arena, mapped_file);
     f->file = (source_file){.path = arena_strdup(m->arena, path),

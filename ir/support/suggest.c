@@ -8,9 +8,12 @@ enum { LONGEST = 64, SHORTEST_START = 4 };
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-static bool same_letter(char a, char b) { return tolower((unsigned char)a) == tolower((unsigned char)b); }
+static bool same_letter(char a, char b) {
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
 
-// Edit distance with transpositions (optimal string alignment); letters that differ in case only are equal.
+// Edit distance with transpositions (optimal string alignment); letters that differ in case only
+// are equal.
 static uint32_t distance(const char *a, uint32_t n, const char *b, uint32_t m) {
     uint32_t rows[3][LONGEST + 1];
     for (uint32_t j = 0; j <= m; j++) rows[0][j] = j;
@@ -20,7 +23,8 @@ static uint32_t distance(const char *a, uint32_t n, const char *b, uint32_t m) {
         for (uint32_t j = 1; j <= m; j++) {
             bool same = same_letter(a[i - 1], b[j - 1]);
             row[j] = least(least(above[j] + 1, row[j - 1] + 1), above[j - 1] + !same);
-            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]))
+            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
+                same_letter(a[i - 2], b[j - 1]))
                 row[j] = least(row[j], above2[j - 2] + 1);
         }
     }

@@ -61,8 +61,8 @@ void textbuf_double(textbuf *b, double x) {
         textbuf_puts(b, x < 0 ? "-inf" : "inf");
         return;
     }
-    // Any decimal of up to 15 digits survives a round trip through a normal double, so a shorter one shows
-    // at 15.
+    // Any decimal of up to 15 digits survives a round trip through a normal double, so a shorter
+    // one shows at 15.
     char s[40];
     for (int digits = fpclassify(x) == FP_SUBNORMAL ? 1 : 15; digits <= 17; digits++) {
         snprintf(s, sizeof s, "%.*g", digits, x);

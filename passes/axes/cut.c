@@ -24,10 +24,12 @@ static int64_t fit(planner *p, const index_cut *c, const schedule_cell *cell) {
             held = (c->vector ? c->vector : 1) * (c->registers ? c->registers : 1);
     if (!extent) {
         const char *space = p->op->spaces.data[p->op->vars.data[c->var].space].name;
-        diagnostic *d = plan_refuse(p, E0544, cell->at,
-                                    "how many lanes fit '%s' is not known: its extent is no constant",
-                                    plan_index_text(p, c->var));
-        if (d) diag_help(d, "give the size when compiling, as -D %s=64 does, or a number of lanes", space);
+        diagnostic *d = plan_refuse(
+            p, E0544, cell->at, "how many lanes fit '%s' is not known: its extent is no constant",
+            plan_index_text(p, c->var));
+        if (d)
+            diag_help(d, "give the size when compiling, as -D %s=64 does, or a number of lanes",
+                      space);
         return 1;
     }
     int64_t lanes = 1;
@@ -52,10 +54,11 @@ static void check_options(planner *p, const schedule_cell *cell) {
     for (uint32_t i = 0; i < cell->nvalues; i++) {
         const char *option = cell->values[i].keyword;
         if (!option || (cell->verb == SCHEDULE_REGISTERS && !strcmp(option, "strided"))) continue;
-        if (cell->verb == SCHEDULE_UNROLL && (!strcmp(option, "masked") || !strcmp(option, "dealt")))
+        if (cell->verb == SCHEDULE_UNROLL &&
+            (!strcmp(option, "masked") || !strcmp(option, "dealt")))
             continue;
-        diagnostic *d = plan_refuse(p, E0530, cell->at, "'%s' of '%s' has no pass in this version", option,
-                                    schedule_verb_text(cell->verb));
+        diagnostic *d = plan_refuse(p, E0530, cell->at, "'%s' of '%s' has no pass in this version",
+                                    option, schedule_verb_text(cell->verb));
         if (d) diag_help(d, "leave it out, or compile with --no-schedule");
     }
 }
@@ -75,7 +78,8 @@ index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound)
         c.cell[fields[i].verb] = cell;
         *fields[i].number = schedule_number(cell, NULL);
         if (fields[i].verb == SCHEDULE_VECTOR) check_vector(p, &c, cell);
-        if (fields[i].verb == SCHEDULE_REGISTERS) c.strided = schedule_value_of(cell, "strided") != NULL;
+        if (fields[i].verb == SCHEDULE_REGISTERS)
+            c.strided = schedule_value_of(cell, "strided") != NULL;
         if (fields[i].verb == SCHEDULE_UNROLL) c.masked = schedule_value_of(cell, "masked") != NULL;
         if (fields[i].verb == SCHEDULE_UNROLL) c.dealt = schedule_value_of(cell, "dealt") != NULL;
         if (fields[i].verb == SCHEDULE_LANES && !c.lanes) c.lanes = fit(p, &c, cell);
@@ -85,7 +89,8 @@ index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound)
     return c;
 }
 
-bool plan_same_cut(planner *p, const tensor_stage *a, tensor_var v, const tensor_stage *b, tensor_var w) {
+bool plan_same_cut(planner *p, const tensor_stage *a, tensor_var v, const tensor_stage *b,
+                   tensor_var w) {
     index_cut x = plan_cut(p, a, v, false), y = plan_cut(p, b, w, false);
     const int64_t c[] = {x.groups, x.tile,    x.registers, x.lanes, x.vector,
                          x.unroll, x.strided, x.masked,    x.dealt, x.pad},
@@ -96,40 +101,48 @@ bool plan_same_cut(planner *p, const tensor_stage *a, tensor_var v, const tensor
 
 static void add_digit(loop_node *n, loop_place place, int64_t extent) {
     if (extent <= 1) return;
-    if (n->ndigits == LOOP_MAX_DIGITS) ICE("an index is cut into more digits than there are places");
+    if (n->ndigits == LOOP_MAX_DIGITS)
+        ICE("an index is cut into more digits than there are places");
     n->digits[n->ndigits++] = (loop_digit){place, (uint32_t)extent, 1};
 }
 
-static const char *var_name(const planner *p, const index_cut *c) { return plan_index_text(p, c->var); }
+static const char *var_name(const planner *p, const index_cut *c) {
+    return plan_index_text(p, c->var);
+}
 
 // The statements whose points make up `part`; groups lie outside a tile.
 static void note_parts(const planner *p, const index_cut *c, diagnostic *d, bool groups) {
-    static const schedule_verb parts[] = {SCHEDULE_TILE, SCHEDULE_GROUPS, SCHEDULE_REGISTERS, SCHEDULE_LANES,
-                                          SCHEDULE_VECTOR};
+    static const schedule_verb parts[] = {SCHEDULE_TILE, SCHEDULE_GROUPS, SCHEDULE_REGISTERS,
+                                          SCHEDULE_LANES, SCHEDULE_VECTOR};
     for (uint32_t i = groups ? 0 : 2; i < sizeof parts / sizeof *parts; i++)
         if (c->cell[parts[i]])
-            diag_note(d, c->cell[parts[i]]->at, "'%s %s' is one of its parts", schedule_verb_text(parts[i]),
-                      var_name(p, c));
+            diag_note(d, c->cell[parts[i]]->at, "'%s %s' is one of its parts",
+                      schedule_verb_text(parts[i]), var_name(p, c));
 }
 
-static void uneven(planner *p, const index_cut *c, schedule_verb verb, int64_t whole, int64_t part) {
+static void uneven(planner *p, const index_cut *c, schedule_verb verb, int64_t whole,
+                   int64_t part) {
     const char *text = schedule_verb_text(verb), *name = var_name(p, c);
-    diagnostic *d = plan_refuse(p, E0542, c->cell[verb]->at,
-                                "'%s %s %lld' is no multiple of the %lld points that its parts take together",
-                                text, name, (long long)whole, (long long)part);
+    diagnostic *d = plan_refuse(
+        p, E0542, c->cell[verb]->at,
+        "'%s %s %lld' is no multiple of the %lld points that its parts take together", text, name,
+        (long long)whole, (long long)part);
     if (!d) return;
     note_parts(p, c, d, verb == SCHEDULE_BLOCK);
-    diag_help(d, "take a multiple: `%s %s %lld`", text, name, (long long)((whole / part + 1) * part));
+    diag_help(d, "take a multiple: `%s %s %lld`", text, name,
+              (long long)((whole / part + 1) * part));
 }
 
 // Loops are counted in 20 bits; no machine deals out more.
 static bool too_many(planner *p, const index_cut *c) {
     static const schedule_verb verbs[] = {SCHEDULE_VECTOR, SCHEDULE_REGISTERS, SCHEDULE_LANES,
                                           SCHEDULE_TILE,   SCHEDULE_GROUPS,    SCHEDULE_BLOCK};
-    const int64_t most = 1 << 20, sizes[] = {c->vector, c->registers, c->lanes, c->tile, c->groups, c->block};
+    const int64_t most = 1 << 20,
+                  sizes[] = {c->vector, c->registers, c->lanes, c->tile, c->groups, c->block};
     int64_t points = 1;
     for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        bool whole = verbs[i] == SCHEDULE_TILE || verbs[i] == SCHEDULE_BLOCK;   // of what came before
+        // of what came before
+        bool whole = verbs[i] == SCHEDULE_TILE || verbs[i] == SCHEDULE_BLOCK;
         points = whole && sizes[i] ? sizes[i] : points * plan_or_one(sizes[i]);
         if (points + c->pad <= most) continue;
         diagnostic *d = plan_refuse(
@@ -143,8 +156,8 @@ static bool too_many(planner *p, const index_cut *c) {
     return false;
 }
 
-// Steps written out are the innermost serial ones: some of a digit's, all of which are masked where they may
-// pass the end, or of the rest's.
+// Steps written out are the innermost serial ones: some of a digit's, all of which are masked where
+// they may pass the end, or of the rest's.
 static void write_out(planner *p, const index_cut *c, loop_node *n) {
     uint32_t d = 0, times = (uint32_t)c->unroll;
     while (d < n->ndigits && n->digits[d].place != LOOP_SERIAL_PLACE) d++;
@@ -154,11 +167,14 @@ static void write_out(planner *p, const index_cut *c, loop_node *n) {
         n->rounds.unroll = times;
         n->rounds.masked = c->masked;
     } else if (d == n->ndigits) {
-        diagnostic *f = plan_refuse(p, E0540, c->cell[SCHEDULE_UNROLL]->at,
-                                    "'unroll %s' has nothing to do here: no step along '%s' is serial",
-                                    var_name(p, c), var_name(p, c));
+        diagnostic *f = plan_refuse(
+            p, E0540, c->cell[SCHEDULE_UNROLL]->at,
+            "'unroll %s' has nothing to do here: no step along '%s' is serial", var_name(p, c),
+            var_name(p, c));
         if (f)
-            diag_help(f, "leave it out: what blocks, groups, lanes, registers and vectors take is no loop");
+            diag_help(
+                f,
+                "leave it out: what blocks, groups, lanes, registers and vectors take is no loop");
     } else if (n->digits[d].extent <= times) {
         n->digits[d].place = LOOP_UNROLL_PLACE;
     } else if (n->digits[d].extent % times) {
@@ -209,13 +225,14 @@ void plan_digits(planner *p, const index_cut *c, loop_node *n) {
     if (c->block && c->block % part) uneven(p, c, SCHEDULE_BLOCK, c->block, part);
     else if (c->block) add_digit(n, LOOP_SERIAL_PLACE, c->block / part);
     if (!c->fetches) add_digit(n, LOOP_GROUP_PLACE, groups);
-    bool whole = !c->block && n->ndigits && constant_extent(p, c) == loop_digits_product(n) && !c->bound;
+    bool whole = !c->block && n->ndigits && constant_extent(p, c) == loop_digits_product(n) &&
+                 !c->bound;
     if (whole) n->rest = LOOP_WHOLE_PLACE;
     write_out(p, c, n);
 }
 
-// Outer loops from the top, so that all stages under them agree; inner ones from the bottom, neighbours
-// first.
+// Outer loops from the top, so that all stages under them agree; inner ones from the bottom,
+// neighbours first.
 bool plan_units(loop_node *const *outer, uint32_t nouter, loop_node *const *inner, uint32_t ninner,
                 loop_place place, uint32_t total) {
     uint32_t top = total, bottom = 1;

@@ -1,7 +1,7 @@
-// Sums of rows of which long ones are cut: a part of a row that has several leaves its state, and a row that
-// has one is finished where it is walked, with what is computed from it. A second kernel takes up the rows
-// that are cut, each by a block. Parts of long rows come first, so that they are not waited for at the end;
-// which rows those are is the same on every run.
+// Sums of rows of which long ones are cut: a part of a row that has several leaves its state, and a
+// row that has one is finished where it is walked, with what is computed from it. A second kernel
+// takes up the rows that are cut, each by a block. Parts of long rows come first, so that they are
+// not waited for at the end; which rows those are is the same on every run.
 //     y[v] = sum {e : dst[e] == v} x[e]    split e 64
 //  →  for e.part in 0 .. size(dst.parts64) [block] { let v = part_rows[e.part]
 //       reduce y { for e in part_begins[e.part] .. part_ends[e.part] { contribute y } }
@@ -20,16 +20,19 @@ bool plan_begins_at_0(const planner *p, const row_class *rows) {
     return !begin || (begin->op == TENSOR_CONST_OP && !begin->imm.i);
 }
 
-// The rows of a bucket's last class are the first of an order by degree, and all that are cut are among them.
-static bool is_longest_class(const planner *p, const plan_map *m, const row_class *rows, int64_t n) {
+// The rows of a bucket's last class are the first of an order by degree, and all that are cut are
+// among them.
+static bool is_longest_class(const planner *p, const plan_map *m, const row_class *rows,
+                             int64_t n) {
     const tensor_node *end = rows->hi ? tensor_node_at(p->op, rows->hi) : NULL;
-    return rows->counted == m->map && plan_begins_at_0(p, rows) && end && end->op == TENSOR_AT_LEAST_OP && end->imm2 <= n + 1;
+    return rows->counted == m->map && plan_begins_at_0(p, rows) && end &&
+           end->op == TENSOR_AT_LEAST_OP && end->imm2 <= n + 1;
 }
 
-// Rows are counted when the plan is made, for maps that are parameters; what comes after the sum is computed
-// by threads that part with one another, so nothing of it is combined between them.
-bool plan_cuts_rows(const planner *p, const stage_group *g, uint32_t first, uint32_t sums, const plan_map *m,
-                    const row_class *rows, int64_t n) {
+// Rows are counted when the plan is made, for maps that are parameters; what comes after the sum is
+// computed by threads that part with one another, so nothing of it is combined between them.
+bool plan_cuts_rows(const planner *p, const stage_group *g, uint32_t first, uint32_t sums,
+                    const plan_map *m, const row_class *rows, int64_t n) {
     if (first != g->data[0] || p->op->vals.data[m->map].role != VAL_MAP) return false;
     if (rows->place != ROWS_OF_GRID || rows->level) return false;   // of the first index
     if ((rows->lo || rows->hi) && !is_longest_class(p, m, rows, n)) return false;
@@ -57,7 +60,8 @@ void plan_part_row(planner *p, plan_part *part, tensor_var row, const plan_map *
     tensor_space parts = p->op->vals.data[part->cutting.row_of].axes[0],
                  heads = p->op->vals.data[part->cutting.heads].axes[0];
     part->part = tensor_add_var(
-        p->op, arena_printf(p->arena, "%s.part'%u", p->op->vars.data[part->var].name, p->op->vars.len),
+        p->op,
+        arena_printf(p->arena, "%s.part'%u", p->op->vars.data[part->var].name, p->op->vars.len),
         parts);
     part->cutting.head = tensor_add_var(
         p->op, arena_printf(p->arena, "%s.cut'%u", name, p->op->vars.len), heads);
@@ -68,7 +72,8 @@ void plan_part_row(planner *p, plan_part *part, tensor_var row, const plan_map *
     part->first = plan_offset_at(p, part->cutting.heads, head, 0);
     part->end = plan_offset_at(p, part->cutting.heads, head, 1);
     rows->order = part->cutting.row_of;
-    rows->hi = rows->hi ? loop_class_parts(p->op, m->map, n, rows->hi) : tensor_size(p->op, parts, NO_SPAN);
+    rows->hi = rows->hi ? loop_class_parts(p->op, m->map, n, rows->hi)
+                        : tensor_size(p->op, parts, NO_SPAN);
     rows->lo = 0;
     rows->counted = TENSOR_NO_VAL;
 }
@@ -80,14 +85,14 @@ void plan_cut_slot(planner *p, const plan_part *part, tensor_space *axis, tensor
     plan_narrow_product(p, axis, 1);
 }
 
-// ---- The kernel that walks parts -------------------------------------------------------------------------
+// ---- The kernel that walks parts ----------------------------------------------------------------
 static loop_body *test(planner *p, const plan_part *part, tensor_opcode op, loop_body *to) {
     tensor_expr at = plan_wide(p, tensor_var_expr(p->op, part->part, NO_SPAN));
     return plan_test_part(p, to, part, tensor_binary(p->op, op, at, part->cutting.parts, NO_SPAN));
 }
 
-loop_body *plan_leave_or_store(planner *p, const plan_part *part, const uint32_t *stages, uint32_t n,
-                               loop_body *to) {
+loop_body *plan_leave_or_store(planner *p, const plan_part *part, const uint32_t *stages,
+                               uint32_t n, loop_body *to) {
     loop_body *cut = test(p, part, TENSOR_LT_OP, to), *whole = test(p, part, TENSOR_GE_OP, to);
     for (uint32_t i = 0; i < n; i++) {
         plan_leave_state(p, cut, stages[i]);
@@ -115,7 +120,8 @@ static bool is_other(void *user, const tensor_node *load) {
     return (tensor_val)load->imm.i != r->val || load->args[0] != r->at;
 }
 
-// A row that is not cut has the points of its one part: what is computed from the sum there loads no degree.
+// A row that is not cut has the points of its one part: what is computed from the sum there loads
+// no degree.
 void plan_know_degree(planner *p, const plan_part *part, const tensor_stage *st, loop_body *to) {
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     plan_left(p, st, left);
@@ -128,7 +134,7 @@ void plan_know_degree(planner *p, const plan_part *part, const tensor_stage *st,
     loop_append(p->plan, to, given);
 }
 
-// ---- The kernel that takes them up -----------------------------------------------------------------------
+// ---- The kernel that takes them up --------------------------------------------------------------
 row_class plan_taken_rows(planner *p, plan_part *part, const row_class *rows) {
     row_class taken = *rows;
     tensor_val *heads = ARENA_NEW(p->arena, tensor_val);
@@ -146,8 +152,9 @@ row_class plan_taken_rows(planner *p, plan_part *part, const row_class *rows) {
     return taken;
 }
 
-// ---- Rows of many parts ----------------------------------------------------------------------------------
-enum { MANY_PARTS = 64, MANY_THREADS = 512 };   // of a row, one after the other for each group; of a block that has such a row
+// ---- Rows of many parts -------------------------------------------------------------------------
+// of a row, one after the other for each group; of a block that has such a row
+enum { MANY_PARTS = 64, MANY_THREADS = 512 };
 
 static int64_t part_edges(const planner *p, const plan_part *part) {
     for (uint32_t i = 0; i < p->plan->prepared.len; i++)
@@ -179,21 +186,25 @@ static int64_t groups_in(const loop_body *body) {
     return most;
 }
 
-// So many times the groups of a kernel that takes up rows make a block large; a power of two, 1: it is.
+// So many times the groups of a kernel that takes up rows make a block large; a power of two, 1: it
+// is.
 static int64_t more_groups(const planner *p, const loop_kernel *k) {
-    int64_t most = MANY_THREADS < p->machine->max_threads ? MANY_THREADS : p->machine->max_threads, times = 1;
+    int64_t most = MANY_THREADS < p->machine->max_threads ? MANY_THREADS : p->machine->max_threads,
+            times = 1;
     if (k->occupancy && k->occupancy < most) most = k->occupancy;
     while (2 * times * k->lanes * groups_in(&k->body) <= most) times *= 2;
     return p->machine->gpu ? times : 1;
 }
 
-// Those of a walk, whose states are rows of their own, have more groups, so that nobody goes through all of a row that a
-// machine had at once: by degree the first of the rows that are cut, which the kernel then leaves out.
-int64_t plan_many_parts(planner *p, const stage_group *g, const plan_part *part, const row_class *rows, loop_kernel *k,
-                        row_class *many) {
+// Those of a walk, whose states are rows of their own, have more groups, so that nobody goes
+// through all of a row that a machine had at once: by degree the first of the rows that are cut,
+// which the kernel then leaves out.
+int64_t plan_many_parts(planner *p, const stage_group *g, const plan_part *part,
+                        const row_class *rows, loop_kernel *k, row_class *many) {
     const int64_t times = more_groups(p, k);
     loop_node *over = k->body.len ? loop_over_var(&k->body, part->cutting.head) : NULL;
-    bool first = plan_begins_at_0(p, rows) && rows->order != TENSOR_NO_VAL && loop_by_degree(p->plan, rows->order, part->map.map, part_edges(p, part));
+    bool first = plan_begins_at_0(p, rows) && rows->order != TENSOR_NO_VAL &&
+                 loop_by_degree(p->plan, rows->order, part->map.map, part_edges(p, part));
     if (times < 2 || !over || !first || !is_walk_in_any_order(p, g)) return 1;
     many->hi = over->lo = loop_cut_rows(p->op, part->map.map, MANY_PARTS * part_edges(p, part));
     return times;

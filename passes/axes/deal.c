@@ -1,5 +1,5 @@
-// The threads of a kernel: which loops each of its stages stands in, and the numbers of lanes and groups that
-// all of them agree on.
+// The threads of a kernel: which loops each of its stages stands in, and the numbers of lanes and
+// groups that all of them agree on.
 //     lanes f 32 … groups v 4  →  kernel … threads 128 lanes 32 { for v … [group 4, …] { for f … [lane 32, …]
 //     {
 #include "axes/axes.h"
@@ -28,19 +28,21 @@ bool plan_shuffles(const loop_list *walk) {
     return false;
 }
 
-// Memory runs along what is reduced: a quarter of a warp reads 16 bytes a lane of one line, not of several.
-// Not where other walks of the kernel share the left index, whose lanes are the same for all.
+// Memory runs along what is reduced: a quarter of a warp reads 16 bytes a lane of one line, not of
+// several. Not where other walks of the kernel share the left index, whose lanes are the same for
+// all.
 static bool runs_along_reduced(const nest *n, const tensor_stage *st) {
     planner *p = n->p;
     if (st->reducer == TENSOR_NO_REDUCER || st->nbound != 1) return false;
     for (uint32_t i = plan_run_end(p, n->group, 0); i < n->group->len; i++)
         if (stage_at(n, i)->reducer != TENSOR_NO_REDUCER) return false;
-    tensor_var *own = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1), left = own[plan_left(p, st, own) - 1];
+    tensor_var *own = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1),
+               left = own[plan_left(p, st, own) - 1];
     return plan_ends_on(p, st, st->bound[0], left) > plan_ends_on(p, st, left, st->bound[0]);
 }
 
-// What stages without a walk are computed from: their lanes, and the groups that contract, are those of the
-// kernel's one walk.
+// What stages without a walk are computed from: their lanes, and the groups that contract, are
+// those of the kernel's one walk.
 static void deal_like_walk(const nest *n, uint32_t levels, const loop_list *walk, dealing *d) {
     if (walk->len || n->dealings.len <= n->dealt || levels != n->depth) return;
     const dealing *first = &n->dealings.data[n->dealt];
@@ -49,8 +51,8 @@ static void deal_like_walk(const nest *n, uint32_t levels, const loop_list *walk
 }
 
 // The loops a stage stands in. Lanes of the innermost left-hand axis, along which memory runs, are
-// neighbours, then come those of what is reduced, or the other way round; the loops that other stages share
-// come last.
+// neighbours, then come those of what is reduced, or the other way round; the loops that other
+// stages share come last.
 void plan_deal(plan_nest *n, uint32_t stage, uint32_t levels, const loop_list *walk) {
     const tensor_stage *st = &n->p->op->stages.data[stage];
     plan_matrix m;
@@ -75,18 +77,22 @@ void plan_deal(plan_nest *n, uint32_t stage, uint32_t levels, const loop_list *w
 }
 
 static uint32_t threads_of(const dealing *d, loop_place place) {
-    uint32_t contracted = place == LOOP_GROUP_PLACE ? product(d->contracted.data, d->contracted.len, place)
-                                                    : 1;
-    return product(d->outer.data, d->outer.len, place) * product(d->inner.data, d->inner.len, place) *
-           contracted;
+    uint32_t contracted = place == LOOP_GROUP_PLACE
+                              ? product(d->contracted.data, d->contracted.len, place)
+                              : 1;
+    return product(d->outer.data, d->outer.len, place) *
+           product(d->inner.data, d->inner.len, place) * contracted;
 }
 
-static const tensor_stage *dealt(const nest *n, const dealing *d) { return &n->p->op->stages.data[d->stage]; }
+static const tensor_stage *dealt(const nest *n, const dealing *d) {
+    return &n->p->op->stages.data[d->stage];
+}
 
 static const dealing *most_of(const nest *n, loop_place place) {
     const dealing *most = &n->dealings.data[0];
     for (uint32_t i = 1; i < n->dealings.len; i++)
-        if (threads_of(&n->dealings.data[i], place) > threads_of(most, place)) most = &n->dealings.data[i];
+        if (threads_of(&n->dealings.data[i], place) > threads_of(most, place))
+            most = &n->dealings.data[i];
     return most;
 }
 
@@ -98,11 +104,12 @@ static span said_at(const nest *n, const dealing *d, schedule_verb verb) {
 
 static void disagree(nest *n, const dealing *d, schedule_verb verb, loop_place place) {
     const dealing *o = most_of(n, place);
-    const char *what = schedule_verb_text(verb), *name = dealt(n, d)->name, *other = dealt(n, o)->name;
+    const char *what = schedule_verb_text(verb), *name = dealt(n, d)->name,
+               *other = dealt(n, o)->name;
     plan_blame(n->p, dealt(n, d), dealt(n, o));
     diagnostic *fault = plan_refuse(n->p, E0542, said_at(n, d, verb),
-                                    "the %u %s of '%s' do not divide the %u of '%s'", threads_of(d, place),
-                                    what, name, threads_of(o, place), other);
+                                    "the %u %s of '%s' do not divide the %u of '%s'",
+                                    threads_of(d, place), what, name, threads_of(o, place), other);
     if (!fault) return;
     diag_note(fault, said_at(n, o, verb), "'%s' is computed by the same kernel, with %u %s", other,
               threads_of(o, place), what);
@@ -136,13 +143,15 @@ static void check_threads(nest *n, uint32_t lanes, uint32_t groups) {
     for (uint32_t i = 0; i < n->dealings.len; i++)
         if (!check_shuffles(n, &n->dealings.data[i], lanes)) return;
     if ((uint64_t)lanes * groups <= n->p->machine->max_threads) return;
-    const dealing *by_lanes = most_of(n, LOOP_LANE_PLACE), *by_groups = most_of(n, LOOP_GROUP_PLACE);
+    const dealing *by_lanes = most_of(n, LOOP_LANE_PLACE),
+                  *by_groups = most_of(n, LOOP_GROUP_PLACE);
     bool more_groups = groups > lanes;
     diagnostic *d = plan_refuse(
         n->p, E0543,
-        said_at(n, more_groups ? by_groups : by_lanes, more_groups ? SCHEDULE_GROUPS : SCHEDULE_LANES),
-        "a block of %u groups × %u lanes has %u threads, and at most %u are possible", groups, lanes,
-        groups * lanes, n->p->machine->max_threads);
+        said_at(n, more_groups ? by_groups : by_lanes,
+                more_groups ? SCHEDULE_GROUPS : SCHEDULE_LANES),
+        "a block of %u groups × %u lanes has %u threads, and at most %u are possible", groups,
+        lanes, groups * lanes, n->p->machine->max_threads);
     if (!d) return;
     schedule_cell *c = plan_statement(n->p, dealt(n, more_groups ? by_lanes : by_groups),
                                       more_groups ? SCHEDULE_LANES : SCHEDULE_GROUPS, NULL);
@@ -150,7 +159,9 @@ static void check_threads(nest *n, uint32_t lanes, uint32_t groups) {
     diag_help(d, "take registers, which are several points of one thread, or fewer threads");
 }
 
-static bool is_vector(const loop_node *n) { return n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE; }
+static bool is_vector(const loop_node *n) {
+    return n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE;
+}
 
 static void check_vectors(nest *n, const dealing *d) {
     uint32_t vectors = 0;
@@ -168,7 +179,8 @@ static void check_vectors(nest *n, const dealing *d) {
 
 static loop_list grouped_by(const nest *n, const dealing *d) {
     loop_list all = {0};
-    for (uint32_t i = 0; i < d->contracted.len; i++) VEC_PUSH(n->p->arena, &all, d->contracted.data[i]);
+    for (uint32_t i = 0; i < d->contracted.len; i++)
+        VEC_PUSH(n->p->arena, &all, d->contracted.data[i]);
     for (uint32_t i = 0; i < d->inner.len; i++) VEC_PUSH(n->p->arena, &all, d->inner.data[i]);
     return all;
 }
@@ -189,10 +201,11 @@ void plan_settle(plan_nest *n) {
         const dealing *d = &n->dealings.data[i];
         check_vectors(n, d);
         loop_list grouped = grouped_by(n, d);
-        if (!plan_units(d->outer.data, d->outer.len, d->inner.data, d->inner.len, LOOP_LANE_PLACE, lanes))
+        if (!plan_units(d->outer.data, d->outer.len, d->inner.data, d->inner.len, LOOP_LANE_PLACE,
+                        lanes))
             disagree(n, d, SCHEDULE_LANES, LOOP_LANE_PLACE);
-        else if (!plan_units(d->outer.data, d->outer.len, grouped.data, grouped.len, LOOP_GROUP_PLACE,
-                             groups))
+        else if (!plan_units(d->outer.data, d->outer.len, grouped.data, grouped.len,
+                             LOOP_GROUP_PLACE, groups))
             disagree(n, d, SCHEDULE_GROUPS, LOOP_GROUP_PLACE);
     }
     check_threads(n, lanes, groups);

@@ -1,7 +1,7 @@
-// Steps that are written out and dealt (`unroll e 4 dealt`): lanes that reduce something for four points at
-// once hold all four states, and would each compute and mask four times what follows. Dealt, a lane goes on
-// with one of them; the butterfly that combines the lanes halves the states as it goes, so it has fewer
-// shuffles, too.
+// Steps that are written out and dealt (`unroll e 4 dealt`): lanes that reduce something for four
+// points at once hold all four states, and would each compute and mask four times what follows.
+// Dealt, a lane goes on with one of them; the butterfly that combines the lanes halves the states
+// as it goes, so it has fewer shuffles, too.
 #include "axes/axes.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
@@ -9,7 +9,7 @@
 struct dealt_loop {
     loop_node *loop;
     schedule_cell *cell;
-    tensor_id stage;        // whose cell it is
+    tensor_id stage;   // whose cell it is
     tensor_var index;
     const loop_node *apart;   // of a walk: the loop that steps stand without; NULL: it is none
 };
@@ -41,40 +41,45 @@ static loop_dealt_fault check_loop(planner *p, const struct dealt_loop *d, uint3
 static void refuse_count(planner *p, const struct dealt_loop *d, uint32_t lanes) {
     uint32_t steps = loop_steps_written_out(d->loop), fit = 2;
     const char *name = plan_index_text(p, d->loop->var);
-    diagnostic *f = lanes ? plan_refuse(p, E0542, d->cell->at, "%u steps of '%s' cannot be dealt to %u lanes",
-                                        (unsigned)steps, name, (unsigned)lanes)
-                          : plan_refuse(p, E0542, d->cell->at,
-                                        "%u steps of '%s' cannot be dealt to lanes: they count by twos",
-                                        (unsigned)steps, name);
+    diagnostic *f =
+        lanes ? plan_refuse(p, E0542, d->cell->at, "%u steps of '%s' cannot be dealt to %u lanes",
+                            (unsigned)steps, name, (unsigned)lanes)
+              : plan_refuse(p, E0542, d->cell->at,
+                            "%u steps of '%s' cannot be dealt to lanes: they count by twos",
+                            (unsigned)steps, name);
     const char *masked = d->apart ? "masked " : "";
     while (fit * 2 <= steps && (!lanes || fit * 2 <= lanes)) fit *= 2;
     if (f && lanes)
-        diag_help(f, "write out as many as there are lanes that reduce, or fewer: `unroll %s %u %sdealt`", name,
-                  (unsigned)fit, masked);
-    else if (f) diag_help(f, "take 2, 4, 8, 16 or 32: `unroll %s %u %sdealt`", name, (unsigned)fit, masked);
+        diag_help(
+            f, "write out as many as there are lanes that reduce, or fewer: `unroll %s %u %sdealt`",
+            name, (unsigned)fit, masked);
+    else if (f)
+        diag_help(f, "take 2, 4, 8, 16 or 32: `unroll %s %u %sdealt`", name, (unsigned)fit, masked);
 }
 
 static void refuse_bare(planner *p, const struct dealt_loop *d) {
     const char *name = plan_index_text(p, d->loop->var);
-    diagnostic *f = plan_refuse(p, E0542, d->cell->at,
-                                "steps of '%s' are dealt, and what is left of a walk would be taken one at a time",
-                                name);
-    if (f) diag_help(f, "mask it: `unroll %s %u masked dealt`", name, loop_steps_written_out(d->loop));
+    diagnostic *f = plan_refuse(
+        p, E0542, d->cell->at,
+        "steps of '%s' are dealt, and what is left of a walk would be taken one at a time", name);
+    if (f)
+        diag_help(f, "mask it: `unroll %s %u masked dealt`", name, loop_steps_written_out(d->loop));
 }
 
 static void refuse_use(planner *p, const struct dealt_loop *d, const char *why, const char *way) {
     const char *name = plan_index_text(p, d->loop->var);
-    diagnostic *f = plan_refuse(p, E0540, d->cell->at, "steps of '%s' have nobody to be dealt to: %s", name,
-                                why);
+    diagnostic *f = plan_refuse(p, E0540, d->cell->at,
+                                "steps of '%s' have nobody to be dealt to: %s", name, why);
     if (f) diag_help(f, "%s", way);
 }
 
 static bool of_default(const schedule_cell *c) { return c->made || !c->at.hi; }
 
-// The default does without, and does not say it, of no stage that shares the loop: `dealt` is the last of its
-// words.
+// The default does without, and does not say it, of no stage that shares the loop: `dealt` is the
+// last of its words.
 static void leave_out(planner *p, const struct dealt_loop *d) {
-    const schedule_cell *walk = schedule_find(plan_whole_schedule(p), d->stage, SCHEDULE_FUSE, d->stage);
+    const schedule_cell *walk = schedule_find(plan_whole_schedule(p), d->stage, SCHEDULE_FUSE,
+                                              d->stage);
     bool shared = plan_is_among(p, plan_fused_at(walk), d->index);
     d->loop->deal.steps = false;
     d->loop->deal.to = (loop_digit){0};
@@ -104,15 +109,20 @@ static void check(planner *p, const struct dealt_loop *d) {
     case LOOP_DEALT_BARE: refuse_bare(p, d); return;
     case LOOP_DEALT_LANES:
         refuse_use(p, d,
-                   p->machine->gpu ? "what is reduced for each is not given to lanes alone, of one index"
-                                   : "a block of the host is one thread",
+                   p->machine->gpu
+                       ? "what is reduced for each is not given to lanes alone, of one index"
+                       : "a block of the host is one thread",
                    p->machine->gpu ? "give a reduced index lanes: `lanes f 8`" : leave);
         return;
     case LOOP_DEALT_READ:
-        refuse_use(p, d, "what is reduced for each reads another reduction of the same step, which one lane alone has then", leave);
+        refuse_use(
+            p, d,
+            "what is reduced for each reads another reduction of the same step, which one lane alone has then",
+            leave);
         return;
     case LOOP_DEALT_OTHERS:
-        refuse_use(p, d, "it takes stages that reduce for each point and store what they find", leave);
+        refuse_use(p, d, "it takes stages that reduce for each point and store what they find",
+                   leave);
         return;
     }
 }

@@ -1,5 +1,5 @@
-// Adjacent left-hand indices taken as one, the last fastest, so that threads deal out their product whatever
-// the extents:
+// Adjacent left-hand indices taken as one, the last fastest, so that threads deal out their product
+// whatever the extents:
 //     for v in 0 .. size(V) [lane 32, group 8, block] { for h in 0 .. size(H) [serial] { … } }
 //  →  for v.h in 0 .. size(V.H) [lane 32, group 8, block] { let h = mod(v.h, size(H))  let v = quot(v.h,
 //  size(H)) … }
@@ -12,7 +12,8 @@
 static const char *name_of(const planner *p, tensor_var v) { return plan_index_text(p, v); }
 
 // The list of `flat` that is about a stage: it has all of its indices on its left; NULL: none is.
-static schedule_cell *flat_of(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
+static schedule_cell *flat_of(const planner *p, const tensor_stage *st, const tensor_var *left,
+                              uint32_t n) {
     schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_FLAT, TENSOR_ALL);
     const schedule_value *flat = c ? schedule_value_of(c, NULL) : NULL;
     for (uint32_t i = 0; flat && i < flat->nnames; i++) {
@@ -25,7 +26,9 @@ static schedule_cell *flat_of(const planner *p, const tensor_stage *st, const te
 
 static void refuse(planner *p, const schedule_cell *c, const char *why, const char *name) {
     diagnostic *d = plan_refuse(p, E0560, c->at, why, name);
-    if (d) diag_help(d, "name adjacent loops, outermost first, and deal their product out by the first one");
+    if (d)
+        diag_help(
+            d, "name adjacent loops, outermost first, and deal their product out by the first one");
 }
 
 // The loops from `first` on, each alone in the one around it but for lets.
@@ -42,7 +45,8 @@ static bool nested(const loop_list *levels, uint32_t first) {
 static bool whole_range(const planner *p, const loop_node *n) {
     const tensor_node *lo = tensor_node_at(p->op, n->lo), *hi = tensor_node_at(p->op, n->hi);
     bool zero = lo->op == TENSOR_CONST_OP && !lo->imm.i;
-    return zero && hi->op == TENSOR_SIZE_OP && (tensor_space)hi->imm.i == p->op->vars.data[n->var].space;
+    return zero && hi->op == TENSOR_SIZE_OP &&
+           (tensor_space)hi->imm.i == p->op->vars.data[n->var].space;
 }
 
 static bool fits(planner *p, const schedule_cell *c, const loop_list *levels, uint32_t first) {
@@ -57,12 +61,14 @@ static bool fits(planner *p, const schedule_cell *c, const loop_list *levels, ui
                           name_of(p, n->var)),
                    false;
         if (!whole_range(p, n))
-            return refuse(p, c, "the points of '%s' are those of a class or of a tile", name_of(p, n->var)),
+            return refuse(p, c, "the points of '%s' are those of a class or of a tile",
+                          name_of(p, n->var)),
                    false;
         if (i > first && (n->ndigits || n->rest == LOOP_BLOCK_PLACE || n->rounds.unroll))
             return refuse(p, c, "'%s' is dealt out by itself", name_of(p, n->var)), false;
         if (n->rest == LOOP_UNROLL_PLACE)
-            return refuse(p, c, "the points of '%s' are all held at once", name_of(p, n->var)), false;
+            return refuse(p, c, "the points of '%s' are all held at once", name_of(p, n->var)),
+                   false;
         if (n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE)
             return refuse(p, c, "a vector of '%s' may lie in two rows", name_of(p, n->var)), false;
     }
@@ -87,7 +93,8 @@ static tensor_var product(planner *p, loop_node *const *loops, uint32_t n) {
 }
 
 static void bind(planner *p, loop_body *to, tensor_var flat, loop_node *const *loops, uint32_t n) {
-    tensor_expr rest = tensor_cvt(p->op, TENSOR_TYPE(I64), tensor_var_expr(p->op, flat, NO_SPAN), NO_SPAN);
+    tensor_expr rest = tensor_cvt(p->op, TENSOR_TYPE(I64), tensor_var_expr(p->op, flat, NO_SPAN),
+                                  NO_SPAN);
     for (uint32_t i = n; i-- > 0;) {
         tensor_space s = p->op->vars.data[loops[i]->var].space;
         tensor_expr size = tensor_size(p->op, s, NO_SPAN);
@@ -133,7 +140,8 @@ static bool agree(planner *p, const stage_group *g, uint32_t level, uint32_t run
     return true;
 }
 
-loop_body *plan_flatten(planner *p, const stage_group *g, loop_list *levels, uint32_t level, loop_body *at) {
+loop_body *plan_flatten(planner *p, const stage_group *g, loop_list *levels, uint32_t level,
+                        loop_body *at) {
     const tensor_stage *deepest = plan_deepest(p, g);
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);
     uint32_t n = plan_left(p, deepest, left);
@@ -147,7 +155,8 @@ loop_body *plan_flatten(planner *p, const stage_group *g, loop_list *levels, uin
             return refuse(p, c, "what is taken as one up to '%s' are no loops within one another",
                           name_of(p, left[level])),
                    at;
-    if (p->failed || !agree(p, g, level, flat->nnames) || !fits(p, c, levels, levels->len - flat->nnames))
+    if (p->failed || !agree(p, g, level, flat->nnames) ||
+        !fits(p, c, levels, levels->len - flat->nnames))
         return at;
     return flat->nnames > 1 ? merge(p, levels, levels->len - flat->nnames) : at;
 }

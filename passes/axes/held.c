@@ -1,6 +1,6 @@
-// What lanes hold of inputs while a reduction is walked: `keep src, w registers` with a tile of the index.
-// What is read of them at the index, and otherwise where all lanes of the walk are, is loaded for a tile at
-// once.
+// What lanes hold of inputs while a reduction is walked: `keep src, w registers` with a tile of the
+// index. What is read of them at the index, and otherwise where all lanes of the walk are, is
+// loaded for a tile at once.
 //     tile e 32;  keep src registers;  →  for e in … [serial 32, serial] hold (src[e]) lanes 32 { … }
 #include "axes/axes.h"
 #include "base/base.h"
@@ -22,7 +22,7 @@ typedef struct {
     bool *seen;            // per expression
 } holding;
 
-// ---- What is read ----------------------------------------------------------------------------------------
+// ---- What is read -------------------------------------------------------------------------------
 static schedule_cell *asked(const holding *h, tensor_val v) {
     const tensor_val_info *i = &h->p->op->vals.data[v];
     if (i->role != VAL_MAP && i->role != VAL_TENSOR) return NULL;
@@ -104,9 +104,11 @@ static void collect_reader(holding *h) {
             collect(h, st->keys[i].lhs), collect(h, st->keys[i].rhs);
 }
 
-// ---- Refusals --------------------------------------------------------------------------------------------
-static diagnostic *cannot(planner *p, diag_code code, const held_loop *h, tensor_val v, const char *why) {
-    return plan_refuse(p, code, h->cell->at, "'%s' cannot be kept in registers while '%s' is walked: %s",
+// ---- Refusals -----------------------------------------------------------------------------------
+static diagnostic *cannot(planner *p, diag_code code, const held_loop *h, tensor_val v,
+                          const char *why) {
+    return plan_refuse(p, code, h->cell->at,
+                       "'%s' cannot be kept in registers while '%s' is walked: %s",
                        p->op->vals.data[v].name, plan_index_text(p, h->cut.var), why);
 }
 
@@ -151,12 +153,14 @@ static bool can_hold(planner *p, const held_loop *h) {
         else if (d) diag_help(d, "leave one of the two out");
     } else if (points_of(n) < 2) {
         d = cannot(p, E0540, h, v, "there is no tile to load at once");
-        if (d) diag_help(d, "take a tile of as many points as lanes walk a row: `tile %s 32`", name);
+        if (d)
+            diag_help(d, "take a tile of as many points as lanes walk a row: `tile %s 32`", name);
     } else return true;
     return false;
 }
 
-void plan_hold(planner *p, const held_readers *by, const index_cut *c, tensor_expr at, loop_node *n) {
+void plan_hold(planner *p, const held_readers *by, const index_cut *c, tensor_expr at,
+               loop_node *n) {
     holding h = {.p = p, .at = at};
     for (uint32_t i = 0; i < by->len; i++) {
         h.reader = &by->data[i];
@@ -171,13 +175,14 @@ void plan_hold(planner *p, const held_readers *by, const index_cut *c, tensor_ex
     else n->holding.n = 0;
 }
 
-// ---- Lanes -----------------------------------------------------------------------------------------------
+// ---- Lanes --------------------------------------------------------------------------------------
 // When threads are dealt out: which of them a loop's rows and entries are the same for.
 typedef struct {
     planner *p;
     const loop_kernel *kernel;
-    uint32_t *strides;    // per variable: of the digits it depends on, or'ed
-    tensor_var *copied;   // per variable: one it depends on, with copies in a thread; NO_COPIES: none
+    uint32_t *strides;   // per variable: of the digits it depends on, or'ed
+    // per variable: one it depends on, with copies in a thread; NO_COPIES: none
+    tensor_var *copied;
     bool *seen;
 } settling;
 enum { NO_COPIES = UINT32_MAX };
@@ -245,16 +250,19 @@ static uint32_t lowest(uint32_t bits) { return bits & (~bits + 1); }
 static bool refuse_copies(settling *s, const held_loop *h, tensor_expr entry, tensor_var copied) {
     const tensor_node *x = tensor_node_at(s->p->op, entry);
     const char *name = plan_index_text(s->p, copied);
-    diagnostic *d = cannot(s->p, E0541, h, (tensor_val)x->imm.i,
-                           arena_printf(s->p->arena, "a thread reads it at several '%s' at once", name));
+    diagnostic *d = cannot(
+        s->p, E0541, h, (tensor_val)x->imm.i,
+        arena_printf(s->p->arena, "a thread reads it at several '%s' at once", name));
     if (d) diag_help(d, "leave out what gives a thread several '%s', or keep less", name);
     return false;
 }
 
-// Threads that are the same but for this many low bits of their number read the same entries; 0: refused.
+// Threads that are the same but for this many low bits of their number read the same entries; 0:
+// refused.
 static uint32_t together(settling *s, const held_loop *h, dependence rows) {
     const loop_node *n = h->loop;
-    uint32_t apart = rows.strides | of_digits(s, n).strides | s->kernel->threads | s->p->machine->lanes;
+    uint32_t apart = rows.strides | of_digits(s, n).strides | s->kernel->threads |
+                     s->p->machine->lanes;
     for (uint32_t i = 0; i < n->holding.n; i++) {
         dependence d = depends(s, n->holding.loads[i]);
         if (d.copied != NO_COPIES && !refuse_copies(s, h, n->holding.loads[i], d.copied)) return 0;
@@ -278,8 +286,8 @@ static void refuse_uneven(settling *s, const held_loop *h, uint32_t points, uint
     const char *name = plan_index_text(s->p, h->cut.var);
     diagnostic *d = plan_refuse(
         s->p, E0542, tile ? tile->at : h->cell->at,
-        "%u points of '%s', which a thread goes through, cannot be shared out to %u lanes%s", points, name,
-        lanes, unroll ? ", with the steps that are written out" : "");
+        "%u points of '%s', which a thread goes through, cannot be shared out to %u lanes%s",
+        points, name, lanes, unroll ? ", with the steps that are written out" : "");
     if (!d) return;
     if (tile) diag_note(d, h->cell->at, "they keep what is read for it");
     long long even = (points / lanes + 1) * lanes * (tile ? h->cut.tile / points : 1);

@@ -1,10 +1,10 @@
-// How the loops of a stage nest: the indices that `loops` names take, in its order, the places they had
-// together, before any loop exists.
+// How the loops of a stage nest: the indices that `loops` names take, in its order, the places they
+// had together, before any loop exists.
 //     y[v, f] = sum {e} …    loops f, v  →  for f … { for v … { reduce y { for e …
 //                            loops e, f  →  for v … { for f … [lane 32, unroll 2, whole] { reduce y { for e …
-// A reduced index goes outside a left one where that one's points are all held at once, by blocks, threads
-// and registers: what was serial of it is written out, and each point has an accumulator while the other is
-// walked.
+// A reduced index goes outside a left one where that one's points are all held at once, by blocks,
+// threads and registers: what was serial of it is written out, and each point has an accumulator
+// while the other is walked.
 #include "axes/axes.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
@@ -59,9 +59,10 @@ static bool rearrange(nesting *n) {
     return count > 1;
 }
 
-// ---- Dependences -----------------------------------------------------------------------------------------
+// ---- Dependences --------------------------------------------------------------------------------
 static diagnostic *reversed(const nesting *n, tensor_var outer, tensor_var inner, const char *why) {
-    diagnostic *d = plan_refuse(n->p, E0565, n->cell->at, "'%s' of '%s' has no loop outside that of '%s': %s",
+    diagnostic *d = plan_refuse(n->p, E0565, n->cell->at,
+                                "'%s' of '%s' has no loop outside that of '%s': %s",
                                 name_of(n, outer), n->st->name, name_of(n, inner), why);
     if (d) diag_note(d, n->st->at, "'%s' is computed here", n->st->name);
     return d;
@@ -71,7 +72,8 @@ static diagnostic *reversed(const nesting *n, tensor_var outer, tensor_var inner
 static bool walked_by(const nesting *n, tensor_var x, tensor_var y) {
     for (uint32_t k = 0; k < n->st->nkeys; k++)
         if (plan_mentions(n->p, n->st->keys[k].lhs, x) &&
-            (plan_mentions(n->p, n->st->keys[k].rhs, y) || plan_mentions(n->p, n->st->keys[k].lhs, y)))
+            (plan_mentions(n->p, n->st->keys[k].rhs, y) ||
+             plan_mentions(n->p, n->st->keys[k].lhs, y)))
             return true;
     return false;
 }
@@ -82,15 +84,19 @@ static bool may_swap(const nesting *n, tensor_var outer, tensor_var inner) {
     diagnostic *d;
     if (!is_left(n, outer) && walked_by(n, outer, inner)) {
         d = reversed(n, outer, inner,
-                     arena_printf(n->p->arena, "a key says at each '%s' which points of '%s' there are",
+                     arena_printf(n->p->arena,
+                                  "a key says at each '%s' which points of '%s' there are",
                                   name_of(n, inner), name_of(n, outer)));
-        if (d) diag_help(d, "name '%s' before '%s', or leave it out", name_of(n, inner), name_of(n, outer));
+        if (d)
+            diag_help(d, "name '%s' before '%s', or leave it out", name_of(n, inner),
+                      name_of(n, outer));
         return false;
     }
     if (reduced && !r->commutative) {
-        d = reversed(
-            n, outer, inner,
-            arena_printf(n->p->arena, "'%s' is not commutative, and takes its terms in order", r->name));
+        d = reversed(n, outer, inner,
+                     arena_printf(n->p->arena,
+                                  "'%s' is not commutative, and takes its terms in order",
+                                  r->name));
         if (d) diag_help(d, "declare the reducer commutative if it is");
         return false;
     }
@@ -121,7 +127,7 @@ static bool check(const nesting *n) {
     return true;
 }
 
-// ---- The order of a stage's indices ----------------------------------------------------------------------
+// ---- The order of a stage's indices -------------------------------------------------------------
 static void store_order(const nesting *n, tensor_stage *st) {
     tensor_var *left = ARENA_ARRAY(n->p->arena, tensor_var, st->nleft + 1),
                *bound = ARENA_ARRAY(n->p->arena, tensor_var, st->nbound + 1), around = 0;
@@ -155,7 +161,7 @@ void plan_loops(planner *p) {
     }
 }
 
-// ---- Left indices inside reduced ones --------------------------------------------------------------------
+// ---- Left indices inside reduced ones -----------------------------------------------------------
 static const loop_inside *inside_of(const planner *p, tensor_var v) {
     for (uint32_t i = 0; i < p->loops.inside.len; i++)
         if (p->loops.inside.data[i].var == v) return &p->loops.inside.data[i];
@@ -177,7 +183,8 @@ static int64_t points_held(const planner *p, const loop_node *n) {
     int64_t points = n->rest == LOOP_UNROLL_PLACE ? rounds_of(p, n) : 1;
     for (uint32_t i = 0; i < n->ndigits; i++) {
         loop_place place = n->digits[i].place;
-        if (place == LOOP_VECTOR_PLACE || place == LOOP_REGISTER_PLACE || place == LOOP_UNROLL_PLACE)
+        if (place == LOOP_VECTOR_PLACE || place == LOOP_REGISTER_PLACE ||
+            place == LOOP_UNROLL_PLACE)
             points *= n->digits[i].extent;
     }
     return points;
@@ -185,8 +192,8 @@ static int64_t points_held(const planner *p, const loop_node *n) {
 
 static void refuse(planner *p, const loop_inside *in, tensor_var v, const char *why) {
     const char *name = plan_index_text(p, v), *around = plan_index_text(p, in->around);
-    diagnostic *d = plan_refuse(p, E0565, in->cell->at, "'%s' has no loop outside that of '%s': %s", around,
-                                name, why);
+    diagnostic *d = plan_refuse(p, E0565, in->cell->at, "'%s' has no loop outside that of '%s': %s",
+                                around, name, why);
     if (d)
         diag_help(
             d,
@@ -200,7 +207,8 @@ void plan_write_out(planner *p, tensor_var v, const loop_list *around, loop_node
     if (!in) return;
     if (n->rest == LOOP_SERIAL_PLACE) {
         if (!rounds_of(p, n))
-            return refuse(p, in, v, "it takes as many steps as its extent, which is not known, asks for");
+            return refuse(p, in, v,
+                          "it takes as many steps as its extent, which is not known, asks for");
         n->rest = LOOP_UNROLL_PLACE;
         n->rounds.unroll = 0;
         n->rounds.masked = false;
@@ -210,8 +218,9 @@ void plan_write_out(planner *p, tensor_var v, const loop_list *around, loop_node
     for (uint32_t i = 0; i <= around->len; i++)
         points *= points_held(p, i < around->len ? around->data[i] : n);
     if (points > most)
-        refuse(p, in, v,
-               arena_printf(p->arena,
-                            "a thread would hold %lld points at once, and at most %lld are possible",
-                            (long long)points, (long long)most));
+        refuse(
+            p, in, v,
+            arena_printf(p->arena,
+                         "a thread would hold %lld points at once, and at most %lld are possible",
+                         (long long)points, (long long)most));
 }

@@ -1,5 +1,6 @@
-// Rows, or other points, that are visited in an order have their entries anywhere: where those of a row begin and end is prepared in the order of
-// the rows, and read beside the row itself, not behind it. One load less stands before the first of its entries.
+// Rows, or other points, that are visited in an order have their entries anywhere: where those of a
+// row begin and end is prepared in the order of the rows, and read beside the row itself, not
+// behind it. One load less stands before the first of its entries.
 //     for p in 0 .. size(V) { let v = order_desc.degrees.dst[p]  … for e in offsets.dst[v] .. offsets.dst[v + 1] { … } }
 //  →  for p in 0 .. size(V) {
 //         let v = order_desc.degrees.dst[p]
@@ -22,7 +23,8 @@ static tensor_expr end_of(planner *p, tensor_val offsets, tensor_var row, int64_
 
 // The offsets by which loops walk the row.
 static void find_walks(planner *p, tensor_var row, const loop_node *n, val_list *out) {
-    const tensor_node lo = n->kind == LOOP_FOR ? *tensor_node_at(p->op, n->lo) : (tensor_node){.op = TENSOR_CONST_OP};
+    const tensor_node lo = n->kind == LOOP_FOR ? *tensor_node_at(p->op, n->lo)
+                                               : (tensor_node){.op = TENSOR_CONST_OP};
     tensor_val array = lo.op == TENSOR_LOAD_OP ? (tensor_val)lo.imm.i : TENSOR_NO_VAL;
     bool offsets = array != TENSOR_NO_VAL && p->op->vals.data[array].role == VAL_PREPARED &&
                    p->op->vals.data[array].builder == PREPARED_OFFSETS,
@@ -32,7 +34,8 @@ static void find_walks(planner *p, tensor_var row, const loop_node *n, val_list 
     for (uint32_t i = 0; i < n->body.len; i++) find_walks(p, row, n->body.data[i], out);
 }
 
-static void insert_given(const visiting *s, loop_body *body, uint32_t at, tensor_expr key, tensor_val all) {
+static void insert_given(const visiting *s, loop_body *body, uint32_t at, tensor_expr key,
+                         tensor_val all) {
     loop_node *given = loop_node_new(s->p->plan, LOOP_GIVEN, body->data[at - 1]->at);
     given->key = key;
     given->value = tensor_load(s->p->op, all, &s->place, 1, NO_SPAN);
@@ -48,8 +51,10 @@ static uint32_t give(const visiting *s, tensor_var row, loop_body *body, uint32_
     for (uint32_t i = at + 1; i < body->len; i++) find_walks(p, row, body->data[i], &walked);
     for (uint32_t i = 0; i < walked.len; i++) {
         tensor_val map = p->op->vals.data[walked.data[i]].keys[0];
-        insert_given(s, body, at + 2 * i + 1, end_of(p, walked.data[i], row, 0), plan_row_ends(p, PREPARED_ROW_BEGINS, map, s->order));
-        insert_given(s, body, at + 2 * i + 2, end_of(p, walked.data[i], row, 1), plan_row_ends(p, PREPARED_ROW_ENDS, map, s->order));
+        insert_given(s, body, at + 2 * i + 1, end_of(p, walked.data[i], row, 0),
+                     plan_row_ends(p, PREPARED_ROW_BEGINS, map, s->order));
+        insert_given(s, body, at + 2 * i + 2, end_of(p, walked.data[i], row, 1),
+                     plan_row_ends(p, PREPARED_ROW_ENDS, map, s->order));
     }
     return 2 * walked.len;
 }
@@ -74,7 +79,8 @@ static bool is_ordered(planner *p, const loop_node *n, visiting *s) {
     if (!value || value->op != TENSOR_LOAD_OP || value->nargs != 1) return false;
     const tensor_val_info *order = &p->op->vals.data[value->imm.i];
     *s = (visiting){p, (tensor_val)value->imm.i, value->args[0]};
-    return order->role == VAL_PREPARED && (order->builder == PREPARED_ORDER || order->builder == PREPARED_ORDER_DESC) &&
+    return order->role == VAL_PREPARED &&
+           (order->builder == PREPARED_ORDER || order->builder == PREPARED_ORDER_DESC) &&
            tensor_node_at(p->op, value->args[0])->op == TENSOR_VAR_OP;
 }
 
@@ -91,5 +97,6 @@ static void visit(planner *p, loop_body *body) {
 
 void plan_row_begins(planner *p) {
     for (uint32_t i = 0; i < p->plan->steps.len && p->machine->gpu; i++)
-        if (p->plan->steps.data[i].kind == LOOP_LAUNCH) visit(p, &p->plan->steps.data[i].kernel->body);
+        if (p->plan->steps.data[i].kind == LOOP_LAUNCH)
+            visit(p, &p->plan->steps.data[i].kernel->body);
 }

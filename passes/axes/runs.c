@@ -1,8 +1,9 @@
-// Reductions by a key across blocks, whatever the rows: participants (blocks, or their groups) walk equal
-// ranges of positions sorted by the key, as the sequential reduction of GeoT does. A run of one key that lies
-// inside its range is stored at once; the two that may be cut leave their states in slots of the participant,
-// staged as HalfGNN does. A second kernel takes up the rows that are cut, whose slots it combines in their
-// order, and those without positions. Nothing depends on time, so the result is the same on every run.
+// Reductions by a key across blocks, whatever the rows: participants (blocks, or their groups) walk
+// equal ranges of positions sorted by the key, as the sequential reduction of GeoT does. A run of
+// one key that lies inside its range is stored at once; the two that may be cut leave their states
+// in slots of the participant, staged as HalfGNN does. A second kernel takes up the rows that are
+// cut, whose slots it combines in their order, and those without positions. Nothing depends on
+// time, so the result is the same on every run.
 //     y[v] = sum {e : dst[e] == v} x[e]    block e 64
 //  →  for b in 0 .. size(E.by64) [block] {
 //       carry y by dst[e] first (…first[b]) last (…last[b]) { for e in b * 64 .. … } }
@@ -13,7 +14,7 @@
 #include "kernels/kernels.h"
 #include "tensor/tensor.h"
 
-// ---- Participants ----------------------------------------------------------------------------------------
+// ---- Participants -------------------------------------------------------------------------------
 static bool check_rows(planner *p, const tensor_stage *st, const schedule_cell *block,
                        const row_class *rows) {
     if (rows->order == TENSOR_NO_VAL && !rows->lo && !rows->hi) return true;
@@ -45,10 +46,12 @@ bool plan_runs(planner *p, const tensor_stage *st, plan_part *part, const row_cl
     part->run.groups = c.groups ? c.groups : 1;
     part->run.points = c.block / part->run.groups;
     const plan_map *m = &part->map;
-    tensor_expr rows_end = tensor_size(p->op, m->into, NO_SPAN);   // points of no row come last in the order
-    tensor_expr end = m->sorted ? tensor_size(p->op, m->domain, NO_SPAN)
-                                : tensor_cvt(p->op, TENSOR_TYPE(I64),
-                                             plan_offset_at(p, plan_offsets(p, m), rows_end, 0), NO_SPAN);
+    // points of no row come last in the order
+    tensor_expr rows_end = tensor_size(p->op, m->into, NO_SPAN);
+    tensor_expr end = m->sorted
+                          ? tensor_size(p->op, m->domain, NO_SPAN)
+                          : tensor_cvt(p->op, TENSOR_TYPE(I64),
+                                       plan_offset_at(p, plan_offsets(p, m), rows_end, 0), NO_SPAN);
     plan_add_part(p, part, m->domain, part->run.points, end);
     part->run.begin = row_bound(p, part, "begin");
     part->run.end = row_bound(p, part, "end");
@@ -63,7 +66,7 @@ loop_node *plan_carry(planner *p, const plan_part *part) {
     return n;
 }
 
-// ---- The kernel that takes them up -----------------------------------------------------------------------
+// ---- The kernel that takes them up --------------------------------------------------------------
 // Without a statement about rows, the groups that walked positions take up rows.
 void plan_count_rows(planner *p, const plan_nest *n) {
     plan_part *part = &p->cut.parts.data[p->cut.parts.len - 1];
@@ -72,7 +75,8 @@ void plan_count_rows(planner *p, const plan_nest *n) {
     const loop_list *lists[] = {&d->outer, &d->inner};
     for (uint32_t l = 0; l < 2; l++)
         for (uint32_t i = 0; i < lists[l]->len; i++)
-            for (uint32_t g = 0; lists[l]->data[i] != n->rows->around && g < lists[l]->data[i]->ndigits; g++)
+            for (uint32_t g = 0;
+                 lists[l]->data[i] != n->rows->around && g < lists[l]->data[i]->ndigits; g++)
                 if (lists[l]->data[i]->digits[g].place == LOOP_GROUP_PLACE)
                     others *= lists[l]->data[i]->digits[g].extent;
     part->run.rows = groups / others;
@@ -107,7 +111,8 @@ static tensor_expr first_participant(planner *p, const plan_part *part) {
 
 static tensor_expr last_participant(planner *p, const plan_part *part) {
     tensor_expr end = position_of(p, part->run.end);
-    return participant(p, part, tensor_binary(p->op, TENSOR_SUB_OP, end, tensor_int(p->op, 1), NO_SPAN));
+    return participant(p, part,
+                       tensor_binary(p->op, TENSOR_SUB_OP, end, tensor_int(p->op, 1), NO_SPAN));
 }
 
 loop_body *plan_test_part(planner *p, loop_body *at, const plan_part *part, tensor_expr condition) {
@@ -136,11 +141,13 @@ static void take(planner *p, const plan_part *part, loop_body *at, const tensor_
     loop_append(p->plan, at, n);
 }
 
-// The row begins in the last run of one participant, and goes on in the first ones of those that follow.
+// The row begins in the last run of one participant, and goes on in the first ones of those that
+// follow.
 void plan_take_runs(planner *p, const plan_part *part, loop_node *reduce) {
-    tensor_expr *vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len + 1), one = tensor_int(p->op, 1);
-    vars[part->part] = tensor_index(p->op, p->op->vars.data[part->part].space, first_participant(p, part),
-                                    NO_SPAN);
+    tensor_expr *vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len + 1),
+                one = tensor_int(p->op, 1);
+    vars[part->part] = tensor_index(p->op, p->op->vars.data[part->part].space,
+                                    first_participant(p, part), NO_SPAN);
     take(p, part, plan_test_part(p, &reduce->body, part, some(p, part)),
          plan_substitute(p, part->run.last, part->nstates, vars));
     loop_node *walk = loop_node_new(p->plan, LOOP_FOR, reduce->at);

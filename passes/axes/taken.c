@@ -1,4 +1,5 @@
-// The kernel that takes up what parts of a reduction left: how its results, and the parts, are dealt out.
+// The kernel that takes up what parts of a reduction left: how its results, and the parts, are
+// dealt out.
 //     for f … { reduce y { for b in 0 .. size(N.by4096) … { contribute y (y.N.by4096.0[b, f]) } }  store y }
 #include "axes/axes.h"
 #include "base/base.h"
@@ -9,13 +10,14 @@ bool plan_takes_up(const planner *p, const tensor_stage *st) {
     return !p->cut.leaving && plan_part_of(p, (uint32_t)(st - p->op->stages.data));
 }
 
-// Parts of all points leave as many states as a block has results: by the default few of those are a block's, so that
-// all of the machine reads them.
+// Parts of all points leave as many states as a block has results: by the default few of those are
+// a block's, so that all of the machine reads them.
 bool plan_spreads(const planner *p) {
     if (p->cut.leaving || !p->cut.parts.len || !p->s->automatic || !p->machine->gpu) return false;
     const plan_part *part = &p->cut.parts.data[0];
     plan_matrix m;
-    return part->kind == PART_RANGE && !part->atomic && !plan_matrix_of(p, &p->op->stages.data[part->stage], &m);
+    return part->kind == PART_RANGE && !part->atomic &&
+           !plan_matrix_of(p, &p->op->stages.data[part->stage], &m);
 }
 
 // Of an index, lanes that read a sector.
@@ -41,9 +43,9 @@ static void spread_parts(planner *p, const tensor_stage *st, index_cut *c) {
     c->lanes = lanes;
 }
 
-// Sums of a matrix operation are numbers in memory then: lanes have neighbouring columns, and a block one row
-// of them, so that many blocks read what there may be few rows of (the weights of 90 types, each of many
-// parts).
+// Sums of a matrix operation are numbers in memory then: lanes have neighbouring columns, and a
+// block one row of them, so that many blocks read what there may be few rows of (the weights of 90
+// types, each of many parts).
 index_cut plan_taken_sums(const planner *p, index_cut c) {
     const tensor_space_info *s = &p->op->spaces.data[p->op->vars.data[c.var].space];
     int64_t lanes = p->machine->lanes, vector = plan_or_one(c.vector);
@@ -68,7 +70,8 @@ static void deal_states(const planner *p, const tensor_stage *st, index_cut *c) 
 }
 
 // Parts are dealt out to the groups and lanes that had points.
-void plan_take_parts(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce, loop_list *made) {
+void plan_take_parts(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce,
+                     loop_list *made) {
     const plan_part *first = plan_part_of(p, stages[0]);
     const tensor_stage *st = &p->op->stages.data[stages[0]];
     if (first->kind == PART_RUNS) {

@@ -1,6 +1,6 @@
-// The loops of a reduction. Each bound variable is walked by a key where one says which points remain: the
-// preimage of a prepared map as a range of its offsets, or a single point; else its whole space. Other keys
-// and filters are tests.
+// The loops of a reduction. Each bound variable is walked by a key where one says which points
+// remain: the preimage of a prepared map as a range of its offsets, or a single point; else its
+// whole space. Other keys and filters are tests.
 #include "axes/axes.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
@@ -37,7 +37,9 @@ static void test(walking *w, tensor_expr condition) {
     go_in(w, n);
 }
 
-static bool is_var(const planner *p, tensor_expr e) { return tensor_node_at(p->op, e)->op == TENSOR_VAR_OP; }
+static bool is_var(const planner *p, tensor_expr e) {
+    return tensor_node_at(p->op, e)->op == TENSOR_VAR_OP;
+}
 
 static tensor_expr some(planner *p, tensor_expr index) {   // is it a point?
     tensor_expr x = tensor_cvt(p->op, TENSOR_TYPE(I64), index, NO_SPAN);
@@ -65,7 +67,8 @@ static tensor_expr key_value(planner *p, tensor_expr e) {
 // A statement that gives terms to several at once; NULL: they are walked one after the other.
 static const schedule_cell *dealt_out(const index_cut *c, const loop_node *n) {
     for (uint32_t i = 0; i < n->ndigits; i++) {
-        if (n->digits[i].place == LOOP_SERIAL_PLACE || n->digits[i].place == LOOP_UNROLL_PLACE) continue;
+        if (n->digits[i].place == LOOP_SERIAL_PLACE || n->digits[i].place == LOOP_UNROLL_PLACE)
+            continue;
         for (uint32_t k = 0; k < SCHEDULE_VERB_COUNT; k++)
             if (c->cell[k] && k != SCHEDULE_TILE && k != SCHEDULE_UNROLL && k != SCHEDULE_BLOCK)
                 return c->cell[k];
@@ -73,11 +76,13 @@ static const schedule_cell *dealt_out(const index_cut *c, const loop_node *n) {
     return NULL;
 }
 
-// Positions that hold so many terms of each thread and copy; 0: a round of the loop does not divide them.
+// Positions that hold so many terms of each thread and copy; 0: a round of the loop does not divide
+// them.
 static int64_t level_points(walking *w, const index_cut *c) {
     int64_t apart = 1, steps = 1, every = plan_every(w->p, w->st);
     const int64_t in_tile[] = {c->lanes, c->registers, c->vector};
-    for (uint32_t i = 0; i < sizeof in_tile / sizeof *in_tile; i++) apart *= in_tile[i] > 1 ? in_tile[i] : 1;
+    for (uint32_t i = 0; i < sizeof in_tile / sizeof *in_tile; i++)
+        apart *= in_tile[i] > 1 ? in_tile[i] : 1;
     if (c->tile > 1) steps = c->tile / apart;
     if (c->groups > 1) apart *= c->groups;
     return steps < 1 || every % steps ? 0 : every * apart;
@@ -90,8 +95,8 @@ static void cut_loop(walking *w, tensor_var v, loop_node *n) {
     if (c.block && c.vector && c.block % c.vector) {
         const char *name = plan_index_text(w->p, v);
         diagnostic *d = plan_refuse(w->p, E0542, c.cell[SCHEDULE_BLOCK]->at,
-                                    "block %s %lld is no multiple of the %lld elements of a vector", name,
-                                    (long long)c.block, (long long)c.vector);
+                                    "block %s %lld is no multiple of the %lld elements of a vector",
+                                    name, (long long)c.block, (long long)c.vector);
         if (d)
             diag_help(d, "take a multiple: `block %s %lld`", name,
                       (long long)((c.block / c.vector + 1) * c.vector));
@@ -100,8 +105,8 @@ static void cut_loop(walking *w, tensor_var v, loop_node *n) {
     if (runs && w->part->var == v) c.groups = 0;   // each walks a range of its own
     plan_pad_loop(w->p, &c, n,
                   w->part && w->part->var == v ? "other blocks go on with its points"
-                  : w->levelled                ? "a factor is applied to so many of its points at a time"
-                                               : NULL);
+                  : w->levelled ? "a factor is applied to so many of its points at a time"
+                                : NULL);
     plan_digits(w->p, &c, n);
     if (w->st->reducer == TENSOR_NO_REDUCER) return;
     const tensor_reducer *r = &w->p->op->reducers.data[w->st->reducer];
@@ -117,26 +122,29 @@ static void cut_loop(walking *w, tensor_var v, loop_node *n) {
             diag_help(
                 d,
                 "take groups along '%s', each of which walks positions of its own, or deal out those of a row: `%s: block %s none;`",
-                plan_index_text(w->p, w->part->var), w->st->name, plan_index_text(w->p, w->part->var));
+                plan_index_text(w->p, w->part->var), w->st->name,
+                plan_index_text(w->p, w->part->var));
         return;
     }
-    d = plan_refuse(w->p, E0549, dealt->at, "'%s' is not commutative, so its terms cannot be dealt out",
-                    r->name);
+    d = plan_refuse(w->p, E0549, dealt->at,
+                    "'%s' is not commutative, so its terms cannot be dealt out", r->name);
     if (d) diag_help(d, "declare the reducer commutative if it is");
 }
 
-// Vectors are cut from an aligned beginning on, and the points of a row begin where the row before ends.
+// Vectors are cut from an aligned beginning on, and the points of a row begin where the row before
+// ends.
 static void check_vector(walking *w, tensor_var v) {
     const char *name = plan_index_text(w->p, v);
     index_cut c = plan_cut(w->p, w->st, v, true);
     if (c.vector <= 1) return;
-    diagnostic *d = plan_refuse(w->p, E0548, c.cell[SCHEDULE_VECTOR]->at,
-                                "what is reduced along '%s' begins anywhere, not at a multiple of %lld", name,
-                                (long long)c.vector);
+    diagnostic *d = plan_refuse(
+        w->p, E0548, c.cell[SCHEDULE_VECTOR]->at,
+        "what is reduced along '%s' begins anywhere, not at a multiple of %lld", name,
+        (long long)c.vector);
     if (d) diag_help(d, "take registers for it: `registers %s %lld`", name, (long long)c.vector);
 }
 
-// ---- Levels ----------------------------------------------------------------------------------------------
+// ---- Levels -------------------------------------------------------------------------------------
 static void open_level(walking *w) {
     loop_node *n = loop_node_new(w->p->plan, LOOP_LEVEL, w->st->at);
     n->nstages = w->nstages;
@@ -145,8 +153,8 @@ static void open_level(walking *w) {
     go_in(w, n);
 }
 
-// Of a sum that is held times a factor, the innermost range is walked a level at a time: lo … hi becomes that
-// of one.
+// Of a sum that is held times a factor, the innermost range is walked a level at a time: lo … hi
+// becomes that of one.
 static void walk_levels(walking *w, tensor_var v, tensor_expr *lo, tensor_expr *hi) {
     planner *p = w->p;
     if (!plan_every(p, w->st) || w->walked + 1 < w->st->nbound) return;
@@ -170,29 +178,31 @@ static void walk_levels(walking *w, tensor_var v, tensor_expr *lo, tensor_expr *
     }
     const tensor_space_info s = p->op->spaces.data[p->op->vars.data[v].space];
     tensor_expr n = tensor_int(p->op, points), up = tensor_int(p->op, points - 1);
-    tensor_expr all = tensor_binary(p->op, TENSOR_ADD_OP,
-                                    tensor_size(p->op, p->op->vars.data[v].space, NO_SPAN), up, NO_SPAN);
-    tensor_space levels = plan_space(p, arena_printf(p->arena, "%s.by%lld", s.name, (long long)points),
+    tensor_expr all = tensor_binary(
+        p->op, TENSOR_ADD_OP, tensor_size(p->op, p->op->vars.data[v].space, NO_SPAN), up, NO_SPAN);
+    tensor_space levels = plan_space(p,
+                                     arena_printf(p->arena, "%s.by%lld", s.name, (long long)points),
                                      tensor_binary(p->op, TENSOR_QUOT_OP, all, n, NO_SPAN));
     loop_node *over = loop_node_new(p->plan, LOOP_FOR, w->st->at);
-    over->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.level'%u", name, p->op->vars.len), levels);
+    over->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.level'%u", name, p->op->vars.len),
+                               levels);
     over->lo = tensor_int(p->op, 0);
     tensor_expr from = plan_wide(p, *lo), to = plan_wide(p, *hi),
                 some = tensor_binary(p->op, TENSOR_SUB_OP, to, from, NO_SPAN);
-    over->hi = tensor_binary(p->op, TENSOR_QUOT_OP, tensor_binary(p->op, TENSOR_ADD_OP, some, up, NO_SPAN), n,
-                             NO_SPAN);
+    over->hi = tensor_binary(p->op, TENSOR_QUOT_OP,
+                             tensor_binary(p->op, TENSOR_ADD_OP, some, up, NO_SPAN), n, NO_SPAN);
     go_in(w, over);
     open_level(w);
-    tensor_expr at = tensor_binary(p->op, TENSOR_MUL_OP,
-                                   plan_wide(p, tensor_var_expr(p->op, over->var, NO_SPAN)), n, NO_SPAN);
+    tensor_expr at = tensor_binary(
+        p->op, TENSOR_MUL_OP, plan_wide(p, tensor_var_expr(p->op, over->var, NO_SPAN)), n, NO_SPAN);
     *lo = tensor_node_at(p->op, from)->op == TENSOR_CONST_OP && !tensor_node_at(p->op, from)->imm.i
               ? at
               : tensor_binary(p->op, TENSOR_ADD_OP, from, at, NO_SPAN);
-    *hi = tensor_binary(p->op, TENSOR_MIN_OP, tensor_binary(p->op, TENSOR_ADD_OP, *lo, n, NO_SPAN), to,
-                        NO_SPAN);
+    *hi = tensor_binary(p->op, TENSOR_MIN_OP, tensor_binary(p->op, TENSOR_ADD_OP, *lo, n, NO_SPAN),
+                        to, NO_SPAN);
 }
 
-// ---- What lanes hold -------------------------------------------------------------------------------------
+// ---- What lanes hold ----------------------------------------------------------------------------
 static void hold(walking *w, tensor_var v, tensor_expr at, loop_node *n) {
     planner *p = w->p;
     held_readers by = {0};
@@ -200,7 +210,8 @@ static void hold(walking *w, tensor_var v, tensor_expr at, loop_node *n) {
     VEC_PUSH(p->arena, &by, first);
     for (uint32_t i = 1; i < w->nstages; i++) {
         const tensor_stage *st = &p->op->stages.data[w->stages[i]];
-        VEC_PUSH(p->arena, &by, ((held_reader){.stage = st, .var = st->bound[0], .walked = w->used}));
+        VEC_PUSH(p->arena, &by,
+                 ((held_reader){.stage = st, .var = st->bound[0], .walked = w->used}));
     }
     for (uint32_t i = 0; w->inside && !w->walked && i < w->inside->points->len; i++) {
         const tensor_stage *st = &p->op->stages.data[w->inside->points->data[i]];
@@ -210,9 +221,9 @@ static void hold(walking *w, tensor_var v, tensor_expr at, loop_node *n) {
     plan_hold(p, &by, &c, at, n);
 }
 
-// ---- Three ways ------------------------------------------------------------------------------------------
-static void walk_range(walking *w, tensor_var v, tensor_var position, tensor_expr at, tensor_expr lo,
-                       tensor_expr hi) {
+// ---- Three ways ---------------------------------------------------------------------------------
+static void walk_range(walking *w, tensor_var v, tensor_var position, tensor_expr at,
+                       tensor_expr lo, tensor_expr hi) {
     walk_levels(w, v, &lo, &hi);
     loop_node *n = loop_node_new(w->p->plan, LOOP_FOR, w->st->at);
     n->var = position;
@@ -227,7 +238,8 @@ static void walk_range(walking *w, tensor_var v, tensor_var position, tensor_exp
 
 static void walk_all(walking *w, tensor_var v) {
     bool part = w->part && w->part->var == v;
-    walk_range(w, v, v, tensor_var_expr(w->p->op, v, NO_SPAN), part ? w->part->lo : tensor_int(w->p->op, 0),
+    walk_range(w, v, v, tensor_var_expr(w->p->op, v, NO_SPAN),
+               part ? w->part->lo : tensor_int(w->p->op, 0),
                part ? w->part->hi : tensor_size(w->p->op, w->p->op->vars.data[v].space, NO_SPAN));
 }
 
@@ -258,15 +270,15 @@ static void walk_preimage(walking *w, tensor_var v, const plan_map *m, tensor_ex
         return;
     }
     tensor_val order = plan_order(p, m);
-    tensor_var position = tensor_add_var(p->op, arena_printf(p->arena, "%s.at", p->op->vars.data[v].name),
-                                         m->domain);
+    tensor_var position = tensor_add_var(
+        p->op, arena_printf(p->arena, "%s.at", p->op->vars.data[v].name), m->domain);
     tensor_expr at = value_at(p, order, position);
     walk_range(w, v, position, at, lo, hi);
     plan_let(p, w->at, v, at, w->st->at);
     if (runs) plan_let(p, w->at, w->part->run.row, value_at(p, m->map, v), w->st->at);
 }
 
-// ---- Choosing --------------------------------------------------------------------------------------------
+// ---- Choosing -----------------------------------------------------------------------------------
 static bool later(const walking *w, tensor_expr rhs) {   // it needs what is not walked yet
     for (uint32_t b = w->walked; b < w->st->nbound; b++)
         if (plan_mentions(w->p, rhs, w->st->bound[b])) return true;

@@ -1,5 +1,5 @@
-// What a version takes for granted and the launcher checks: vectors fall on their alignment, arrays that are
-// walked step by step are packed, offsets fit 31 bits, there is a point to walk.
+// What a version takes for granted and the launcher checks: vectors fall on their alignment, arrays
+// that are walked step by step are packed, offsets fit 31 bits, there is a point to walk.
 #include "base/base.h"
 
 #include <string.h>
@@ -7,8 +7,8 @@
 static void add(planner *p, program_guard g) {
     for (uint32_t i = 0; i < p->facts->guards.len; i++) {
         const program_guard *o = &p->facts->guards.data[i];
-        if (g.kind != GUARD_HOLDS && o->kind == g.kind && o->param == g.param && o->axis == g.axis &&
-            (!g.value || o->value % g.value == 0))
+        if (g.kind != GUARD_HOLDS && o->kind == g.kind && o->param == g.param &&
+            o->axis == g.axis && (!g.value || o->value % g.value == 0))
             return;
         if (g.kind == GUARD_HOLDS && o->kind == GUARD_HOLDS && !strcmp(o->text, g.text)) return;
     }
@@ -19,7 +19,7 @@ void plan_holds(planner *p, size_expr e, const char *text) {
     add(p, (program_guard){.kind = GUARD_HOLDS, .holds = e, .text = text});
 }
 
-// ---- Vectors ---------------------------------------------------------------------------------------------
+// ---- Vectors ------------------------------------------------------------------------------------
 typedef struct {
     planner *p;
     tensor_var v;
@@ -45,8 +45,10 @@ static void access(vectors *c, tensor_val val, const tensor_expr *index, uint32_
     if (!c->p->machine->aligned) return;
     uint32_t bytes = i->type == DT_INDEX ? c->p->facts->index_bits / 8 : ir_dtype_bytes(i->type);
     add(c->p, (program_guard){.kind = GUARD_ALIGNED, .param = val, .value = bytes * c->width});
-    for (uint32_t a = 0; a + 1 < rank && !c->padded && !(i->facts & FACT_PACKED) && i->role != VAL_MAP; a++)
-        add(c->p, (program_guard){.kind = GUARD_STRIDE, .param = val, .axis = a, .value = c->width});
+    for (uint32_t a = 0;
+         a + 1 < rank && !c->padded && !(i->facts & FACT_PACKED) && i->role != VAL_MAP; a++)
+        add(c->p,
+            (program_guard){.kind = GUARD_STRIDE, .param = val, .axis = a, .value = c->width});
 }
 
 static bool load_access(void *user, const tensor_node *load) {
@@ -54,14 +56,18 @@ static bool load_access(void *user, const tensor_node *load) {
     return true;
 }
 
-bool plan_vector_guards(planner *p, const tensor_stage *st, tensor_var v, uint32_t width, bool padded) {
+bool plan_vector_guards(planner *p, const tensor_stage *st, tensor_var v, uint32_t width,
+                        bool padded) {
     const tensor_space s = p->op->vars.data[v].space;
     const tensor_space_info *space = &p->op->spaces.data[s];
     if (space->kind == SPACE_CONST && space->size % width && !padded) return false;
     if (space->kind != SPACE_CONST && !padded) {
         size_expr e = {0};
-        const size_token t[] = {
-            {SZ_SPACE, s, 0}, {SZ_CONST, width, 0}, {SZ_MOD, 0, 0}, {SZ_CONST, 0, 0}, {SZ_EQ, 0, 0}};
+        const size_token t[] = {{SZ_SPACE, s, 0},
+                                {SZ_CONST, width, 0},
+                                {SZ_MOD, 0, 0},
+                                {SZ_CONST, 0, 0},
+                                {SZ_EQ, 0, 0}};
         for (uint32_t i = 0; i < sizeof t / sizeof *t; i++) VEC_PUSH(p->arena, &e, t[i]);
         plan_holds(p, e, arena_printf(p->arena, "%s %% %u == 0", space->name, width));
     }
@@ -81,7 +87,8 @@ void plan_copy_guards(planner *p, tensor_val val, uint32_t bytes) {
     i->facts &= ~(uint32_t)FACT_STRIDED;
     add(p, (program_guard){.kind = GUARD_ALIGNED, .param = val, .value = bytes});
     for (uint32_t a = 0; !(i->facts & FACT_PACKED) && bytes > element && a + 1 < i->rank; a++)
-        add(p, (program_guard){.kind = GUARD_STRIDE, .param = val, .axis = a, .value = bytes / element});
+        add(p, (program_guard){
+                   .kind = GUARD_STRIDE, .param = val, .axis = a, .value = bytes / element});
 }
 
 // Axes from one on lie one behind the other.
@@ -91,13 +98,14 @@ void plan_row_guards(planner *p, tensor_val val, uint32_t from) {
     for (uint32_t a = i->rank; a-- > from + 1;) {
         size *= p->op->spaces.data[i->axes[a]].size;
         if (i->role != VAL_STAGE && !(i->facts & FACT_PACKED))
-            add(p, (program_guard){.kind = GUARD_PITCH, .param = val, .axis = a - 1, .value = (uint32_t)size});
+            add(p, (program_guard){
+                       .kind = GUARD_PITCH, .param = val, .axis = a - 1, .value = (uint32_t)size});
     }
 }
 
-// ---- Packed arrays ---------------------------------------------------------------------------------------
-// Where steps along an axis are written out and what one covers is known, addresses differ by constants,
-// which cost nothing, if the array is packed.
+// ---- Packed arrays ------------------------------------------------------------------------------
+// Where steps along an axis are written out and what one covers is known, addresses differ by
+// constants, which cost nothing, if the array is packed.
 typedef struct {
     planner *p;
     const bool *steps;   // per variable: some are written out
@@ -123,12 +131,14 @@ static bool suppose_packed(planner *p, tensor_val val) {
     }
     int64_t pitch = 1;
     for (uint32_t a = i->rank; a-- > 0; pitch *= p->op->spaces.data[i->axes[a]].size) {
-        bool one = a && p->op->spaces.data[i->axes[a]].size == 1;   // it lies at 0, whatever its stride
+        // it lies at 0, whatever its stride
+        bool one = a && p->op->spaces.data[i->axes[a]].size == 1;
         if (!one && (a + 1 < i->rank || i->facts & FACT_STRIDED))
             add(p, (program_guard){.kind = GUARD_PITCH, .param = val, .axis = a, .value = pitch});
         if (!a) break;
     }
-    i->facts = (i->facts & ~(uint32_t)FACT_STRIDED) | FACT_PACKED;   // in this plan's copy of the op
+    // in this plan's copy of the op
+    i->facts = (i->facts & ~(uint32_t)FACT_STRIDED) | FACT_PACKED;
     return true;
 }
 
@@ -149,7 +159,8 @@ void plan_packed_guards(planner *p) {
     bool *steps = ARENA_ARRAY(p->arena, bool, p->op->vars.len + 1);
     packing c = {p, steps};
     for (uint32_t i = 0; i < p->plan->steps.len; i++)
-        if (p->plan->steps.data[i].kernel) find_steps(p, &p->plan->steps.data[i].kernel->body, steps);
+        if (p->plan->steps.data[i].kernel)
+            find_steps(p, &p->plan->steps.data[i].kernel->body, steps);
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_stage *st = &p->op->stages.data[i];
         plan_loads(p, st, pack_load, &c);
@@ -158,7 +169,7 @@ void plan_packed_guards(planner *p) {
     }
 }
 
-// ---- Side by side ----------------------------------------------------------------------------------------
+// ---- Side by side -------------------------------------------------------------------------------
 // Heads that a thread holds, each of which one vector has: those of a packed array are one access.
 typedef struct {
     planner *p;
@@ -180,8 +191,10 @@ static void find_loops(beside *c, const loop_body *body) {
     }
 }
 
-// The most bytes that any loops over an index, and the one before it, take at once; 0: of each its own.
-static uint32_t bytes_together(const beside *c, tensor_val val, tensor_var before, tensor_var last) {
+// The most bytes that any loops over an index, and the one before it, take at once; 0: of each its
+// own.
+static uint32_t bytes_together(const beside *c, tensor_val val, tensor_var before,
+                               tensor_var last) {
     const tensor_op *op = c->p->op;
     const tensor_val_info *v = &op->vals.data[val];
     uint32_t most = 0, bytes = ir_dtype_bytes(v->type);
@@ -211,8 +224,8 @@ static tensor_var looped_var(const beside *c, tensor_expr e) {
     return v;
 }
 
-// before: the index before the last one; UINT32_MAX: it is none, or of a result, whose vectors are stored one
-// by one.
+// before: the index before the last one; UINT32_MAX: it is none, or of a result, whose vectors are
+// stored one by one.
 static void lie_beside(beside *c, tensor_val val, const tensor_expr *index, tensor_var before) {
     planner *p = c->p;
     tensor_val_info *i = &p->op->vals.data[val];
@@ -228,12 +241,14 @@ static void lie_beside(beside *c, tensor_val val, const tensor_expr *index, tens
     p->facts->together = true;
 }
 
-// Whether what is read at columns of a matrix operation lies in panels, and is not read from memory.
+// Whether what is read at columns of a matrix operation lies in panels, and is not read from
+// memory.
 static bool is_in_panels(const beside *c, const tensor_node *load) {
     tensor_var last = load->nargs ? looped_var(c, load->args[load->nargs - 1]) : UINT32_MAX;
     bool columns = false, panels = false;
     for (uint32_t i = 0; i < c->columns.len; i++) columns |= c->columns.data[i] == last;
-    for (uint32_t i = 0; i < c->panels.len; i++) panels |= c->panels.data[i] == (tensor_val)load->imm.i;
+    for (uint32_t i = 0; i < c->panels.len; i++)
+        panels |= c->panels.data[i] == (tensor_val)load->imm.i;
     return columns && panels;
 }
 
@@ -259,7 +274,7 @@ void plan_beside_guards(planner *p) {
     }
 }
 
-// ---- 31 bits ---------------------------------------------------------------------------------------------
+// ---- 31 bits ------------------------------------------------------------------------------------
 static void below(planner *p, const tensor_space *axes, uint32_t rank, const loop_value *w) {
     size_expr e = {0};
     textbuf text = textbuf_new(p->arena);
@@ -285,8 +300,10 @@ void plan_narrow_guards(planner *p) {
     if (!p->facts->narrow) return;
     for (tensor_val v = 0; v < p->op->vals.len; v++) {
         const tensor_val_info i = p->op->vals.data[v];
-        bool given = v < p->op->nparams && i.role != VAL_SCALAR && i.rank && !(i.facts & FACT_PREFIX);
-        if (given) add(p, (program_guard){.kind = GUARD_REACH, .param = v, .value = PASS_NARROW_OFFSETS});
+        bool given = v < p->op->nparams && i.role != VAL_SCALAR && i.rank &&
+                     !(i.facts & FACT_PREFIX);
+        if (given)
+            add(p, (program_guard){.kind = GUARD_REACH, .param = v, .value = PASS_NARROW_OFFSETS});
         if (i.role == VAL_STAGE && p->plan->values.data[v].home == LOOP_MEMORY && i.rank > 1)
             below(p, i.axes, i.rank, &p->plan->values.data[v]);
     }
@@ -294,13 +311,15 @@ void plan_narrow_guards(planner *p) {
         if (p->op->spaces.data[s].kind != SPACE_CONST) below(p, &s, 1, NULL);
 }
 
-// ---- Rows without rounds ---------------------------------------------------------------------------------
-// Where all loops are straight lines, lanes whose rows are empty read the first point under their masks.
+// ---- Rows without rounds ------------------------------------------------------------------------
+// Where all loops are straight lines, lanes whose rows are empty read the first point under their
+// masks.
 static void suppose_some(planner *p, tensor_var v) {
     const tensor_space points = p->op->vars.data[v].space;
     const size_token tokens[] = {{SZ_SPACE, points, 0}, {SZ_CONST, 1, 0}, {SZ_GE, 0, 0}};
     size_expr some = {0};
-    for (uint32_t i = 0; i < sizeof tokens / sizeof *tokens; i++) VEC_PUSH(p->arena, &some, tokens[i]);
+    for (uint32_t i = 0; i < sizeof tokens / sizeof *tokens; i++)
+        VEC_PUSH(p->arena, &some, tokens[i]);
     plan_holds(p, some, arena_printf(p->arena, "%s >= 1", p->op->spaces.data[points].name));
 }
 
@@ -314,5 +333,6 @@ static void guard_whole(planner *p, const loop_body *body, bool alone) {
 
 void plan_whole_guards(planner *p) {
     for (uint32_t i = 0; i < p->plan->steps.len; i++)
-        if (p->plan->steps.data[i].kernel) guard_whole(p, &p->plan->steps.data[i].kernel->body, false);
+        if (p->plan->steps.data[i].kernel)
+            guard_whole(p, &p->plan->steps.data[i].kernel->body, false);
 }

@@ -13,7 +13,8 @@ void plan_kept_options(planner *p, const schedule_cell *c) {
     for (uint32_t i = 0; i < c->nvalues && !c->consumed; i++) {
         const char *option = c->values[i].keyword;
         if (!option || !strcmp(option, "stages")) continue;
-        diagnostic *d = plan_refuse(p, E0530, c->at, "'%s' of 'keep' has no pass in this version", option);
+        diagnostic *d = plan_refuse(p, E0530, c->at, "'%s' of 'keep' has no pass in this version",
+                                    option);
         if (d) diag_help(d, "leave it out, or compile with --no-schedule");
     }
 }
@@ -41,9 +42,11 @@ static int64_t smaller(int64_t a, int64_t b) { return !a || (b && b < a) ? b : a
 // max(map) <= k, in a precondition; 0: nothing says so.
 static int64_t bound_in(const planner *p, tensor_expr e, tensor_val map) {
     const tensor_node *n = tensor_node_at(p->op, e);
-    if (n->op == TENSOR_AND_OP) return smaller(bound_in(p, n->args[0], map), bound_in(p, n->args[1], map));
+    if (n->op == TENSOR_AND_OP)
+        return smaller(bound_in(p, n->args[0], map), bound_in(p, n->args[1], map));
     if (n->op != TENSOR_LE_OP && n->op != TENSOR_LT_OP) return 0;
-    const tensor_node *x = tensor_node_at(p->op, n->args[0]), *k = tensor_node_at(p->op, n->args[1]);
+    const tensor_node *x = tensor_node_at(p->op, n->args[0]),
+                      *k = tensor_node_at(p->op, n->args[1]);
     bool largest = x->op == TENSOR_PREIMAGE_OP && x->imm2 == 0 && (tensor_val)x->imm.i == map;
     return largest && k->op == TENSOR_CONST_OP ? k->imm.i - (n->op == TENSOR_LT_OP) : 0;
 }
@@ -52,13 +55,15 @@ static int64_t bound_when(const size_expr *e, tensor_val map) {
     if (e->len != 3 || e->data[0].kind != SZ_MAX_PREIMAGE || (tensor_val)e->data[0].value != map ||
         e->data[1].kind != SZ_CONST)
         return 0;
-    return e->data[2].kind == SZ_LE ? e->data[1].value : e->data[2].kind == SZ_LT ? e->data[1].value - 1 : 0;
+    return e->data[2].kind == SZ_LE   ? e->data[1].value
+           : e->data[2].kind == SZ_LT ? e->data[1].value - 1
+                                      : 0;
 }
 
 int64_t plan_largest_row(const planner *p, tensor_val map) {
     int64_t most = 0;
-    for (uint32_t i = 0; i < p->op->requires.len; i++)
-        most = smaller(most, bound_in(p, p->op->requires.data[i].holds, map));
+    for (uint32_t i = 0; i < p->op->required.len; i++)
+        most = smaller(most, bound_in(p, p->op->required.data[i].holds, map));
     for (uint32_t i = 0; i < p->s->when.len; i++)
         if (p->s->when.data[i].kind == SCHEDULE_HOLDS)
             most = smaller(most, bound_when(&p->s->when.data[i].holds, map));

@@ -9,13 +9,13 @@ typedef VEC(loop_node *) loop_list;
 
 typedef enum { MATRIX_NONE, MATRIX_ROWS, MATRIX_COLUMNS, MATRIX_DEPTH } matrix_role;
 
-typedef struct {   // a sum that `mma` is about
+typedef struct {                          // a sum that `mma` is about
     const schedule_cell *cell, *window;   // window: its rows have windows; NULL: they have not
     simt_mma kind;
     tensor_var rows, columns, depth;   // of the stage
-    const tensor_stage *stage;   // the sum
-    bool cells;                  // rows and columns are those of the windows it is summed in: see
-                                 // axes/window_walk.c
+    const tensor_stage *stage;         // the sum
+    bool cells;   // rows and columns are those of the windows it is summed in: see
+                  // axes/window_walk.c
 } plan_matrix;
 
 #define PLAN_OF_CELLS ((tensor_var)(UINT32_MAX - 1))   // which are no variables of the stage
@@ -26,11 +26,11 @@ typedef struct {
     bool bound;
     int64_t block, groups, tile, registers, lanes, vector, unroll;   // 0: no cell
     bool strided, masked, dealt;   // registers; steps written out, twice
-    int64_t pad;   // what its extent is rounded up to; 0: it is not
+    int64_t pad;                   // what its extent is rounded up to; 0: it is not
     const schedule_cell *cell[SCHEDULE_VERB_COUNT];   // where each comes from
-    matrix_role matrix;     // how lanes and registers are numbered
+    matrix_role matrix;                               // how lanes and registers are numbered
     simt_mma matrix_kind;
-    bool fetches;           // rows of its rounds come into shared memory
+    bool fetches;   // rows of its rounds come into shared memory
     // of its depth or rows, points that a lane has side by side; 0: they are not
     int64_t matrix_run;
 } index_cut;
@@ -50,7 +50,7 @@ typedef struct plan_window {   // of rows of a matrix operation: see kernels/win
     tensor_var number;     // of the window at hand
     // of entries, in windows that may end early; TENSOR_NO_VAL: each has all its rows
     tensor_val places;
-    tensor_expr first;     // row of the window
+    tensor_expr first;   // row of the window
 } plan_window;
 
 typedef struct {   // points whose value of a map is one: see axes/tiles.c
@@ -65,7 +65,7 @@ typedef struct {   // points whose value of a map is one: see axes/tiles.c
 } plan_tile;
 
 typedef struct {
-    uint32_t level;     // of the index among left ones
+    uint32_t level;   // of the index among left ones
     // positions lo … hi of it are the points; TENSOR_NO_VAL: positions are points
     tensor_val order;
     tensor_expr lo, hi;
@@ -75,14 +75,14 @@ typedef struct {
     const tensor_var *at;   // the position; NULL: a new one
     // positions are what it says of others: the rows that are cut; NULL: they are not
     const tensor_val *by;
-    schedule *schedule;     // that deals them out
+    schedule *schedule;   // that deals them out
     row_place place;
-    int64_t points;          // ROWS_OF_BLOCK, ROWS_OF_TILE: that the digits cover
-    const plan_tile *tile;   // ROWS_OF_TILE
+    int64_t points;              // ROWS_OF_BLOCK, ROWS_OF_TILE: that the digits cover
+    const plan_tile *tile;       // ROWS_OF_TILE
     const plan_window *window;   // ROWS_OF_WINDOW
     loop_node *around;   // EDGES_OF_BLOCK: the loop over the rows they belong to; NULL: they are
                          // walked as one range
-    bool everyone;   // dealt out to all threads of the kernel
+    bool everyone;       // dealt out to all threads of the kernel
 } row_class;
 
 typedef struct {
@@ -104,9 +104,9 @@ typedef struct {   // a kernel in the making: loops of one group, or of several 
     const row_class *rows;   // which points of the outermost index, and in which order
     tensor_var *vars;        // of the deepest stage
     uint32_t depth;
-    loop_list levels;             // a loop a variable, outermost first
+    loop_list levels;   // a loop a variable, outermost first
     loop_node *tiles;   // the loop around the one over the points of a tile; NULL: there are none
-    uint32_t tiled;               // of levels: that one
+    uint32_t tiled;     // of levels: that one
     VEC(plan_dealing) dealings;   // of each walk and stage
     uint32_t dealt;               // of them: before the group's
     loop_list everyone;           // loops that all threads share
@@ -124,10 +124,10 @@ typedef struct plan_inside {   // what else is done at each point of the first b
 // What lanes hold of inputs for a tile of the walk (axes/held.c).
 typedef struct {
     const tensor_stage *stage;
-    tensor_var var;        // of it, that is walked
-    uint32_t within;       // bound variables from there on are bound by the loop, or inside
-    bool points;           // so are left ones
-    const bool *walked;    // keys that no point is tested by; NULL: none
+    tensor_var var;       // of it, that is walked
+    uint32_t within;      // bound variables from there on are bound by the loop, or inside
+    bool points;          // so are left ones
+    const bool *walked;   // keys that no point is tested by; NULL: none
 } held_reader;
 
 typedef VEC(held_reader) held_readers;
@@ -150,11 +150,11 @@ typedef struct {
     bool mapped;      // there is a map
     plan_map map;
     VEC(plan_phase) phases;
-    schedule *whole;      // that fuses; classes of rows are dealt out by others
+    schedule *whole;   // that fuses; classes of rows are dealt out by others
     bool apart;   // rows of a block lie anywhere: there are classes, or an order and several rows
-    const row_class *of;  // of the kernel at hand
-    int64_t points;       // rows a block owns
-    tensor_expr lo, hi;   // those of the block at hand
+    const row_class *of;   // of the kernel at hand
+    int64_t points;        // rows a block owns
+    tensor_expr lo, hi;    // those of the block at hand
 } fusion;
 
 typedef enum { KEPT_ANYWHERE, KEPT_REGISTERS, KEPT_SHARED, KEPT_GLOBAL } kept_place;

@@ -1,5 +1,5 @@
-// Operations of scalar expressions on the values of their arguments: all that both lowerings make alike. An
-// operation that tensor IR gets has its SIMT code here.
+// Operations of scalar expressions on the values of their arguments: all that both lowerings make
+// alike. An operation that tensor IR gets has its SIMT code here.
 #include "base/scalar.h"
 
 simt_element scalar_value_element(ir_dtype t, simt_element index) {
@@ -8,11 +8,12 @@ simt_element scalar_value_element(ir_dtype t, simt_element index) {
     return t == DT_I32 ? SIMT_I64 : ir_dtype_element(t, 0);
 }
 
-// ---- Forms -----------------------------------------------------------------------------------------------
+// ---- Forms --------------------------------------------------------------------------------------
 static simt_value constant(simt_builder *b, const scalar_types *t, const tensor_node *n) {
     simt_type one = {scalar_value_element(n->type.type, t->index), 1};
     if (ir_dtype_is_float(n->type.type)) return simt_build_float(b, one, n->imm.f);
-    return n->type.type == DT_BOOL ? simt_build_pred(b, n->imm.i != 0) : simt_build_int(b, one, n->imm.i);
+    return n->type.type == DT_BOOL ? simt_build_pred(b, n->imm.i != 0)
+                                   : simt_build_int(b, one, n->imm.i);
 }
 
 static simt_value compare(simt_builder *b, simt_predicate p, simt_value x, simt_value y) {
@@ -29,14 +30,16 @@ static simt_value floored(simt_builder *b, bool quotient, simt_value x, simt_val
     return quotient ? scalar_quot(b, x, y) : scalar_mod(b, x, y);
 }
 
-static simt_value rounded(simt_builder *b, const scalar_types *t, const tensor_node *n, simt_value x) {
+static simt_value rounded(simt_builder *b, const scalar_types *t, const tensor_node *n,
+                          simt_value x) {
     x = simt_as(b, ir_dtype_element((ir_dtype)n->imm.i, t->index_bits), x);
     return simt_as(b, scalar_value_element(n->type.type, t->index), x);
 }
 
 // The maths library is scalar: each lane is a call.
 simt_value scalar_maths(simt_builder *b, const char *name, const simt_value *x, uint32_t n) {
-    simt_func *f = simt_math(b->func->module, name, (simt_element)simt_typeof(b->func, x[0]).element);
+    simt_func *f = simt_math(b->func->module, name,
+                             (simt_element)simt_typeof(b->func, x[0]).element);
     if (!f) ICE("the maths library has no '%s'", name);
     simt_value of[16];
     uint32_t lanes = 1;
@@ -50,8 +53,9 @@ simt_value scalar_maths(simt_builder *b, const char *name, const simt_value *x, 
     return simt_gather(b, of, lanes);
 }
 
-// ---- All -------------------------------------------------------------------------------------------------
-simt_value scalar_plain(simt_builder *b, const scalar_types *t, const tensor_node *n, const simt_value *x) {
+// ---- All ----------------------------------------------------------------------------------------
+simt_value scalar_plain(simt_builder *b, const scalar_types *t, const tensor_node *n,
+                        const simt_value *x) {
     switch ((tensor_opcode)n->op) {
     case TENSOR_CONST_OP: return constant(b, t, n);
     case TENSOR_NONE_OP: return simt_build_int(b, (simt_type){t->index, 1}, -1);

@@ -1,5 +1,5 @@
-// Prepared arrays: maps that are known when the plan is made, offsets of their rows, and new ones by a
-// builder.
+// Prepared arrays: maps that are known when the plan is made, offsets of their rows, and new ones
+// by a builder.
 #include "base/base.h"
 
 #include <string.h>
@@ -14,8 +14,9 @@ tensor_space plan_space(planner *p, const char *name, tensor_expr size) {
     return tensor_add_space(p->op, s);
 }
 
-tensor_val plan_prepare_blocks(planner *p, prepared_builder b, const tensor_val *args, uint32_t n, int64_t extent, int64_t slots,
-                               tensor_space into, tensor_space axis) {
+tensor_val plan_prepare_blocks(planner *p, prepared_builder b, const tensor_val *args, uint32_t n,
+                               int64_t extent, int64_t slots, tensor_space into,
+                               tensor_space axis) {
     textbuf name = textbuf_new(p->arena);
     textbuf_puts(&name, prepared_builder_text(b));
     for (uint32_t i = 0; i < n; i++) textbuf_printf(&name, ".%s", p->op->vals.data[args[i]].name);
@@ -41,18 +42,20 @@ tensor_val plan_prepare_blocks(planner *p, prepared_builder b, const tensor_val 
                                                   .rank = 1,
                                                   .axes = axes},
                                 (loop_value){.home = LOOP_MEMORY, .of = TENSOR_NO_VAL});
-    VEC_PUSH(p->arena, &p->plan->prepared,
-             ((loop_prepared){.val = v, .builder = b, .nargs = n, .args = copy, .extent = extent, .slots = slots}));
+    VEC_PUSH(
+        p->arena, &p->plan->prepared,
+        ((loop_prepared){
+            .val = v, .builder = b, .nargs = n, .args = copy, .extent = extent, .slots = slots}));
     return v;
 }
 
-tensor_val plan_prepare_by(planner *p, prepared_builder b, const tensor_val *args, uint32_t n, int64_t extent,
-                          tensor_space into, tensor_space axis) {
+tensor_val plan_prepare_by(planner *p, prepared_builder b, const tensor_val *args, uint32_t n,
+                           int64_t extent, tensor_space into, tensor_space axis) {
     return plan_prepare_blocks(p, b, args, n, extent, 0, into, axis);
 }
 
-tensor_val plan_prepare(planner *p, prepared_builder b, const tensor_val *args, uint32_t n, tensor_space into,
-                        tensor_space axis) {
+tensor_val plan_prepare(planner *p, prepared_builder b, const tensor_val *args, uint32_t n,
+                        tensor_space into, tensor_space axis) {
     return plan_prepare_by(p, b, args, n, 0, into, axis);
 }
 
@@ -62,7 +65,8 @@ static const tensor_stage *plain_stage(const planner *p, tensor_val v) {
         const tensor_stage *st = &p->op->stages.data[i];
         for (uint32_t t = 0; t < st->ntargets; t++) {
             if (st->targets[t].val != v) continue;
-            if (found || st->reducer != TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || st->nleft != 1)
+            if (found || st->reducer != TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP ||
+                st->nleft != 1)
                 return NULL;
             found = st;
         }
@@ -76,8 +80,8 @@ static bool said_sorted(const planner *p, tensor_val v) {
     bool sorted = i->facts & FACT_SORTED && i->sorted_by == TENSOR_NO_VAL;
     for (uint32_t k = 0; k < p->facts->guards.len && !sorted; k++) {
         const program_guard *g = &p->facts->guards.data[k];
-        sorted = g->kind == GUARD_HOLDS && g->holds.len == 1 && g->holds.data[0].kind == SZ_SORTED &&
-                 g->holds.data[0].value == (int64_t)v;
+        sorted = g->kind == GUARD_HOLDS && g->holds.len == 1 &&
+                 g->holds.data[0].kind == SZ_SORTED && g->holds.data[0].value == (int64_t)v;
     }
     return i->role == VAL_MAP && sorted && !(i->facts & FACT_PARTIAL);
 }
@@ -116,7 +120,8 @@ tensor_val plan_offsets(planner *p, const plan_map *m) {
 }
 
 tensor_val plan_window_starts(planner *p, tensor_val places, int64_t extent, tensor_space windows) {
-    return plan_prepare_by(p, PREPARED_WINDOW_STARTS, &places, 1, extent, p->op->vals.data[places].axes[0], plan_ends_of(p, windows));
+    return plan_prepare_by(p, PREPARED_WINDOW_STARTS, &places, 1, extent,
+                           p->op->vals.data[places].axes[0], plan_ends_of(p, windows));
 }
 
 tensor_expr plan_wide(planner *p, tensor_expr index) {

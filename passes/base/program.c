@@ -1,4 +1,5 @@
-// Of a program, what every version of it shares: spaces, parameters, preconditions; and sizes in postfix.
+// Of a program, what every version of it shares: spaces, parameters, preconditions; and sizes in
+// postfix.
 #include "plan.h"
 #include "base/base.h"
 
@@ -56,8 +57,10 @@ void size_append(arena *a, size_expr *s, const program *p, const tensor_op *op, 
     }
 }
 
-// A space that a plan added to its copy of the op is none of the program's: its size is written out.
-void size_append_space(arena *a, size_expr *s, const program *p, const tensor_op *op, tensor_space space) {
+// A space that a plan added to its copy of the op is none of the program's: its size is written
+// out.
+void size_append_space(arena *a, size_expr *s, const program *p, const tensor_op *op,
+                       tensor_space space) {
     const tensor_space_info *i = &op->spaces.data[space];
     if (space < p->spaces.len) push(a, s, SZ_SPACE, space, 0);
     else if (i->kind == SPACE_CONST) push(a, s, SZ_CONST, i->size, 0);
@@ -76,7 +79,7 @@ size_expr size_product(arena *a, const program *p, const tensor_op *op, const te
     return s;
 }
 
-// ---- What the caller hands over --------------------------------------------------------------------------
+// ---- What the caller hands over -----------------------------------------------------------------
 // A plan that was read back has its own spaces too, those that maps decide behind all others.
 static void add_spaces(arena *a, program *p, const tensor_op *op) {
     for (tensor_space i = 0; i < op->spaces.len; i++) {
@@ -117,10 +120,10 @@ static void add_params(arena *a, program *p, const tensor_op *op) {
 }
 
 static void add_requires(arena *a, program *p, const tensor_op *op) {
-    for (uint32_t i = 0; i < op->requires.len; i++) {
-        program_require r = {.text = op->requires.data[i].text, .at = op->requires.data[i].at};
-        size_append(a, &r.holds, p, op, op->requires.data[i].holds);
-        VEC_PUSH(a, &p->requires, r);
+    for (uint32_t i = 0; i < op->required.len; i++) {
+        program_require r = {.text = op->required.data[i].text, .at = op->required.data[i].at};
+        size_append(a, &r.holds, p, op, op->required.data[i].holds);
+        VEC_PUSH(a, &p->required, r);
     }
 }
 

@@ -1,4 +1,5 @@
-// What stages read: loads of a value, mentions of an index, and what becomes of a stage that others read.
+// What stages read: loads of a value, mentions of an index, and what becomes of a stage that others
+// read.
 #include "base/base.h"
 
 #include <stdlib.h>
@@ -34,7 +35,8 @@ bool plan_mentions(const planner *p, tensor_expr e, tensor_var v) {
     return does;
 }
 
-static bool loads_in(const planner *p, tensor_expr e, plan_visit *visit, void *user, uint8_t *seen) {
+static bool loads_in(const planner *p, tensor_expr e, plan_visit *visit, void *user,
+                     uint8_t *seen) {
     const tensor_node *n = tensor_node_at(p->op, e);
     if (seen[e]) return true;
     seen[e] = 1;
@@ -47,9 +49,12 @@ static bool loads_in(const planner *p, tensor_expr e, plan_visit *visit, void *u
 bool plan_loads(const planner *p, const tensor_stage *st, plan_visit *visit, void *user) {
     uint8_t *seen = none_seen(p);
     bool all = true;
-    for (uint32_t i = 0; i < st->nbody; i++) all = all && loads_in(p, st->body[i], visit, user, seen);
-    for (uint32_t i = 0; i < st->nfilters; i++) all = all && loads_in(p, st->filters[i], visit, user, seen);
-    for (uint32_t i = 0; i < st->nelse; i++) all = all && loads_in(p, st->orelse[i], visit, user, seen);
+    for (uint32_t i = 0; i < st->nbody; i++)
+        all = all && loads_in(p, st->body[i], visit, user, seen);
+    for (uint32_t i = 0; i < st->nfilters; i++)
+        all = all && loads_in(p, st->filters[i], visit, user, seen);
+    for (uint32_t i = 0; i < st->nelse; i++)
+        all = all && loads_in(p, st->orelse[i], visit, user, seen);
     for (uint32_t i = 0; i < st->nkeys; i++)
         all = all && loads_in(p, st->keys[i].lhs, visit, user, seen) &&
               loads_in(p, st->keys[i].rhs, visit, user, seen);
@@ -99,8 +104,10 @@ bool plan_read_outside(const planner *p, const stage_group *g, tensor_val v) {
 }
 
 // A value of a round of a recurrence may be the next round's, too.
-bool plan_stays_inside(const planner *p, const stage_group *g, const tensor_stage *st, tensor_val v) {
-    return p->op->vals.data[v].role == VAL_STAGE && st->loop == TENSOR_NO_LOOP && !plan_read_outside(p, g, v);
+bool plan_stays_inside(const planner *p, const stage_group *g, const tensor_stage *st,
+                       tensor_val v) {
+    return p->op->vals.data[v].role == VAL_STAGE && st->loop == TENSOR_NO_LOOP &&
+           !plan_read_outside(p, g, v);
 }
 
 typedef struct {
@@ -111,9 +118,11 @@ typedef struct {
 
 static bool ends(void *user, const tensor_node *load) {
     endings *x = user;
-    const tensor_node *last = load->nargs ? tensor_node_at(x->p->op, load->args[load->nargs - 1]) : NULL;
+    const tensor_node *last = load->nargs ? tensor_node_at(x->p->op, load->args[load->nargs - 1])
+                                          : NULL;
     bool mentions = false;
-    for (uint32_t i = 0; i + 1 < load->nargs; i++) mentions |= plan_mentions(x->p, load->args[i], x->other);
+    for (uint32_t i = 0; i + 1 < load->nargs; i++)
+        mentions |= plan_mentions(x->p, load->args[i], x->other);
     x->n += mentions && last->op == TENSOR_VAR_OP && (tensor_var)last->imm.i == x->last;
     return true;
 }
@@ -150,7 +159,8 @@ bool plan_dense(const planner *p, tensor_var v) {
     tensor_space s = p->op->vars.data[v].space;
     for (tensor_val x = 0; x < p->op->vals.len; x++) {
         const tensor_val_info *i = &p->op->vals.data[x];
-        if (i->type == DT_INDEX && i->role != VAL_PREPARED && (i->into == s || (i->rank && i->axes[0] == s)))
+        if (i->type == DT_INDEX && i->role != VAL_PREPARED &&
+            (i->into == s || (i->rank && i->axes[0] == s)))
             return false;
     }
     return true;

@@ -35,18 +35,22 @@ diagnostic *plan_refuse(planner *p, diag_code code, span at, const char *format,
 
 static bool has_name(const planner *p, const tensor_stage *st, uint32_t n, const char *name) {
     for (uint32_t i = 0; i < n; i++)
-        if (!strcmp(p->op->vars.data[i < st->nleft ? st->left[i] : st->bound[i - st->nleft]].name, name)) return true;
+        if (!strcmp(p->op->vars.data[i < st->nleft ? st->left[i] : st->bound[i - st->nleft]].name,
+                    name))
+            return true;
     return false;
 }
 
-// y[e] = … sum{e : dst[e] == src[e]} …, as a function that is called makes it: a schedule's text could not say which of the two it means.
+// y[e] = … sum{e : dst[e] == src[e]} …, as a function that is called makes it: a schedule's text
+// could not say which of the two it means.
 static void name_apart(planner *p) {
     for (uint32_t s = 0; s < p->op->stages.len; s++) {
         const tensor_stage *st = &p->op->stages.data[s];
         for (uint32_t b = 0; b < st->nbound; b++) {
             tensor_var_info *v = &p->op->vars.data[st->bound[b]];
             const char *name = v->name;
-            for (uint32_t k = 2; has_name(p, st, st->nleft + b, v->name); k++) v->name = arena_printf(p->arena, "%s_%u", name, k);
+            for (uint32_t k = 2; has_name(p, st, st->nleft + b, v->name); k++)
+                v->name = arena_printf(p->arena, "%s_%u", name, k);
         }
     }
 }

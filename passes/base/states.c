@@ -1,4 +1,5 @@
-// Parts of reductions: which part of a stage is made, where its state is left, and the store of a result.
+// Parts of reductions: which part of a stage is made, where its state is left, and the store of a
+// result.
 #include "base/base.h"
 
 #include <string.h>
@@ -57,8 +58,8 @@ void plan_check_part(planner *p, const tensor_stage *st, tensor_var v, bool walk
                            : "deal it out to groups and lanes of one block");
 }
 
-// Between lanes by shuffles, groups through shared memory, blocks by states in memory: the plan does so in
-// any case.
+// Between lanes by shuffles, groups through shared memory, blocks by states in memory: the plan
+// does so in any case.
 void plan_check_combine(planner *p, const tensor_stage *st, const index_cut *c, bool runs) {
     const char *name = plan_index_text(p, c->var);
     schedule_cell *cell = plan_combine_cell(p, st, c->var);
@@ -68,8 +69,9 @@ void plan_check_combine(planner *p, const tensor_stage *st, const index_cut *c, 
     const char *way = cell->values[0].text;
     if (runs && word != SCHEDULE_WAY_STAGED && word != SCHEDULE_WAY_ATOMIC) {
         diagnostic *d = plan_refuse(
-            p, E0540, cell->at, "'%s' is how %s of one row meet, and those of '%s' walk rows of their own",
-            way, word == SCHEDULE_WAY_SHUFFLE ? "lanes" : "groups", name);
+            p, E0540, cell->at,
+            "'%s' is how %s of one row meet, and those of '%s' walk rows of their own", way,
+            word == SCHEDULE_WAY_SHUFFLE ? "lanes" : "groups", name);
         if (d) diag_help(d, "rows that are cut meet 'staged'");
         return;
     }
@@ -91,20 +93,25 @@ void plan_check_combine(planner *p, const tensor_stage *st, const index_cut *c, 
         if (d) diag_help(d, "deal it out with '%s', or leave 'combine' out", ways[i].by);
         return;
     }
-    diagnostic *d = plan_refuse(p, E0530, cell->at, "combining by '%s' has no pass in this version", way);
-    if (d) diag_help(d, "'combine %s staged' meets between blocks, and gives the same bits every time", name);
+    diagnostic *d = plan_refuse(p, E0530, cell->at, "combining by '%s' has no pass in this version",
+                                way);
+    if (d)
+        diag_help(d, "'combine %s staged' meets between blocks, and gives the same bits every time",
+                  name);
 }
 
 static tensor_space parts_of(planner *p, tensor_space points, int64_t n) {
     tensor_expr up = tensor_binary(p->op, TENSOR_ADD_OP, tensor_size(p->op, points, NO_SPAN),
                                    tensor_int(p->op, n - 1), NO_SPAN);
-    return plan_space(p, arena_printf(p->arena, "%s.by%lld", p->op->spaces.data[points].name, (long long)n),
-                      tensor_binary(p->op, TENSOR_QUOT_OP, up, tensor_int(p->op, n), NO_SPAN));
+    return plan_space(
+        p, arena_printf(p->arena, "%s.by%lld", p->op->spaces.data[points].name, (long long)n),
+        tensor_binary(p->op, TENSOR_QUOT_OP, up, tensor_int(p->op, n), NO_SPAN));
 }
 
 tensor_var plan_part_position(planner *p, const plan_part *part, tensor_space parts) {
     return tensor_add_var(
-        p->op, arena_printf(p->arena, "%s.part'%u", p->op->vars.data[part->var].name, p->op->vars.len),
+        p->op,
+        arena_printf(p->arena, "%s.part'%u", p->op->vars.data[part->var].name, p->op->vars.len),
         parts);
 }
 
@@ -113,9 +120,9 @@ void plan_add_part(planner *p, plan_part *part, tensor_space points, int64_t n, 
     part->part = plan_part_position(p, part, parts);
     tensor_expr at = plan_wide(p, tensor_var_expr(p->op, part->part, NO_SPAN));
     part->lo = tensor_binary(p->op, TENSOR_MUL_OP, at, tensor_int(p->op, n), NO_SPAN);
-    part->hi = tensor_binary(p->op, TENSOR_MIN_OP,
-                             tensor_binary(p->op, TENSOR_ADD_OP, part->lo, tensor_int(p->op, n), NO_SPAN),
-                             end, NO_SPAN);
+    part->hi = tensor_binary(
+        p->op, TENSOR_MIN_OP,
+        tensor_binary(p->op, TENSOR_ADD_OP, part->lo, tensor_int(p->op, n), NO_SPAN), end, NO_SPAN);
     part->first = tensor_int(p->op, 0);
     part->end = tensor_size(p->op, parts, NO_SPAN);
 }
@@ -153,7 +160,8 @@ bool plan_run_key(planner *p, const tensor_stage *st, tensor_var v, plan_part *p
         plan_map m;
         tensor_var row;
         if (tensor_node_at(p->op, st->keys[k].lhs)->op == TENSOR_VAR_OP) continue;
-        if (!is_left(p, st, st->keys[k].rhs, &row) || !plan_map_of_key(p, st->keys[k].lhs, v, &m)) continue;
+        if (!is_left(p, st, st->keys[k].rhs, &row) || !plan_map_of_key(p, st->keys[k].lhs, v, &m))
+            continue;
         if (found && !m.sorted) continue;
         part->run.key = k;
         part->map = m;
@@ -170,7 +178,8 @@ const schedule_cell *plan_block_of(const planner *p, const tensor_stage *st, ten
 bool plan_carries(planner *p, const tensor_stage *st) {
     plan_part part;
     for (uint32_t b = 0; b < st->nbound && st->reducer != TENSOR_NO_REDUCER; b++)
-        if (plan_block_of(p, st, st->bound[b]) && plan_run_key(p, st, st->bound[b], &part)) return true;
+        if (plan_block_of(p, st, st->bound[b]) && plan_run_key(p, st, st->bound[b], &part))
+            return true;
     return false;
 }
 

@@ -1,8 +1,10 @@
-// How the default schedule fills the machine where few results are left of many points: blocks take parts of what
-// is reduced, and a second kernel combines what they leave. Lanes run along the axis that memory runs along,
-// whether it is left or reduced; what is left over of a warp, and the groups of a block, share the points.
+// How the default schedule fills the machine where few results are left of many points: blocks take
+// parts of what is reduced, and a second kernel combines what they leave. Lanes run along the axis
+// that memory runs along, whether it is left or reduced; what is left over of a warp, and the
+// groups of a block, share the points.
 //     dt[h] = sum {e, d} g[dst[e], h, d] * x[src[e], h, d]
 //  →  block e 256  groups e 8  vector d 4  lanes d 4  lanes h 4  lanes e 2
+#include "default/across.h"
 #include "default/default.h"
 #include "default/contraction.h"
 #include "base/base.h"
@@ -11,19 +13,22 @@
 #include <string.h>
 
 enum {
-    PART_POINTS = 4096,       // of a reduction across blocks
-    COLUMN_POINTS = 1024,     // of a column, likewise: a block reads as many of each of its columns
-    LEAST_COLUMN = 128,       // of many columns
-    OUTER_POINTS = 256,       // of a sum of matrices, likewise, whose parts are smaller than what they sum
-    OUTER_READS = 4,          // elements read, at least, for one that a part leaves
+    PART_POINTS = 4096,     // of a reduction across blocks
+    COLUMN_POINTS = 1024,   // of a column, likewise: a block reads as many of each of its columns
+    LEAST_COLUMN = 128,     // of many columns
+    // of a sum of matrices, likewise, whose parts are smaller than what they sum
+    OUTER_POINTS = 256,
+    OUTER_READS = 4,   // elements read, at least, for one that a part leaves
     HOST_PART_POINTS = 1 << 16,
-    PART_TERMS = 1 << 14,     // of a part: of a million terms, each multiprocessor has some
-    ORDERED_POINTS = 512,     // of a part that one thread walks in order: a machine holds a thousand of them at once
+    PART_TERMS = 1 << 14,   // of a part: of a million terms, each multiprocessor has some
+    // of a part that one thread walks in order: a machine holds a thousand of them at once
+    ORDERED_POINTS = 512,
     LEAST_POINTS = 32
 };
 
-// ---- Of one index ----------------------------------------------------------------------------------------
-static bool reduces_across(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
+// ---- Of one index -------------------------------------------------------------------------------
+static bool reduces_across(const planner *p, const tensor_stage *st, const tensor_var *left,
+                           uint32_t n) {
     if (default_one_by_one(p, st) || st->nkeys) return false;
     int64_t extent = default_extent(p, st->bound[0]);
     if (default_sums_columns(p, st, left, n)) return !extent || extent > COLUMN_POINTS;
@@ -43,7 +48,8 @@ static int64_t extent_or_typical(const making *m, tensor_var v) {
 // Of a sum of matrices: a part leaves a matrix, and reads a row and a column of it a point.
 static int64_t matrix_points(const making *m, const tensor_var *left, uint32_t n) {
     int64_t columns = extent_or_typical(m, left[n - 1]), rows = 1;
-    for (uint32_t i = 0; i + 1 < n && rows < PART_POINTS; i++) rows *= extent_or_typical(m, left[i]);
+    for (uint32_t i = 0; i + 1 < n && rows < PART_POINTS; i++)
+        rows *= extent_or_typical(m, left[i]);
     int64_t points = default_power_above(OUTER_READS * rows * columns / (rows + columns) + 1);
     return points < OUTER_POINTS ? OUTER_POINTS : points > PART_POINTS ? PART_POINTS : points;
 }
@@ -65,8 +71,10 @@ void default_parts(making *m, const tensor_stage *st, const tensor_var *left, ui
         default_fill(m, st, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
 }
 
-// The rows of a matrix that is summed: a lane holds some, and reads a column's element once for all of them.
-int64_t default_matrix_rows(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n, int64_t lanes) {
+// The rows of a matrix that is summed: a lane holds some, and reads a column's element once for all
+// of them.
+int64_t default_matrix_rows(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
+                            int64_t lanes) {
     index_cut columns = default_cut_of(m, st, left[n - 1], false);
     int64_t room = DEFAULT_HELD / (plan_or_one(columns.vector) * plan_or_one(columns.registers)),
             rows = extent_or_typical(m, left[0]), take = default_power_above(rows);
@@ -85,12 +93,13 @@ uint32_t default_columns_of(const planner *p, const stage_group *g) {
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         uint32_t n = plan_left(p, st, left);
-        if (default_sums_columns(p, st, left, n) || default_sums_matrices(p, st, left, n)) return g->data[i];
+        if (default_sums_columns(p, st, left, n) || default_sums_matrices(p, st, left, n))
+            return g->data[i];
     }
     return UINT32_MAX;
 }
 
-// ---- Of several indices, or several reductions -----------------------------------------------------------
+// ---- Of several indices, or several reductions --------------------------------------------------
 typedef struct {
     making *m;
     const tensor_stage *st;
@@ -103,7 +112,8 @@ static across across_of(making *m, const tensor_stage *st) {
     return (across){m, st, left, plan_left(m->p, st, left)};
 }
 
-// Many points, and few results: those of small dense axes, or of what maps lead to from the points alone.
+// Many points, and few results: those of small dense axes, or of what maps lead to from the points
+// alone.
 static bool leaves_few(const across *a) {
     const planner *p = a->m->p;
     const tensor_stage *st = a->st;
@@ -113,7 +123,8 @@ static bool leaves_few(const across *a) {
     const bool dense = plan_dense(p, points);
     if (extent && extent <= PART_POINTS) return false;
     for (uint32_t i = 0; i < a->n; i++)
-        if (!default_few(p, a->left[i], points) || (dense && !default_extent(p, a->left[i]))) return false;
+        if (!default_few(p, a->left[i], points) || (dense && !default_extent(p, a->left[i])))
+            return false;
     return true;
 }
 
@@ -121,7 +132,8 @@ static bool leaves_few(const across *a) {
 static bool is_plain(const across *a) {
     const planner *p = a->m->p;
     return a->st->nbound == 1 && !default_one_by_one(p, a->st) &&
-           (!a->n || default_sums_columns(p, a->st, a->left, a->n) || default_sums_matrices(p, a->st, a->left, a->n));
+           (!a->n || default_sums_columns(p, a->st, a->left, a->n) ||
+            default_sums_matrices(p, a->st, a->left, a->n));
 }
 
 // Along which memory runs, of all but the points: UINT32_MAX: along those.
@@ -139,7 +151,8 @@ static tensor_var runs_along(const across *a) {
 
 // What threads have of an axis, as far as lanes and registers go.
 static void fill_axis(const across *a, tensor_var v, int64_t *lanes, int64_t *room) {
-    int64_t extent = extent_or_typical(a->m, v), all = default_power_above(extent), take = all < *lanes ? all : *lanes;
+    int64_t extent = extent_or_typical(a->m, v), all = default_power_above(extent),
+            take = all < *lanes ? all : *lanes;
     if (!default_extent(a->m->p, v)) default_suppose(a->m, a->m->p->op->vars.data[v].space);
     default_fill(a->m, a->st, SCHEDULE_LANES, v, take, NULL);
     *lanes /= take;
@@ -158,7 +171,8 @@ static void fill_along(const across *a, tensor_var v, int64_t *lanes, int64_t *r
 
 static int64_t lanes_of(const across *a) {
     int64_t lanes = 1;
-    for (uint32_t i = 0; i < a->n; i++) lanes *= plan_or_one(default_cut_of(a->m, a->st, a->left[i], false).lanes);
+    for (uint32_t i = 0; i < a->n; i++)
+        lanes *= plan_or_one(default_cut_of(a->m, a->st, a->left[i], false).lanes);
     return lanes;
 }
 
@@ -186,7 +200,8 @@ static int64_t fill_reduced(const across *a, int64_t lanes) {
         if (st->bound[i] == along) fill_along(a, along, &lanes, &room);
     for (uint32_t i = st->nbound; i-- > 1;) {
         room = 1;
-        if (st->bound[i] != along && plan_dense(a->m->p, st->bound[i])) fill_axis(a, st->bound[i], &lanes, &room);
+        if (st->bound[i] != along && plan_dense(a->m->p, st->bound[i]))
+            fill_axis(a, st->bound[i], &lanes, &room);
     }
     return lanes;
 }
@@ -201,7 +216,9 @@ static int64_t terms_at(const across *a) {
 // As few as keep every multiprocessor busy, but what a part leaves is less than what it reads.
 static int64_t points_of(const across *a, bool ordered, int64_t at_once) {
     int64_t most = ordered ? ORDERED_POINTS : PART_POINTS,
-            least = a->n > 1 && a->st->nbound == 1 ? matrix_points(a->m, a->left, a->n) : LEAST_POINTS, points = most;
+            least = a->n > 1 && a->st->nbound == 1 ? matrix_points(a->m, a->left, a->n)
+                                                   : LEAST_POINTS,
+            points = most;
     while (points > least && points * terms_at(a) > PART_TERMS) points /= 2;
     return points < at_once ? at_once : points;
 }
@@ -221,7 +238,8 @@ static void fill_reduction(const across *a) {
 }
 
 static bool is_across(making *m, const stage_group *g) {
-    bool plain = true, some = false, rest = false, apart = g->len > 2;   // one sum of columns is finished as it stands
+    // one sum of columns is finished as it stands
+    bool plain = true, some = false, rest = false, apart = g->len > 2;
     for (uint32_t i = 0; i < g->len; i++) {
         const across a = across_of(m, &m->p->op->stages.data[g->data[i]]);
         if (a.st->reducer == TENSOR_NO_REDUCER) {
@@ -253,9 +271,9 @@ bool default_across(making *m, const stage_group *g) {
     return true;
 }
 
-// ---- The order of indices --------------------------------------------------------------------------------
-// What maps lead from or into is walked first: features inside it lie as memory does. Where there are no rows of such
-// points, what may be of any extent comes before what is known to be small.
+// ---- The order of indices -----------------------------------------------------------------------
+// What maps lead from or into is walked first: features inside it lie as memory does. Where there
+// are no rows of such points, what may be of any extent comes before what is known to be small.
 enum { POINTS, ANY_EXTENT, KNOWN_EXTENT, ORDERS };
 static uint32_t order_of(const planner *p, tensor_var v, bool rows) {
     return !plan_dense(p, v) ? POINTS : rows || default_extent(p, v) ? KNOWN_EXTENT : ANY_EXTENT;
@@ -284,7 +302,8 @@ static void fill_order(making *m, const tensor_stage *st, const tensor_var *vars
     default_say(m, default_cell(SCHEDULE_LOOPS, st), v, 1);
 }
 
-// Those that a key leads to, or that are not few; of: the reduction, NULL: what is computed from one.
+// Those that a key leads to, or that are not few; of: the reduction, NULL: what is computed from
+// one.
 static bool is_row(const planner *p, const tensor_stage *of, tensor_var v) {
     bool row = of ? !default_few(p, v, of->bound[0]) : !plan_dense(p, v);
     for (uint32_t k = 0; of && k < of->nkeys; k++) {
@@ -307,7 +326,8 @@ static bool rows_first(const planner *p, const tensor_stage *of, tensor_var *lef
 
 static void take_left(planner *p, tensor_stage *st, const tensor_var *vars) {
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-    for (uint32_t i = 0, next = 0; i < st->nleft; i++) left[i] = plan_is_step(p, st, st->left[i]) ? st->left[i] : vars[next++];
+    for (uint32_t i = 0, next = 0; i < st->nleft; i++)
+        left[i] = plan_is_step(p, st, st->left[i]) ? st->left[i] : vars[next++];
     st->left = left;
 }
 
@@ -320,7 +340,8 @@ static bool order(making *m, tensor_stage *st) {
     for (uint32_t i = 0; i < n; i++) rows |= !plan_dense(p, vars[i]);
     for (uint32_t i = 0; i < st->nbound; i++) vars[n + i] = st->bound[i];
     if (have_one_twice(p, vars, n + st->nbound)) return false;
-    bool inside = free && points_first(p, vars + n, st->nbound, rows), outside = !plan_dense(p, st->bound[0]) && rows_first(p, st, vars, n);
+    bool inside = free && points_first(p, vars + n, st->nbound, rows),
+         outside = !plan_dense(p, st->bound[0]) && rows_first(p, st, vars, n);
     if (!inside && !outside) return false;
     fill_order(m, st, vars, n + st->nbound);
     st->bound = vars + n;

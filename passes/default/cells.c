@@ -1,11 +1,10 @@
-// Cells of the default schedule among each other: what a stage's are where the schedule at hand is the
-// default's, and what a stage inside another one does not inherit.
+// Cells of the default schedule among each other: what a stage's are where the schedule at hand is
+// the default's, and what a stage inside another one does not inherit.
 #include "default/default.h"
 #include "base/base.h"
 #include "axes/axes.h"
 
-// ---- Cells and their words
-// -------------------------------------------------------------------------------
+// ---- Cells and their words ----------------------------------------------------------------------
 schedule_cell default_cell(schedule_verb verb, const tensor_stage *st) {
     return (schedule_cell){.verb = verb, .stage = st->name, .of = st->id};
 }
@@ -98,8 +97,7 @@ void default_say(making *m, schedule_cell c, schedule_value *values, uint32_t n)
     schedule_fill(m->p->arena, m->s, c);
 }
 
-// ---- What holds for a stage
-// ------------------------------------------------------------------------------
+// ---- What holds for a stage ---------------------------------------------------------------------
 index_cut default_cut_of(making *m, const tensor_stage *st, tensor_var v, bool bound) {
     schedule *whole = m->p->s;
     m->p->s = m->s;
@@ -108,9 +106,10 @@ index_cut default_cut_of(making *m, const tensor_stage *st, tensor_var v, bool b
     return c;
 }
 
-static const schedule_verb deals[] = {SCHEDULE_BUCKET,    SCHEDULE_BLOCK, SCHEDULE_GROUPS, SCHEDULE_TILE,
-                                      SCHEDULE_REGISTERS, SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_UNROLL,
-                                      SCHEDULE_ORDER,     SCHEDULE_SPLIT, SCHEDULE_WHOLE,  SCHEDULE_PAD};
+static const schedule_verb deals[] = {SCHEDULE_BUCKET, SCHEDULE_BLOCK,     SCHEDULE_GROUPS,
+                                      SCHEDULE_TILE,   SCHEDULE_REGISTERS, SCHEDULE_LANES,
+                                      SCHEDULE_VECTOR, SCHEDULE_UNROLL,    SCHEDULE_ORDER,
+                                      SCHEDULE_SPLIT,  SCHEDULE_WHOLE,     SCHEDULE_PAD};
 
 // The cells that cover a stage, of which few do: what asks for each index and verb asks these.
 static schedule covering(const making *m, const tensor_stage *st) {

@@ -23,8 +23,8 @@ typedef struct {                        // of rows, columns and depth: 1: nothin
 bool default_operand(const planner *p, contraction *c);   // false: it is not for tensor cores
 void default_matrix_cells(making *m, const stage_group *g, const contraction *c,
                           const matrix_shape *s);
-void default_multiply(making *m,
-                      const contraction *c);   // `mma`, where more is to be said of it than is
+// `mma`, where more is to be said of it than is
+void default_multiply(making *m, const contraction *c);
 void default_share(making *m, const contraction *c,
                    tensor_val input);                // it comes to shared memory
 int64_t default_power_in(int64_t n, int64_t most);   // the largest power of two that divides n
@@ -35,8 +35,8 @@ const tensor_val_info *default_rows(const planner *p, const tensor_stage *sum, t
 // The schedule itself says what of x (NULL: nothing) comes ahead, or of which rounds.
 bool default_says_ahead(const planner *p, const contraction *c, const tensor_val_info *x);
 const simt_mma_info *
-default_group_operation(const planner *p,
-                        const char *operand);   // of four warps; NULL: there is none
+// of four warps; NULL: there is none
+default_group_operation(const planner *p, const char *operand);
 // By operations of four warps; false: there are none, or they are no faster.
 bool default_group(making *m, const stage_group *g, contraction *c, int64_t depth, int64_t columns);
 static inline bool default_is_outer(plan_rows r) { return r >= ROWS_OUTER_FEW && r <= ROWS_OUTER; }

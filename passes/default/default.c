@@ -1,6 +1,7 @@
-// The schedule an op gets when nobody gave it one: cells from the shapes of its stages (default/stage.c) and
-// a few facts: which stages share a kernel, and whether rows are long, few or many. Extents not known when
-// compiling are met by a version a class of extents.
+// The schedule an op gets when nobody gave it one: cells from the shapes of its stages
+// (default/stage.c) and a few facts: which stages share a kernel, and whether rows are long, few or
+// many. Extents not known when compiling are met by a version a class of extents.
+#include "default/across.h"
 #include "default/default.h"
 #include "default/contraction.h"
 #include "default/row_classes.h"
@@ -10,7 +11,8 @@
 #include "loop/loop.h"
 
 enum {
-    ROOMY = 8,        // of a row that a warp has: with more an assembler would spill to leave room for others
+    // of a row that a warp has: with more an assembler would spill to leave room for others
+    ROOMY = 8,
     SMALL_ROW = 64,   // bytes of one that four lanes read
     LIGHT_WALK = 2,   // reductions of a walk that is worth a version for few rows
     ROW_GROUPS = 4    // that share each of a few rows
@@ -24,8 +26,8 @@ int64_t default_heavy_groups(const planner *p) {
     return twice < most ? twice : most;
 }
 
-// Rows of warps leave room for others. Entries of 32 to 64 bytes that stream are loaded before the first is
-// used only where the assembler is told how many registers it may take for them.
+// Rows of warps leave room for others. Entries of 32 to 64 bytes that stream are loaded before the
+// first is used only where the assembler is told how many registers it may take for them.
 static void fill_row_room(making *m, const stage_group *g) {
     bool warps = m->rows == ROWS_FEWER,
          stream = m->rows == ROWS_SKEWED && m->hand.streams && !m->hand.narrow;
@@ -41,7 +43,8 @@ static void fill_row_room(making *m, const stage_group *g) {
 void default_kernel(making *m, const stage_group *g) {
     if (default_retreats(m, g)) return;
     default_extremes(m, g);
-    if (m->rows >= ROWS_TILED && !default_contracts(m, g) && default_tile(m, g, m->rows - ROWS_TILED)) {
+    if (m->rows >= ROWS_TILED && !default_contracts(m, g) &&
+        default_tile(m, g, m->rows - ROWS_TILED)) {
         default_nones(m);
         return;
     }
@@ -103,7 +106,8 @@ static bool is_contraction(const making *m, uint32_t stage) {
 static bool contraction_joins(const making *m, const stage_group *g, uint32_t stage) {
     bool is = is_contraction(m, stage), joins = true;
     for (uint32_t i = 0; i < g->len; i++)
-        joins &= plan_matrix_joins(is_contraction(m, g->data[i]), &m->p->op->stages.data[stage], is);
+        joins &= plan_matrix_joins(is_contraction(m, g->data[i]), &m->p->op->stages.data[stage],
+                                   is);
     return joins;
 }
 
@@ -124,8 +128,8 @@ static void fill_kernels(making *m) {
     if (g.len) default_kernel(m, &g);
 }
 
-// Launches take their turn for about a microsecond each: the next kernel is there when one ends, and rows of
-// several classes run side by side.
+// Launches take their turn for about a microsecond each: the next kernel is there when one ends,
+// and rows of several classes run side by side.
 static void fill_overlaps(making *m) {
     const planner *p = m->p;
     if (!gpu_has(p->machine->arch, GPU_DEPENDENT_LAUNCH)) return;
@@ -134,7 +138,7 @@ static void fill_overlaps(making *m) {
             schedule_fill(p->arena, m->s, default_cell(SCHEDULE_OVERLAP, plan_stage(p, i)));
 }
 
-// ---- Exponentials ----------------------------------------------------------------------------------------
+// ---- Exponentials -------------------------------------------------------------------------------
 typedef struct {
     const planner *p;
     const plan_having *has;   // per expression
@@ -147,15 +151,19 @@ static bool all_have(const weighing *w, const tensor_node *n) {
     return all;
 }
 
-// Of differences, as the weights of a softmax are, and factors of all that is summed or stored: 2^-18 of one is far below what 16 bits
-// hold. What has none and is added may leave as little as that.
+// Of differences, as the weights of a softmax are, and factors of all that is summed or stored:
+// 2^-18 of one is far below what 16 bits hold. What has none and is added may leave as little as
+// that.
 static bool are_weights(const weighing *w, tensor_expr e, bool factor) {
     const tensor_node *n = tensor_node_at(w->p->op, e);
     if (w->has[e] != PLAN_HAS || w->seen[e] & 1 << factor) return true;
     w->seen[e] |= (uint8_t)(1 << factor);
-    bool weight = factor && n->op == TENSOR_EXP_OP && tensor_node_at(w->p->op, n->args[0])->op == TENSOR_SUB_OP, are = n->op != TENSOR_EXP_OP || weight,
+    bool weight = factor && n->op == TENSOR_EXP_OP &&
+                  tensor_node_at(w->p->op, n->args[0])->op == TENSOR_SUB_OP,
+         are = n->op != TENSOR_EXP_OP || weight,
          terms = (n->op == TENSOR_ADD_OP || n->op == TENSOR_SUB_OP) && all_have(w, n);
-    factor &= terms || n->op == TENSOR_MUL_OP || n->op == TENSOR_DIV_OP || n->op == TENSOR_SELECT_OP || n->op == TENSOR_CVT_OP;
+    factor &= terms || n->op == TENSOR_MUL_OP || n->op == TENSOR_DIV_OP ||
+              n->op == TENSOR_SELECT_OP || n->op == TENSOR_CVT_OP;
     for (uint32_t i = 0; i < n->nargs && are; i++) are = are_weights(w, n->args[i], factor);
     return are;
 }
@@ -164,7 +172,8 @@ static bool stage_has_weights(planner *p, uint32_t stage) {
     bool weights = true;
     for (uint32_t i = 0; i < p->op->stages.data[stage].nbody && weights; i++) {
         tensor_expr e = plan_inline_loads(p, p->op->stages.data[stage].body[i]);
-        const weighing w = {p, plan_exponentials(p, e), ARENA_ARRAY(p->arena, uint8_t, p->op->exprs.len + 1)};
+        const weighing w = {p, plan_exponentials(p, e),
+                            ARENA_ARRAY(p->arena, uint8_t, p->op->exprs.len + 1)};
         weights = are_weights(&w, e, true);
     }
     return weights;
@@ -182,7 +191,8 @@ static bool has_narrow_results(const planner *p) {
 
 bool default_approximates(const making *m) {
     bool weights = m->p->machine->gpu && has_narrow_results(m->p);
-    for (uint32_t i = 0; i < m->p->op->stages.len && weights; i++) weights = plan_inlined(m->p, i) || stage_has_weights(m->p, i);
+    for (uint32_t i = 0; i < m->p->op->stages.len && weights; i++)
+        weights = plan_inlined(m->p, i) || stage_has_weights(m->p, i);
     return weights;
 }
 
@@ -195,11 +205,13 @@ static void fill_approximate(making *m) {
 }
 
 const char *default_rows_text(plan_rows rows) {
+    // clang-format off
     static const char *const suffix[] = {
         "",         " skewed", " few",   " walked", " walked few", " walked some", " walked thin", " walked fewer", " walked windows", " walked long windows", " walked even", " walked short", " walked at once",
         " walked kept", " walked few kept", " walked thin kept", " walked fewer kept", " walked short kept", " walked even kept", " fused", " all at once", " fused all at once", " shortest",
         " short",   " thin",   " fewer", " brief", " group at once", " few points",        " some points",
         " many points", " outer few", " outer many", " outer", " tiled by"};
+    // clang-format on
     return suffix[rows < ROWS_TILED ? rows : ROWS_TILED];
 }
 
@@ -216,7 +228,9 @@ static plan_rows without_kept(plan_rows rows) {
 
 static bool is_walked(plan_rows rows) { return rows >= ROWS_WALKED && rows <= ROWS_WALKED_AT_ONCE; }
 
-static bool is_walked_few(plan_rows rows) { return rows >= ROWS_WALKED_FEW && rows <= ROWS_WALKED_FEWER; }
+static bool is_walked_few(plan_rows rows) {
+    return rows >= ROWS_WALKED_FEW && rows <= ROWS_WALKED_FEWER;
+}
 
 // How other kernels of such a version deal out their rows.
 static plan_rows rest_of_walked(plan_rows rows) {
@@ -239,8 +253,9 @@ static void guard_rows(making *m, plan_rows rows, bool spares) {
     if (m->tiled != TENSOR_NO_VAL) default_guard_tiled(m);
 }
 
-schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *mach, version_facts *facts,
-                       const plan_class *class, plan_rows rows, plan_supposed *supposed) {
+schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *mach,
+                       version_facts *facts, const plan_class *class, plan_rows rows,
+                       plan_supposed *supposed) {
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
     *s = (schedule){.name = arena_printf(a, "%s%s", class->name, default_rows_text(rows)),
                     .automatic = true,
@@ -255,7 +270,8 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
         op = default_rfactor(&given, s);
         kept = default_kept(&given, keeps ? &spares : NULL);
         if (keeps && !spares) return NULL;
-        for (uint32_t i = 0; i < kept.len; i++)   // named, so that they are not computed where they are read
+        // named, so that they are not computed where they are read
+        for (uint32_t i = 0; i < kept.len; i++)
             VEC_PUSH(a, &none->cells,
                      ((schedule_cell){.verb = SCHEDULE_OVERLAP, .of = kept.data[i]}));
     }
@@ -277,16 +293,17 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
                 .tiled = TENSOR_NO_VAL,
                 .points = TENSOR_NO_SPACE,
                 .limit.most = rows == ROWS_WALKED_FEWER           ? DEFAULT_WALKED_FEWER
-                        : rows == ROWS_WALKED_FEW && !keeps ? DEFAULT_WALKED_FEW
-                        : rows == ROWS_FEWER                ? DEFAULT_FEWER
-                                                            : DEFAULT_FEW};
+                              : rows == ROWS_WALKED_FEW && !keeps ? DEFAULT_WALKED_FEW
+                              : rows == ROWS_FEWER                ? DEFAULT_FEWER
+                                                                  : DEFAULT_FEW};
     default_order(&m);
     if (rows == ROWS_SHORTEST) m.limit.entries = DEFAULT_SHORTEST;
     if (rows == ROWS_SHORT) m.limit.entries = DEFAULT_SHORT;
     if (rows == ROWS_FUSED && !default_fuse(&m)) return NULL;
     if (is_walked(rows) && !default_walk(&m)) return NULL;
     if (is_walked(rows)) m.rows = rest_of_walked(rows);
-    const bool follows = (rows == ROWS_SKEWED || rows == ROWS_FEW) && mach->gpu && !(facts->retreat && facts->retreat->unfused);
+    const bool follows = (rows == ROWS_SKEWED || rows == ROWS_FEW) && mach->gpu &&
+                         !(facts->retreat && facts->retreat->unfused);
     if (follows) default_follow(&m);
     bool fused = rows == ROWS_FUSED_AT_ONCE;
     if ((m.limit.entries || fused) && default_follow_rows(&m)) m.count.kernels++, m.count.walks++;
@@ -300,7 +317,8 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     if (points && (m.points == TENSOR_NO_SPACE || m.walked.len || m.unfit)) return NULL;
     if (rows >= ROWS_TILED && (m.tiled == TENSOR_NO_VAL || m.walked.len))
         return NULL;   // long rows are cut, where they are walked
-    if (m.tiled != TENSOR_NO_VAL) s->name = arena_printf(a, "%s %s", s->name, op->vals.data[m.tiled].name);
+    if (m.tiled != TENSOR_NO_VAL)
+        s->name = arena_printf(a, "%s %s", s->name, op->vals.data[m.tiled].name);
     default_nones(&m);
     fill_approximate(&m);
     fill_overlaps(&m);

@@ -1,5 +1,5 @@
-// Dot products that share a kernel's loops deal out heads alike, whatever each of them reduces: as the one with most lanes, which has
-// fewest to spare.
+// Dot products that share a kernel's loops deal out heads alike, whatever each of them reduces: as
+// the one with most lanes, which has fewest to spare.
 //     s.sum[e, h] = sum {d} …  s.sum.2[e, h] = sum {j} …    →  lanes h 2, registers h 2; lanes d 2; lanes j 2
 #include "default/default.h"
 #include "base/base.h"
@@ -17,7 +17,8 @@ static const tensor_var *left_of(const making *m, const tensor_stage *st, uint32
 static bool is_dot(const making *m, const tensor_stage *st, uint32_t depth) {
     uint32_t n;
     const tensor_var *left = left_of(m, st, &n);
-    return n == depth && default_reduces_dense(m->p, st) && !default_lanes_along(m, st, left, n, true);
+    return n == depth && default_reduces_dense(m->p, st) &&
+           !default_lanes_along(m, st, left, n, true);
 }
 
 static bool same_heads(making *m, const tensor_stage *a, const tensor_stage *b) {

@@ -1,8 +1,10 @@
-// One kernel by default: scores of edges that only the rows they belong to read stay in shared memory. A
-// block owns a few rows; the version is for graphs whose rows fit, the others keep the scores in memory.
+// One kernel by default: scores of edges that only the rows they belong to read stay in shared
+// memory. A block owns a few rows; the version is for graphs whose rows fit, the others keep the
+// scores in memory.
 //     s[e, h] = sum{d} …   a[e, h] = softmax(s[e, h] by dst)   y[v, h, d] = sum{e : dst[e] == v} a[e, h] * …
 //     →  fuse s, a, y at v;  keep s, a shared;  block v …
-// What entries take from the reductions of their rows follows in the same kernel, where no row is long:
+// What entries take from the reductions of their rows follows in the same kernel, where no row is
+// long:
 //     a[e, h] = softmax(s[e, h] by dst)   →  fuse a.max, a.sum, a at v
 #include "default/default.h"
 #include "default/row_classes.h"
@@ -12,10 +14,11 @@
 #include <string.h>
 
 enum {
-    SHARED_BYTES = 25344,   // of a block, with which threads rather than memory fill a multiprocessor
-    MOST_BYTES = 69632,     // with which three blocks still fit one
-    ROOM = 128,             // entries a row should have room for at least
-    LEAST_LANES = 4,        // that share a row of the fewest entries
+    // of a block, with which threads rather than memory fill a multiprocessor
+    SHARED_BYTES = 25344,
+    MOST_BYTES = 69632,   // with which three blocks still fit one
+    ROOM = 128,           // entries a row should have room for at least
+    LEAST_LANES = 4,      // that share a row of the fewest entries
     DEAR = 24   // operations from which on a value is kept, not computed again along a further axis
 };
 
@@ -28,7 +31,8 @@ typedef struct {
 
 static bool over(const chain *c, uint32_t i, tensor_space s) {
     const tensor_stage *st = plan_stage(c->m->p, i);
-    return st->loop == TENSOR_NO_LOOP && st->nleft && c->m->p->op->vars.data[st->left[0]].space == s;
+    return st->loop == TENSOR_NO_LOOP && st->nleft &&
+           c->m->p->op->vars.data[st->left[0]].space == s;
 }
 
 static tensor_val walked(const chain *c, uint32_t i) {
@@ -57,8 +61,8 @@ static bool begin(chain *c, uint32_t row_stage) {
            !(i->facts & FACT_PARTIAL);
 }
 
-// What a kernel of its own would write and another read again, or what lanes along a further axis would all
-// compute.
+// What a kernel of its own would write and another read again, or what lanes along a further axis
+// would all compute.
 static bool has_scores(const chain *c) {
     const planner *p = c->m->p;
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
@@ -83,7 +87,8 @@ static bool is_dear(const chain *c, uint32_t i) {
         plan_operations(p, st->body[0], seen) < DEAR)
         return false;
     for (uint32_t r = 0; r < p->op->stages.len; r++)
-        if (in_rows(c, r) && plan_stage(c->m->p, r)->nleft > st->nleft && plan_read_by(&given, r, st->targets[0].val))
+        if (in_rows(c, r) && plan_stage(c->m->p, r)->nleft > st->nleft &&
+            plan_read_by(&given, r, st->targets[0].val))
             return true;
     return false;
 }
@@ -113,7 +118,7 @@ static int64_t room_for(int64_t rows, int64_t bytes) {
     return bytes && rows * room * bytes <= MOST_BYTES ? room : 0;
 }
 
-// ---- Cells -----------------------------------------------------------------------------------------------
+// ---- Cells --------------------------------------------------------------------------------------
 static void fill_list(chain *c, schedule_verb verb, const stage_group *g, schedule_value say) {
     const planner *p = c->m->p;
     schedule_value *v = ARENA_ARRAY(p->arena, schedule_value, 2);
@@ -170,7 +175,7 @@ static void fill_chain(chain *c) {
     fill_list(c, SCHEDULE_KEEP, &kept, default_word(SCHEDULE_PLACE_SHARED));
 }
 
-// ---- Followed rows ---------------------------------------------------------------------------------------
+// ---- Followed rows ------------------------------------------------------------------------------
 static bool follows(const chain *c, uint32_t i) {
     if (!in_edges(c, i)) return false;
     for (uint32_t r = 0; r < c->m->p->op->stages.len; r++)
@@ -179,7 +184,8 @@ static bool follows(const chain *c, uint32_t i) {
     return false;
 }
 
-// The last stage's cells: of an index of the row its own, of the entries those of what the row walks.
+// The last stage's cells: of an index of the row its own, of the entries those of what the row
+// walks.
 static void deal_like(chain *c, uint32_t i, uint32_t row) {
     static const schedule_verb verbs[] = {SCHEDULE_LANES,  SCHEDULE_VECTOR, SCHEDULE_REGISTERS,
                                           SCHEDULE_UNROLL, SCHEDULE_WHOLE,  SCHEDULE_GROUPS};
@@ -197,9 +203,9 @@ static void deal_like(chain *c, uint32_t i, uint32_t row) {
 
 typedef struct {
     chain *c;
-    stage_group rows;        // reductions of rows, one or several
-    stage_group fused;       // those, and then stages of entries with the same further indices
-    uint32_t last;           // of the rows
+    stage_group rows;    // reductions of rows, one or several
+    stage_group fused;   // those, and then stages of entries with the same further indices
+    uint32_t last;       // of the rows
 } followed;
 
 static bool find_followed(chain *c, followed *f) {
@@ -210,7 +216,8 @@ static bool find_followed(chain *c, followed *f) {
     for (uint32_t i = 0; i < n; i++) {
         if (plan_inlined(p, i)) continue;
         if (in_rows(c, i) && !entries) VEC_PUSH(p->arena, &f->rows, f->last = i);
-        else if (f->rows.len && follows(c, i) && plan_stage(c->m->p, i)->nleft == plan_stage(c->m->p, f->last)->nleft)
+        else if (f->rows.len && follows(c, i) &&
+                 plan_stage(c->m->p, i)->nleft == plan_stage(c->m->p, f->last)->nleft)
             entries = true;
         else if (f->rows.len) return false;
         if (f->rows.len) VEC_PUSH(p->arena, &f->fused, i);
@@ -224,10 +231,10 @@ static int64_t walkers(const chain *c, const tensor_stage *st) {
     return plan_or_one(e.lanes) * plan_or_one(e.groups);
 }
 
-// Rows of so many steps of their threads take their loops whole, as far as registers go; longer ones go
-// round. The entries of the longest that do not; 0: all go round.
-static int64_t fill_whole(chain *c, const tensor_stage *st, tensor_var v, int64_t threads, int64_t held,
-                          const int64_t *steps) {
+// Rows of so many steps of their threads take their loops whole, as far as registers go; longer
+// ones go round. The entries of the longest that do not; 0: all go round.
+static int64_t fill_whole(chain *c, const tensor_stage *st, tensor_var v, int64_t threads,
+                          int64_t held, const int64_t *steps) {
     enum { HELD_WHOLE = 32 };   // elements of a thread
     int64_t sizes[LOOP_MAX_SIZES];
     uint32_t n = 0;
@@ -261,7 +268,8 @@ static void fuse_followed(followed *f) {
 }
 
 static bool fill_followed(chain *c) {
-    static const int64_t even[] = {1, 8, 0}, shortest[] = {DEFAULT_SHORTEST, 0}, brief[] = {4, 8, 0};
+    static const int64_t even[] = {1, 8, 0}, shortest[] = {DEFAULT_SHORTEST, 0},
+                         brief[] = {4, 8, 0};
     plan_rows rows = c->m->rows;
     followed f;
     if (!find_followed(c, &f)) return false;
@@ -288,8 +296,8 @@ bool default_follow_rows(making *m) {
     return follows;
 }
 
-// Of few entries two classes of rows, for each is a kernel; of many, six (bench/RECORD.md). What is made for
-// extents that are less likely is not worth as much code.
+// Of few entries two classes of rows, for each is a kernel; of many, six (bench/RECORD.md). What is
+// made for extents that are less likely is not worth as much code.
 static bool two_classes(const making *m) {
     return m->rows == ROWS_FEW || m->class != plan_class_at(m->p->machine, 0);
 }
@@ -300,8 +308,8 @@ typedef struct {
     uint32_t n;
 } followed_classes;
 
-// Rows are taken whole, but for the longest: each size of a class is code that has to be made. Of many
-// entries a class that takes longer rows whole than the one before has no others.
+// Rows are taken whole, but for the longest: each size of a class is code that has to be made. Of
+// many entries a class that takes longer rows whole than the one before has no others.
 static void class_followed(void *user, uint32_t number) {
     enum { MOST = LOOP_MAX_SIZES };
     static const int64_t few[2][MOST] = {{1, 8}},
@@ -334,8 +342,9 @@ void default_follow(making *m) {
                             {"heavy", ROW_OF_BLOCK, (groups + 1) / 2, DEFAULT_HEAVIEST / 2},
                             {"heavier", ROW_OF_BLOCK, groups, DEFAULT_HEAVIEST},
                             {"heaviest", ROW_OF_BLOCK, 2 * groups, 0}};
-    followed_classes all = two_classes(m) ? (followed_classes){&f, few, sizeof few / sizeof *few}
-                                          : (followed_classes){&f, many, sizeof many / sizeof *many};
+    followed_classes all = two_classes(m)
+                               ? (followed_classes){&f, few, sizeof few / sizeof *few}
+                               : (followed_classes){&f, many, sizeof many / sizeof *many};
     const default_classes classes = {all.classes, all.n, !two_classes(m)};
     default_bucket(m, &f.rows, c.map, &classes, class_followed, &all);
     fuse_followed(&f);

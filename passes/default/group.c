@@ -1,6 +1,7 @@
-// The default schedule of contractions by operations of four warps, where the architecture has those (mma.def).
-// Warps share the matrix in shared memory, all of it or half its columns, and hold their rows in registers:
-// each reads rows of its own alone. Of smaller matrices each warp has a part in registers, which is as fast.
+// The default schedule of contractions by operations of four warps, where the architecture has
+// those (mma.def). Warps share the matrix in shared memory, all of it or half its columns, and hold
+// their rows in registers: each reads rows of its own alone. Of smaller matrices each warp has a
+// part in registers, which is as fast.
 //     y[e, q] = sum{k} x[e, k] * w[type[e], k, q]   →  block e 1024 by type;  groups e 8;  …  mma k f16 m64k16;
 //                                                      keep x shared;  pipeline e 1;
 #include "default/default.h"
@@ -32,7 +33,8 @@ const simt_mma_info *default_group_operation(const planner *p, const char *opera
 }
 
 // All columns, or as large a part as fits; 0: none does.
-static int64_t columns_of_block(const planner *p, const contraction *c, int64_t depth, int64_t columns) {
+static int64_t columns_of_block(const planner *p, const contraction *c, int64_t depth,
+                                int64_t columns) {
     int64_t rows = ROWS * depth * c->bytes / (WARP * WORD);   // registers
     for (int64_t mine = columns; mine % COLUMNS == 0 && columns % mine == 0; mine /= 2)
         if (rows + ROWS * mine / WARP <= HELD &&
@@ -61,14 +63,15 @@ static matrix_shape shape_of(const contraction *c, int64_t depth, int64_t column
                           .depth_registers = depth / LANES / run};
 }
 
-// Of few rows, blocks have fewer, so that there are enough of them; where rows of eight warps do not fit
-// beside the matrix, those of four do, and come ahead.
-static void fill(making *m, const stage_group *g, const contraction *c, matrix_shape s, int64_t depth,
-                 int64_t mine) {
+// Of few rows, blocks have fewer, so that there are enough of them; where rows of eight warps do
+// not fit beside the matrix, those of four do, and come ahead.
+static void fill(making *m, const stage_group *g, const contraction *c, matrix_shape s,
+                 int64_t depth, int64_t mine) {
     const planner *p = m->p;
     const tensor_val_info *x = default_rows(p, c->sum, c->first, c->depth);
     if (m->rows == ROWS_SOME_POINTS) {
-        bool half = x && fits(p, c, x, depth, mine, WARPS / 2) && !fits(p, c, x, depth, mine, WARPS);
+        bool half = x && fits(p, c, x, depth, mine, WARPS / 2) &&
+                    !fits(p, c, x, depth, mine, WARPS);
         if (half) s.groups = WARPS / 2;
         else s.block = SMALL_BLOCK;
         default_note_points(m, c->rows);
@@ -79,11 +82,13 @@ static void fill(making *m, const stage_group *g, const contraction *c, matrix_s
     default_fill(m, c->sum, SCHEDULE_PIPELINE, c->rows, 1, NULL);
 }
 
-bool default_group(making *m, const stage_group *g, contraction *c, int64_t depth, int64_t columns) {
+bool default_group(making *m, const stage_group *g, contraction *c, int64_t depth,
+                   int64_t columns) {
     const planner *p = m->p;
     const simt_mma_info *i = default_group_operation(p, c->operand);
-    if (!i || depth < SMALL || depth > DEFAULT_WIDEST || columns <= SMALL || columns > DEFAULT_WIDEST ||
-        depth % i->k || default_says_ahead(p, c, default_rows(p, c->sum, c->first, c->depth)))
+    if (!i || depth < SMALL || depth > DEFAULT_WIDEST || columns <= SMALL ||
+        columns > DEFAULT_WIDEST || depth % i->k ||
+        default_says_ahead(p, c, default_rows(p, c->sum, c->first, c->depth)))
         return false;
     int64_t mine = columns_of_block(p, c, depth, columns);
     if (!mine) return false;

@@ -1,7 +1,7 @@
-// Which scores of edges walks store by default, though each could find them again: what others read, too, and
-// what costs more to find again than to read, as a dot product with features of the edge does in a walk that
-// does not read those. Where there is room, also what spares a walk all that it reduces at an edge, and the rows that it would
-// read for that.
+// Which scores of edges walks store by default, though each could find them again: what others
+// read, too, and what costs more to find again than to read, as a dot product with features of the
+// edge does in a walk that does not read those. Where there is room, also what spares a walk all
+// that it reduces at an edge, and the rows that it would read for that.
 //     s[e, h] = sum{d} q[dst[e], h, d] * g[e, h, d]
 //     dx[u, h, d] = sum{e : src[e] == u} s[e, h] * y[dst[e], h, d]   →   s is stored
 #include "default/default.h"
@@ -9,7 +9,7 @@
 #include "kernels/kernels.h"
 
 enum {
-    DEARER = 2,    // what an edge's features have to be of its scores: those are written, too
+    DEARER = 2,         // what an edge's features have to be of its scores: those are written, too
     MOST_SPARED = 16,   // numbers of an edge
     MATRIX = 256   // elements that are multiplied for each edge: more are for kernels of products
 };
@@ -22,7 +22,9 @@ typedef struct {
 } edges;
 
 static uint32_t count(const edges *x) { return x->p->op->stages.len; }
-static const tensor_val_info *val_at(const edges *x, tensor_val v) { return &x->p->op->vals.data[v]; }
+static const tensor_val_info *val_at(const edges *x, tensor_val v) {
+    return &x->p->op->vals.data[v];
+}
 static tensor_space first_space(const edges *x, uint32_t i) {
     const tensor_stage *st = plan_stage(x->p, i);
     return st->nleft ? x->p->op->vars.data[st->left[0]].space : TENSOR_NO_SPACE;
@@ -38,8 +40,8 @@ tensor_val default_walked_by(const planner *p, uint32_t stage) {
     const tensor_stage *st = &p->op->stages.data[stage];
     stage_group g = {0};
     VEC_PUSH(p->arena, &g, stage);
-    bool plain = st->reducer != TENSOR_NO_REDUCER && st->nkeys == 1 && st->ntargets == 1 && !st->nfilters &&
-                 !st->nelse;
+    bool plain = st->reducer != TENSOR_NO_REDUCER && st->nkeys == 1 && st->ntargets == 1 &&
+                 !st->nfilters && !st->nelse;
     return plain ? default_row_map(p, &g) : TENSOR_NO_VAL;
 }
 
@@ -56,7 +58,7 @@ static bool is_of_edges(const edges *x, uint32_t i) {
            (st->reducer == TENSOR_NO_REDUCER || (default_reduces_dense(x->p, st) && !st->nkeys));
 }
 
-// ---- Read by others --------------------------------------------------------------------------------------
+// ---- Read by others -----------------------------------------------------------------------------
 static bool has_reduction(const edges *x, uint32_t i) {
     if (plan_stage(x->p, i)->reducer != TENSOR_NO_REDUCER) return true;
     for (uint32_t k = 0; k < i; k++)
@@ -94,12 +96,13 @@ static bool multiplies(const edges *x, uint32_t i) {
 static bool read_by_others(const edges *x, uint32_t score) {
     for (uint32_t i = 0; i < count(x); i++) {
         bool plain_result = is_of_edges(x, i) && plan_stage(x->p, i)->reducer == TENSOR_NO_REDUCER;
-        if (!x->score[i] && x->map[i] == TENSOR_NO_VAL && !plain_result && reads(x, i, score)) return true;
+        if (!x->score[i] && x->map[i] == TENSOR_NO_VAL && !plain_result && reads(x, i, score))
+            return true;
     }
     return false;
 }
 
-// ---- Dear ------------------------------------------------------------------------------------------------
+// ---- Dear ---------------------------------------------------------------------------------------
 // Of an edge; 0: that is not known.
 static int64_t elements(const edges *x, const tensor_space *axes, uint32_t n) {
     int64_t all = 1;
@@ -127,8 +130,8 @@ static bool needs(const edges *x, uint32_t i, uint32_t score) {
     return false;
 }
 
-// Some walk by another map than the first one's needs the score, and none by that map has the features at
-// hand.
+// Some walk by another map than the first one's needs the score, and none by that map has the
+// features at hand.
 static bool read_without(const edges *x, uint32_t score, tensor_val features) {
     tensor_val first = TENSOR_NO_VAL;
     for (uint32_t i = 0; i < count(x); i++) {
@@ -157,12 +160,13 @@ static bool is_dear(const edges *x, uint32_t i) {
     return false;
 }
 
-// ---- Spared ----------------------------------------------------------------------------------------------
+// ---- Spared -------------------------------------------------------------------------------------
 // It reduces at an edge, or reads a score that does, but for this one.
 static bool reduces_without(const edges *x, uint32_t i, uint32_t score) {
     if (x->score[i] && plan_stage(x->p, i)->reducer != TENSOR_NO_REDUCER) return true;
     for (uint32_t k = 0; k < count(x); k++)
-        if (k != score && k != i && x->score[k] && reads(x, i, k) && reduces_without(x, k, score)) return true;
+        if (k != score && k != i && x->score[k] && reads(x, i, k) && reduces_without(x, k, score))
+            return true;
     return false;
 }
 
@@ -180,14 +184,17 @@ static bool spares_map(const edges *x, tensor_val map, uint32_t score) {
 // Of what a walk finds: who stores it would walk after that one.
 static bool needs_walk(const edges *x, uint32_t i) {
     for (uint32_t k = 0; k < count(x); k++)
-        if (reads(x, i, k) && (x->map[k] != TENSOR_NO_VAL || (k < i && needs_walk(x, k)))) return true;
+        if (reads(x, i, k) && (x->map[k] != TENSOR_NO_VAL || (k < i && needs_walk(x, k))))
+            return true;
     return false;
 }
 
 // By a walk by another map than the one it spares, which waits for none: that one finds it.
 static bool needed_by_another(const edges *x, tensor_val map, uint32_t score) {
     for (uint32_t i = 0; i < count(x); i++)
-        if (x->map[i] != TENSOR_NO_VAL && x->map[i] != map && needs(x, i, score) && !needs_walk(x, i)) return true;
+        if (x->map[i] != TENSOR_NO_VAL && x->map[i] != map && needs(x, i, score) &&
+            !needs_walk(x, i))
+            return true;
     return false;
 }
 
@@ -196,14 +203,16 @@ typedef struct {
     tensor_val map;    // whose rows are walked
     uint32_t levels;   // of what is kept: a row has more
     const planner *p;
-    bool *of;          // per value
-    bool *seen;        // per stage
+    bool *of;     // per value
+    bool *seen;   // per stage
 } gathered;
 
 static bool see_gathered(void *user, const tensor_node *load) {
     gathered *g = user;
-    const tensor_node *at = load->nargs > g->levels ? tensor_node_at(g->p->op, load->args[0]) : NULL;
-    bool other = at && at->op == TENSOR_LOAD_OP && at->nargs == 1 && (tensor_val)at->imm.i != g->map;
+    const tensor_node *at = load->nargs > g->levels ? tensor_node_at(g->p->op, load->args[0])
+                                                    : NULL;
+    bool other = at && at->op == TENSOR_LOAD_OP && at->nargs == 1 &&
+                 (tensor_val)at->imm.i != g->map;
     if (other && (tensor_val)load->imm.i < g->p->op->nparams) g->of[load->imm.i] = true;
     return true;
 }
@@ -216,11 +225,14 @@ static void gather(const edges *x, uint32_t i, uint32_t without, gathered *g) {
         if (k != without && k != i && x->score[k] && reads(x, i, k)) gather(x, k, without, g);
 }
 
-// Sums by the map read fewer rows without it: what they would only compute again takes no longer than to store it and read it.
+// Sums by the map read fewer rows without it: what they would only compute again takes no longer
+// than to store it and read it.
 static bool saves_rows(const edges *x, tensor_val map, uint32_t score) {
     const uint32_t n = x->p->op->nparams, levels = plan_stage(x->p, score)->nleft;
-    gathered all = {map, levels, x->p, ARENA_ARRAY(x->p->arena, bool, n + 1), ARENA_ARRAY(x->p->arena, bool, count(x) + 1)},
-             rest = {map, levels, x->p, ARENA_ARRAY(x->p->arena, bool, n + 1), ARENA_ARRAY(x->p->arena, bool, count(x) + 1)};
+    gathered all = {map, levels, x->p, ARENA_ARRAY(x->p->arena, bool, n + 1),
+                    ARENA_ARRAY(x->p->arena, bool, count(x) + 1)},
+             rest = {map, levels, x->p, ARENA_ARRAY(x->p->arena, bool, n + 1),
+                     ARENA_ARRAY(x->p->arena, bool, count(x) + 1)};
     bool fewer = false;
     for (uint32_t i = 0; i < count(x); i++)
         if (x->map[i] == map) gather(x, i, UINT32_MAX, &all), gather(x, i, score, &rest);
@@ -231,10 +243,13 @@ static bool saves_rows(const edges *x, tensor_val map, uint32_t score) {
 static bool spares_walk(const edges *x, uint32_t score) {
     const tensor_val_info *own = val_at(x, plan_stage(x->p, score)->targets[0].val);
     int64_t kept = elements(x, own->axes, own->rank);
-    if (!kept || kept > MOST_SPARED || !has_reduction(x, score) || needs_walk(x, score)) return false;
+    if (!kept || kept > MOST_SPARED || !has_reduction(x, score) || needs_walk(x, score))
+        return false;
     for (uint32_t i = 0; i < count(x); i++) {
         tensor_val map = x->map[i];
-        if (map != TENSOR_NO_VAL && spares_map(x, map, score) && needed_by_another(x, map, score) && saves_rows(x, map, score)) return true;
+        if (map != TENSOR_NO_VAL && spares_map(x, map, score) && needed_by_another(x, map, score) &&
+            saves_rows(x, map, score))
+            return true;
     }
     return false;
 }
@@ -249,13 +264,16 @@ static uint32_t spared(const edges *x) {
 stage_ids default_kept(planner *p, bool *spares) {
     uint32_t n = p->op->stages.len;
     stage_ids kept = {0};
-    edges x = {p, ARENA_ARRAY(p->arena, tensor_val, n + 1), ARENA_ARRAY(p->arena, bool, n + 1), ARENA_ARRAY(p->arena, char, n * n + 1)};
+    edges x = {p, ARENA_ARRAY(p->arena, tensor_val, n + 1), ARENA_ARRAY(p->arena, bool, n + 1),
+               ARENA_ARRAY(p->arena, char, n *n + 1)};
     for (uint32_t i = 0; i < n; i++) x.map[i] = default_walked_by(p, i);
     for (uint32_t i = 0; i < n; i++)
-        x.score[i] = is_of_edges(&x, i) && val_at(&x, plan_stage(x.p, i)->targets[0].val)->role == VAL_STAGE;
+        x.score[i] = is_of_edges(&x, i) &&
+                     val_at(&x, plan_stage(x.p, i)->targets[0].val)->role == VAL_STAGE;
     uint32_t also = spares ? spared(&x) : UINT32_MAX;
     for (uint32_t i = 0; i < n; i++) {
-        bool own = x.score[i] && !multiplies(&x, i) && ((has_reduction(&x, i) && read_by_others(&x, i)) || is_dear(&x, i));
+        bool own = x.score[i] && !multiplies(&x, i) &&
+                   ((has_reduction(&x, i) && read_by_others(&x, i)) || is_dear(&x, i));
         if (own || i == also) VEC_PUSH(p->arena, &kept, plan_stage(x.p, i)->id);
         if (!own && i == also) *spares = true;
     }
@@ -266,7 +284,8 @@ bool default_reads_all_left(const planner *p, const tensor_stage *st, const tens
     bool all = true;
     for (uint32_t i = 1; i < st->nleft; i++) {
         bool has = false;
-        for (uint32_t a = 0; a < load->nargs; a++) has |= plan_mentions(p, load->args[a], st->left[i]);
+        for (uint32_t a = 0; a < load->nargs; a++)
+            has |= plan_mentions(p, load->args[a], st->left[i]);
         all &= has;
     }
     return all;

@@ -1,4 +1,5 @@
-// How long the steps of a walk are, by what its sums and scores compute for one edge and all numbers that a thread holds of its row; and those of a kernel.
+// How long the steps of a walk are, by what its sums and scores compute for one edge and all
+// numbers that a thread holds of its row; and those of a kernel.
 //     y[v, f] = sum{e : dst[e] == v} sin(a[f] * r[e]) * x[src[e], f], of four features  →  4 * (86 + 1 + 1 + 1)
 #include "default/walks.h"
 #include "base/base.h"
@@ -9,15 +10,17 @@
 
 typedef struct {
     const walks *w;
-    planner own;                   // of an op that nothing else reads
-    const tensor_stage *deepest;   // whose indices stand for those of all, so that what is alike counts once
+    planner own;   // of an op that nothing else reads
+    // whose indices stand for those of all, so that what is alike counts once
+    const tensor_stage *deepest;
     tensor_expr *vars;
     VEC(tensor_expr) bodies;
 } counting;
 
 static void name_alike(counting *c, tensor_var from, tensor_var to) {
     const tensor_op *op = c->own.op;
-    if (op->vars.data[from].space == op->vars.data[to].space) c->vars[from] = tensor_var_expr(c->own.op, to, NO_SPAN);
+    if (op->vars.data[from].space == op->vars.data[to].space)
+        c->vars[from] = tensor_var_expr(c->own.op, to, NO_SPAN);
 }
 
 static void add_bodies(counting *c, const tensor_stage *st) {
@@ -26,7 +29,8 @@ static void add_bodies(counting *c, const tensor_stage *st) {
 }
 
 static void add_sum(counting *c, const tensor_stage *st) {
-    for (uint32_t i = 0; i < st->nleft && i < c->deepest->nleft; i++) name_alike(c, st->left[i], c->deepest->left[i]);
+    for (uint32_t i = 0; i < st->nleft && i < c->deepest->nleft; i++)
+        name_alike(c, st->left[i], c->deepest->left[i]);
     name_alike(c, st->bound[0], c->deepest->bound[0]);
     add_bodies(c, st);
 }
@@ -34,12 +38,15 @@ static void add_sum(counting *c, const tensor_stage *st) {
 // Of an edge: what it reduces are the features, as a rule.
 static void add_score(counting *c, const tensor_stage *st) {
     if (st->nleft) name_alike(c, st->left[0], c->deepest->bound[0]);
-    for (uint32_t i = 1; i < st->nleft && i < c->deepest->nleft; i++) name_alike(c, st->left[i], c->deepest->left[i]);
-    for (uint32_t i = 0; i < st->nbound; i++) name_alike(c, st->bound[i], c->deepest->left[c->deepest->nleft - 1]);
+    for (uint32_t i = 1; i < st->nleft && i < c->deepest->nleft; i++)
+        name_alike(c, st->left[i], c->deepest->left[i]);
+    for (uint32_t i = 0; i < st->nbound; i++)
+        name_alike(c, st->bound[i], c->deepest->left[c->deepest->nleft - 1]);
     add_bodies(c, st);
 }
 
-int64_t default_walk_length(const walks *w, const walk *of, const tensor_stage *deepest, int64_t held) {
+int64_t default_walk_length(const walks *w, const walk *of, const tensor_stage *deepest,
+                            int64_t held) {
     counting c = {.w = w, .own = *w->p, .deepest = deepest};
     c.own.op = tensor_op_copy(w->p->arena, w->p->op);
     c.vars = ARENA_ARRAY(w->p->arena, tensor_expr, w->p->op->vars.len + 1);
@@ -50,11 +57,12 @@ int64_t default_walk_length(const walks *w, const walk *of, const tensor_stage *
     memset(seen, 0, c.own.op->exprs.len + 1);
     const tensor_var inner = deepest->nleft > 1 ? deepest->left[deepest->nleft - 1] : UINT32_MAX;
     int64_t sum = 0;
-    for (uint32_t i = 0; i < c.bodies.len; i++) sum += plan_length(&c.own, c.bodies.data[i], inner, inner == UINT32_MAX ? 1 : held, seen);
+    for (uint32_t i = 0; i < c.bodies.len; i++)
+        sum += plan_length(&c.own, c.bodies.data[i], inner, inner == UINT32_MAX ? 1 : held, seen);
     return sum;
 }
 
-// ---- What scores load ------------------------------------------------------------------------------------
+// ---- What scores load ---------------------------------------------------------------------------
 typedef struct {
     const planner *p;
     tensor_var edge, bound, last;   // of the score; that it reduces; of the row's numbers
@@ -74,15 +82,19 @@ static bool count_words(void *user, const tensor_node *load) {
     return true;
 }
 
-// Of a score that has all indices of the sums, and reduces one of its own: of those that have fewer, lanes share what they reduce. What all edges share
-// is loaded once for all steps.
-int64_t default_inside_words(const walks *w, const walk *of, const tensor_stage *deepest, int64_t held) {
+// Of a score that has all indices of the sums, and reduces one of its own: of those that have
+// fewer, lanes share what they reduce. What all edges share is loaded once for all steps.
+int64_t default_inside_words(const walks *w, const walk *of, const tensor_stage *deepest,
+                             int64_t held) {
     int64_t words = 0;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
         const tensor_stage *st = plan_stage(w->p, i);
-        if (!w->scores[i] || st->nleft != deepest->nleft || !st->nbound || !default_finds(w, of, i)) continue;
+        if (!w->scores[i] || st->nleft != deepest->nleft || !st->nbound || !default_finds(w, of, i))
+            continue;
         axis_share s = default_share_axis(w->m, st, st->bound[0], 1);
-        inside x = {w->p, st->left[0], st->bound[0], st->left[st->nleft - 1], s.vector * s.registers, held, 0};
+        inside x = {
+            w->p, st->left[0], st->bound[0], st->left[st->nleft - 1], s.vector * s.registers, held,
+            0};
         plan_loads(w->p, st, count_words, &x);
         words += x.words;
     }
@@ -93,13 +105,16 @@ static int64_t score_length_at(const walks *w, const tensor_stage *st, int64_t c
     uint8_t *seen = arena_alloc(w->p->arena, w->p->op->exprs.len + 1);
     int64_t sum = 0;
     memset(seen, 0, w->p->op->exprs.len + 1);
-    for (uint32_t i = 0; i < st->nbody; i++) sum += plan_length(w->p, st->body[i], st->bound[0], copies, seen);
+    for (uint32_t i = 0; i < st->nbody; i++)
+        sum += plan_length(w->p, st->body[i], st->bound[0], copies, seen);
     return sum;
 }
 
-int64_t default_score_length(const walks *w, const tensor_stage *st) { return score_length_at(w, st, 2) - score_length_at(w, st, 1); }
+int64_t default_score_length(const walks *w, const tensor_stage *st) {
+    return score_length_at(w, st, 2) - score_length_at(w, st, 1);
+}
 
-// ---- Kernels ---------------------------------------------------------------------------------------------
+// ---- Kernels ------------------------------------------------------------------------------------
 // Of all bodies, so many copies of what mentions the last index.
 static int64_t length_at(const planner *p, const stage_group *g, uint32_t depth, int64_t copies) {
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
@@ -109,12 +124,15 @@ static int64_t length_at(const planner *p, const stage_group *g, uint32_t depth,
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         if (!depth || plan_left(p, st, left) != depth) continue;
-        for (uint32_t k = 0; k < st->nbody; k++) sum += plan_length(p, st->body[k], left[depth - 1], copies, seen);
+        for (uint32_t k = 0; k < st->nbody; k++)
+            sum += plan_length(p, st->body[k], left[depth - 1], copies, seen);
     }
     return sum;
 }
 
-int64_t default_length(const planner *p, const stage_group *g, uint32_t depth) { return length_at(p, g, depth, 2) - length_at(p, g, depth, 1); }
+int64_t default_length(const planner *p, const stage_group *g, uint32_t depth) {
+    return length_at(p, g, depth, 2) - length_at(p, g, depth, 1);
+}
 
 // More lanes have half as many numbers each, or the axis takes twice the rounds.
 void default_shorten(const making *m, axis_share *s, int64_t lanes) {

@@ -4,22 +4,22 @@
 #include <string.h>
 
 static const machine machines[] = {
-#define MACHINE(name, gpu, lanes, max_threads, max_registers, shared_bytes, group_shared_bytes,              \
-                vector_bytes, register_bytes, aligned, points, block_points, block_threads)                                           \
-    {name,                                                                                                   \
-     gpu,                                                                                                    \
-     lanes,                                                                                                  \
-     max_threads,                                                                                            \
-     max_registers,                                                                                          \
-     shared_bytes,                                                                                           \
-     group_shared_bytes,                                                                                     \
-     vector_bytes,                                                                                           \
-     register_bytes,                                                                                         \
-     aligned,                                                                                                \
-     points,                                                                                                 \
-     block_points,                                                                                           \
-     block_threads,                                                                                          \
-     NULL,                                                                                                   \
+#define MACHINE(name, gpu, lanes, max_threads, max_registers, shared_bytes, group_shared_bytes,    \
+                vector_bytes, register_bytes, aligned, points, block_points, block_threads)        \
+    {name,                                                                                         \
+     gpu,                                                                                          \
+     lanes,                                                                                        \
+     max_threads,                                                                                  \
+     max_registers,                                                                                \
+     shared_bytes,                                                                                 \
+     group_shared_bytes,                                                                           \
+     vector_bytes,                                                                                 \
+     register_bytes,                                                                               \
+     aligned,                                                                                      \
+     points,                                                                                       \
+     block_points,                                                                                 \
+     block_threads,                                                                                \
+     NULL,                                                                                         \
      NULL},
 #include "default/machine.def"
 };

@@ -1,5 +1,5 @@
-// How the sums of a walk nest by default: as the scores that they read, so that a score is computed once for all that a row
-// has of it.
+// How the sums of a walk nest by default: as the scores that they read, so that a score is computed
+// once for all that a row has of it.
 //     sum y[v, d, h] of s[e, h]  →  loops v, h, d
 #include "default/walks.h"
 #include "base/base.h"
@@ -8,18 +8,20 @@ uint32_t default_deepest_read(const walks *w, uint32_t stage) {
     uint32_t deepest = UINT32_MAX;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
         if ((w->scores[i] || w->stored[i]) && default_reads(w, stage, i) &&
-            (deepest == UINT32_MAX || plan_stage(w->p, i)->nleft > plan_stage(w->p, deepest)->nleft))
+            (deepest == UINT32_MAX ||
+             plan_stage(w->p, i)->nleft > plan_stage(w->p, deepest)->nleft))
             deepest = i;
     return deepest;
 }
 
-static uint32_t place_of(const walks *w, const tensor_var *left, uint32_t from, uint32_t n, tensor_space s) {
+static uint32_t place_of(const walks *w, const tensor_var *left, uint32_t from, uint32_t n,
+                         tensor_space s) {
     while (from < n && w->p->op->vars.data[left[from]].space != s) from++;
     return from;
 }
 
-// Of a sum of rows, the indices that what it reads of an edge has come first, in their order: around the walk
-// are those alone that edges do without.
+// Of a sum of rows, the indices that what it reads of an edge has come first, in their order:
+// around the walk are those alone that edges do without.
 void default_nest(walks *w, uint32_t stage) {
     tensor_stage *st = &w->p->op->stages.data[stage];
     uint32_t read = default_deepest_read(w, stage);

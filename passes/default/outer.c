@@ -1,14 +1,14 @@
-// The default schedule of sums of outer products over what a map takes to a row, or over all points, on
-// tensor cores: of two factors whose numbers have 16 bits, or of what a schedule says `mma`. Long rows are
-// cut into parts, whose sums a second kernel adds; a block has a part of one row, and what it multiplies
-// comes into shared memory ahead of its use.
+// The default schedule of sums of outer products over what a map takes to a row, or over all
+// points, on tensor cores: of two factors whose numbers have 16 bits, or of what a schedule says
+// `mma`. Long rows are cut into parts, whose sums a second kernel adds; a block has a part of one
+// row, and what it multiplies comes into shared memory ahead of its use.
 //     w[r, k, q] = sum{e : type[e] == r} x[e, k] * g[e, q]   →  block r 1;  split e 2048;  groups q 2;  …
 //                                                               mma e f16;  keep x, g shared;  pipeline e 3;
 #include "default/default.h"
 #include "default/contraction.h"
 #include "kernels/kernels.h"
 
-// ---- What is one -----------------------------------------------------------------------------------------
+// ---- What is one --------------------------------------------------------------------------------
 // The map of the one key: a parameter's value at what is reduced is the first index on the left.
 static tensor_val key_map(const planner *p, const tensor_stage *st, tensor_var row) {
     const tensor_node *lhs = tensor_node_at(p->op, st->keys[0].lhs),
@@ -19,7 +19,8 @@ static tensor_val key_map(const planner *p, const tensor_stage *st, tensor_var r
     const tensor_node *at = tensor_node_at(p->op, lhs->args[0]);
     const tensor_val_info *i = &p->op->vals.data[lhs->imm.i];
     bool plain = at->op == TENSOR_VAR_OP && (tensor_var)at->imm.i == st->bound[0];
-    return plain && i->role == VAL_MAP && !(i->facts & FACT_PARTIAL) ? (tensor_val)lhs->imm.i : TENSOR_NO_VAL;
+    return plain && i->role == VAL_MAP && !(i->facts & FACT_PARTIAL) ? (tensor_val)lhs->imm.i
+                                                                     : TENSOR_NO_VAL;
 }
 
 // Each factor has the depth, and one of the two last indices on the left.
@@ -56,13 +57,13 @@ static bool find(const making *m, const stage_group *g, contraction *c, tensor_v
     return rows && find_factors(p, c) && default_operand(p, c);
 }
 
-// ---- Shapes ----------------------------------------------------------------------------------------------
+// ---- Shapes -------------------------------------------------------------------------------------
 typedef struct {
-    int64_t to;            // rows and columns
-    uint32_t bytes;        // of an element that is multiplied
-    int64_t rows, columns; // pieces of a warp, side by side
+    int64_t to;              // rows and columns
+    uint32_t bytes;          // of an element that is multiplied
+    int64_t rows, columns;   // pieces of a warp, side by side
     int64_t row_groups, column_groups, depth_groups;
-    int64_t steps;         // of the depth that a warp has in a round
+    int64_t steps;   // of the depth that a warp has in a round
     int64_t buffers;
 } outer_shape;
 
@@ -85,7 +86,8 @@ static void halve(int64_t *groups, outer_shape *s) {
     if (s->depth_groups < MOST_DEPTH_GROUPS) s->depth_groups *= 2;
 }
 
-// Of the fewer rows or columns, a warp has no pieces that are empty, and groups share the depth instead.
+// Of the fewer rows or columns, a warp has no pieces that are empty, and groups share the depth
+// instead.
 static bool shape_for(const contraction *c, int64_t rows, int64_t columns, outer_shape *s) {
     int64_t widest = rows > columns ? rows : columns;
     uint32_t i = 0, n = sizeof shapes / sizeof *shapes;
@@ -95,13 +97,15 @@ static bool shape_for(const contraction *c, int64_t rows, int64_t columns, outer
     *s = shapes[i];
     while (s->rows > 1 && s->rows / 2 * ROWS >= rows) s->rows /= 2;
     while (s->columns > 1 && s->columns / 2 * COLUMNS >= columns) s->columns /= 2;
-    while (s->row_groups > 1 && s->row_groups / 2 * s->rows * ROWS >= rows) halve(&s->row_groups, s);
+    while (s->row_groups > 1 && s->row_groups / 2 * s->rows * ROWS >= rows)
+        halve(&s->row_groups, s);
     while (s->column_groups > 1 && s->column_groups / 2 * s->columns * COLUMNS >= columns)
         halve(&s->column_groups, s);
     return true;
 }
 
-// Points of a part of a row: as many parts as fill a machine, and no more, for each leaves a matrix.
+// Points of a part of a row: as many parts as fill a machine, and no more, for each leaves a
+// matrix.
 static int64_t part_of(const making *m, bool keyed, int64_t rows, int64_t columns) {
     enum { FEW = 256, ALL = 1024, PART = 2048, MANY = 8192, WIDE = 128 };
     if (!keyed) return ALL;
@@ -126,7 +130,8 @@ static void fill_shape(making *m, const contraction *c, const outer_shape *s, in
 // What cannot come ahead is read by two steps at once.
 static void fill_ahead(making *m, const contraction *c, int64_t buffers) {
     const planner *p = m->p;
-    const tensor_val_info *x = default_rows(p, c->sum, c->first, c->rows), *g = default_rows(p, c->sum, c->second, c->columns);
+    const tensor_val_info *x = default_rows(p, c->sum, c->first, c->rows),
+                          *g = default_rows(p, c->sum, c->second, c->columns);
     if (!x || !g || x == g) {
         default_fill(m, c->sum, SCHEDULE_UNROLL, c->depth, 2, NULL);
         return;
@@ -137,8 +142,8 @@ static void fill_ahead(making *m, const contraction *c, int64_t buffers) {
     default_fill(m, c->sum, SCHEDULE_PIPELINE, c->depth, buffers, NULL);
 }
 
-// Extents that no whole pieces cover, whose rest is masked: lanes have no vectors, and rounds are longer, as few
-// bytes are copied at once.
+// Extents that no whole pieces cover, whose rest is masked: lanes have no vectors, and rounds are
+// longer, as few bytes are copied at once.
 static void fill_odd(making *m, const contraction *c, int64_t rows, int64_t columns) {
     enum { LANES = 8, GROUPS = 4, WIDEST = 128, MOST_PIECES = 8 };
     const tensor_stage *stage = c->sum;
@@ -148,13 +153,15 @@ static void fill_odd(making *m, const contraction *c, int64_t rows, int64_t colu
         int64_t pieces = (columns + COLUMNS - 1) / COLUMNS;
         default_fill(m, stage, SCHEDULE_BLOCK, c->rows, GROUPS * ROWS, NULL);
         default_fill(m, stage, SCHEDULE_GROUPS, c->rows, GROUPS, NULL);
-        default_fill(m, stage, SCHEDULE_REGISTERS, c->columns, 2 * (pieces < MOST_PIECES ? pieces : MOST_PIECES), NULL);
+        default_fill(m, stage, SCHEDULE_REGISTERS, c->columns,
+                     2 * (pieces < MOST_PIECES ? pieces : MOST_PIECES), NULL);
         default_fill(m, stage, SCHEDULE_UNROLL, c->depth, 2, NULL);
         return;
     }
     default_fill(m, stage, SCHEDULE_GROUPS, c->columns, GROUPS, NULL);
     default_fill(m, stage, SCHEDULE_REGISTERS, c->columns, 2 * mine / COLUMNS, NULL);
-    default_fill(m, stage, SCHEDULE_REGISTERS, c->rows, (rows + ROWS - 1) / ROWS * ROWS / LANES, NULL);
+    default_fill(m, stage, SCHEDULE_REGISTERS, c->rows, (rows + ROWS - 1) / ROWS * ROWS / LANES,
+                 NULL);
     default_fill(m, stage, SCHEDULE_REGISTERS, c->depth, halves ? 32 : 4, NULL);
     fill_ahead(m, c, halves ? 2 : 3);
 }

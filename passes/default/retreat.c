@@ -1,5 +1,6 @@
-// What is left of the default schedule where a kernel of it was refused: stages that shared the kernel begin kernels of their own,
-// rows of one that is refused by itself are dealt out as if none was long, or each of its points has a thread, as by the naive plan.
+// What is left of the default schedule where a kernel of it was refused: stages that shared the
+// kernel begin kernels of their own, rows of one that is refused by itself are dealt out as if none
+// was long, or each of its points has a thread, as by the naive plan.
 //     y: apart;   y: flat v, f;  lanes v 32;  groups v 8;  block v 256;
 #include "default/default.h"
 #include "base/base.h"

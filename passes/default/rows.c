@@ -1,5 +1,5 @@
-// The default schedule's classes of rows: a row of many entries gets a block of its own, others share one;
-// one of a few has some lanes alone. And what a version supposes of extents and rows.
+// The default schedule's classes of rows: a row of many entries gets a block of its own, others
+// share one; one of a few has some lanes alone. And what a version supposes of extents and rows.
 #include "default/default.h"
 #include "default/row_classes.h"
 #include "base/base.h"
@@ -12,14 +12,18 @@ enum {
     LEAST_SHARING = 4    // lanes that share a row, and go through it in a few rounds
 };
 
-// ---- Long rows -------------------------------------------------------------------------------------------
+// ---- Long rows ----------------------------------------------------------------------------------
 // The map that a key takes the first of what is reduced to the rows by.
-static tensor_val map_of_key(const planner *p, const tensor_stage *st, const tensor_key *k, tensor_var row) {
+static tensor_val map_of_key(const planner *p, const tensor_stage *st, const tensor_key *k,
+                             tensor_var row) {
     const tensor_node *lhs = tensor_node_at(p->op, k->lhs), *rhs = tensor_node_at(p->op, k->rhs);
     bool rows = rhs->op == TENSOR_VAR_OP && (tensor_var)rhs->imm.i == row;
-    if (!rows || lhs->op != TENSOR_LOAD_OP || lhs->nargs != 1 || p->op->vals.data[lhs->imm.i].role != VAL_MAP) return TENSOR_NO_VAL;
+    if (!rows || lhs->op != TENSOR_LOAD_OP || lhs->nargs != 1 ||
+        p->op->vals.data[lhs->imm.i].role != VAL_MAP)
+        return TENSOR_NO_VAL;
     const tensor_node *at = tensor_node_at(p->op, lhs->args[0]);
-    return at->op == TENSOR_VAR_OP && (tensor_var)at->imm.i == st->bound[0] ? (tensor_val)lhs->imm.i : TENSOR_NO_VAL;
+    return at->op == TENSOR_VAR_OP && (tensor_var)at->imm.i == st->bound[0] ? (tensor_val)lhs->imm.i
+                                                                            : TENSOR_NO_VAL;
 }
 
 static tensor_val row_map(const planner *p, const stage_group *g, bool several) {
@@ -27,8 +31,10 @@ static tensor_val row_map(const planner *p, const stage_group *g, bool several) 
     for (uint32_t i = 0; i < g->len && map == TENSOR_NO_VAL; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-        if (!plan_left(p, st, left) || !(st->nbound == 1 || several) || default_one_by_one(p, st)) continue;
-        for (uint32_t k = 0; k < st->nkeys && map == TENSOR_NO_VAL; k++) map = map_of_key(p, st, &st->keys[k], left[0]);
+        if (!plan_left(p, st, left) || !(st->nbound == 1 || several) || default_one_by_one(p, st))
+            continue;
+        for (uint32_t k = 0; k < st->nkeys && map == TENSOR_NO_VAL; k++)
+            map = map_of_key(p, st, &st->keys[k], left[0]);
     }
     return map;
 }
@@ -45,15 +51,15 @@ static schedule_value degree_key(making *m, tensor_val map, tensor_var v) {
     tensor_space *axes = ARENA_NEW(p->arena, tensor_space);
     *axes = i.into;
     tensor_var row = tensor_add_var(op, "v", i.into), e = tensor_add_var(op, "e", i.axes[0]);
-    tensor_val degree = tensor_add_val(op,
-                                       (tensor_val_info){.name = arena_printf(p->arena, "degree.%s", i.name),
-                                                         .role = VAL_STAGE,
-                                                         .type = DT_I64,
-                                                         .into = TENSOR_NO_SPACE,
-                                                         .sorted_by = TENSOR_NO_VAL,
-                                                         .inplace = TENSOR_NO_VAL,
-                                                         .rank = 1,
-                                                         .axes = axes});
+    tensor_val degree = tensor_add_val(
+        op, (tensor_val_info){.name = arena_printf(p->arena, "degree.%s", i.name),
+                              .role = VAL_STAGE,
+                              .type = DT_I64,
+                              .into = TENSOR_NO_SPACE,
+                              .sorted_by = TENSOR_NO_VAL,
+                              .inplace = TENSOR_NO_VAL,
+                              .rank = 1,
+                              .axes = axes});
     tensor_expr at = tensor_var_expr(op, row, NO_SPAN), from = tensor_var_expr(op, e, NO_SPAN);
     tensor_expr *index = ARENA_NEW(p->arena, tensor_expr), *one = ARENA_NEW(p->arena, tensor_expr);
     tensor_target *to = ARENA_NEW(p->arena, tensor_target);
@@ -86,15 +92,17 @@ static schedule_value degree_key(making *m, tensor_val map, tensor_var v) {
         .var = row};
 }
 
-static schedule *class_of_rows(making *m, const stage_group *g, const default_class *of, uint32_t number,
-                               void (*more)(void *user, uint32_t number), void *user) {
+static schedule *class_of_rows(making *m, const stage_group *g, const default_class *of,
+                               uint32_t number, void (*more)(void *user, uint32_t number),
+                               void *user) {
     schedule *whole = m->s;
     m->s = ARENA_NEW(m->p->arena, schedule);
-    *m->s = (schedule){
-        .name = arena_printf(m->p->arena, "%s_%s", m->p->op->stages.data[g->data[g->len - 1]].name, of->name),
-        .op = whole->op,
-        .ids = whole->ids,
-        .automatic = true};
+    *m->s = (schedule){.name = arena_printf(m->p->arena, "%s_%s",
+                                            m->p->op->stages.data[g->data[g->len - 1]].name,
+                                            of->name),
+                       .op = whole->op,
+                       .ids = whole->ids,
+                       .automatic = true};
     m->owner = of->owner;
     m->owners = of->owners;
     default_stages(m, g);
@@ -113,11 +121,13 @@ void default_fill_bucket(making *m, const tensor_stage *st, tensor_var row, tens
     const schedule **use = ARENA_ARRAY(a, const schedule *, n);
     const char **names = ARENA_ARRAY(a, const char *, n);
     int64_t *limits = ARENA_ARRAY(a, int64_t, n);
-    for (uint32_t i = 0; i < n; i++) use[i] = all[i].use, names[i] = use[i]->name, limits[i] = all[i].limit;
+    for (uint32_t i = 0; i < n; i++)
+        use[i] = all[i].use, names[i] = use[i]->name, limits[i] = all[i].limit;
     schedule_value *values = ARENA_ARRAY(a, schedule_value, 4);
     bool to = option && !strcmp(option, "to");   // rows of the first class are left as they stand
     values[0] = degree_key(m, map, row);
-    values[1] = (schedule_value){.keyword = "at", .nnumbers = n - 1, .numbers = limits, .var = UINT32_MAX};
+    values[1] = (schedule_value){
+        .keyword = "at", .nnumbers = n - 1, .numbers = limits, .var = UINT32_MAX};
     values[2] = (schedule_value){
         .keyword = "use", .nnames = n, .names = names, .schedules = use, .var = UINT32_MAX};
     values[3] = to ? (schedule_value){.keyword = "to", .number = limits[0] - 1, .var = UINT32_MAX}
@@ -160,9 +170,9 @@ static int64_t lanes_along(making *m, const tensor_stage *st, tensor_var v, bool
     return plan_or_one(default_cut_of(m, st, v, bound).lanes);
 }
 
-// Entries of a part: the more rows a warp has, the more are under way, and the less of each; lanes that share
-// the entries of a row take so many each. A part of what comes from memory, or of 16 bits, whose states are
-// twice as wide, is longer.
+// Entries of a part: the more rows a warp has, the more are under way, and the less of each; lanes
+// that share the entries of a row take so many each. A part of what comes from memory, or of 16
+// bits, whose states are twice as wide, is longer.
 static int64_t part_entries(making *m, const tensor_stage *st, tensor_var row) {
     if (m->rows == ROWS_THIN) return DEFAULT_THIN_PART;
     if (m->rows == ROWS_FEWER) return DEFAULT_FEW_PART;
@@ -181,8 +191,8 @@ static int64_t part_entries(making *m, const tensor_stage *st, tensor_var row) {
            shared;
 }
 
-// What entries read where they lie is read once by rows that stand side by side, and twice at each end of one
-// that does not. (Of few entries a cache has it.)
+// What entries read where they lie is read once by rows that stand side by side, and twice at each
+// end of one that does not. (Of few entries a cache has it.)
 void default_order_by_degree(making *m, const tensor_stage *st, tensor_var row, tensor_val map) {
     planner *p = m->p;
     schedule_value *by = ARENA_ARRAY(p->arena, schedule_value, 3);
@@ -216,10 +226,12 @@ bool default_narrow(making *m, const stage_group *g) {
     return narrow;
 }
 
-// Rows of one lane's accesses alone: what few threads have longer rows wait for less than for their order.
+// Rows of one lane's accesses alone: what few threads have longer rows wait for less than for their
+// order.
 static bool lanes_share_all(making *m, const stage_group *g, tensor_var row) {
     const tensor_stage *st = &m->p->op->stages.data[g->data[0]];
-    return lanes_along(m, st, row, false) * lanes_along(m, st, st->bound[0], true) == m->p->machine->lanes;
+    return lanes_along(m, st, row, false) * lanes_along(m, st, st->bound[0], true) ==
+           m->p->machine->lanes;
 }
 
 void default_cut(making *m, const stage_group *g, tensor_val map) {
@@ -239,7 +251,7 @@ void default_cut(making *m, const stage_group *g, tensor_val map) {
     m->limit.cut = true;
 }
 
-// ---- Short rows ------------------------------------------------------------------------------------------
+// ---- Short rows ---------------------------------------------------------------------------------
 int64_t default_held(making *m, const tensor_stage *st) {
     tensor_var *left = ARENA_ARRAY(m->p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(m->p, st, left);
@@ -277,12 +289,15 @@ bool default_at_once(making *m, const stage_group *g, tensor_val map) {
     if (sharing < LEAST_SHARING) return false;
     const int64_t most = DEFAULT_AT_ONCE * sharing;
     const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, most, 0}, {SZ_LE, 0, 0}};
-    add_guard(m, true, t, COUNT_OF(t), arena_printf(p->arena, "max(%s) <= %lld", p->op->vals.data[map].name, (long long)most));
+    add_guard(
+        m, true, t, COUNT_OF(t),
+        arena_printf(p->arena, "max(%s) <= %lld", p->op->vals.data[map].name, (long long)most));
     return true;
 }
 
-// ---- What was supposed -----------------------------------------------------------------------------------
-static void guard(making *m, tensor_space s, bool pays, const size_token *t, uint32_t n, const char *text) {
+// ---- What was supposed --------------------------------------------------------------------------
+static void guard(making *m, tensor_space s, bool pays, const size_token *t, uint32_t n,
+                  const char *text) {
     program_guard g = {.kind = GUARD_HOLDS, .pays = pays, .text = text};
     VEC_PUSH(m->p->arena, &g.holds, ((size_token){SZ_SPACE, s, 0}));
     for (uint32_t i = 0; i < n; i++) VEC_PUSH(m->p->arena, &g.holds, t[i]);
@@ -302,15 +317,18 @@ static void guard_class(making *m, tensor_space s) {
         guard(m, s, false, multiple, 4,
               arena_printf(m->p->arena, "%s %% %lld == 0", name, (long long)c->multiple));
     if (c->above)
-        guard(m, s, false, above, 2, arena_printf(m->p->arena, "%s > %lld", name, (long long)c->above));
-    if (c->to) guard(m, s, false, to, 2, arena_printf(m->p->arena, "%s <= %lld", name, (long long)c->to));
+        guard(m, s, false, above, 2,
+              arena_printf(m->p->arena, "%s > %lld", name, (long long)c->above));
+    if (c->to)
+        guard(m, s, false, to, 2, arena_printf(m->p->arena, "%s <= %lld", name, (long long)c->to));
 }
 
 void default_suppose_longest(making *m, tensor_val map, int64_t entries) {
     const planner *p = m->p;
-    schedule_condition when = {
-        .kind = SCHEDULE_HOLDS,
-        .text = arena_printf(p->arena, "max(%s) <= %lld", p->op->vals.data[map].name, (long long)entries)};
+    schedule_condition when = {.kind = SCHEDULE_HOLDS,
+                               .text = arena_printf(p->arena, "max(%s) <= %lld",
+                                                    p->op->vals.data[map].name,
+                                                    (long long)entries)};
     const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, entries, 0}, {SZ_LE, 0, 0}};
     for (uint32_t i = 0; i < sizeof t / sizeof *t; i++) VEC_PUSH(p->arena, &when.holds, t[i]);
     VEC_PUSH(p->arena, &m->s->when, when);
@@ -323,10 +341,11 @@ void default_suppose_long(making *m) {
     for (uint32_t i = 0; i < m->walked.len; i++) {
         tensor_val map = m->walked.data[i];
         if (map == TENSOR_NO_VAL) continue;
-        const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, DEFAULT_HEAVY, 0}, {SZ_GT, 0, 0}, {SZ_OR, 0, 0}};
+        const size_token t[] = {
+            {SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, DEFAULT_HEAVY, 0}, {SZ_GT, 0, 0}, {SZ_OR, 0, 0}};
         bool more = g.holds.len != 0;
-        g.text = arena_printf(p->arena, "%s%smax(%s) > %d", g.text, more ? " || " : "", p->op->vals.data[map].name,
-                              DEFAULT_HEAVY);
+        g.text = arena_printf(p->arena, "%s%smax(%s) > %d", g.text, more ? " || " : "",
+                              p->op->vals.data[map].name, DEFAULT_HEAVY);
         for (uint32_t k = 0; k < 3u + more; k++) VEC_PUSH(p->arena, &g.holds, t[k]);
     }
     VEC_PUSH(p->arena, &p->facts->guards, g);
@@ -336,7 +355,9 @@ void default_suppose_long(making *m) {
 static void guard_rows(making *m, tensor_val map) {
     int64_t longest = m->limit.longest ? m->limit.longest : DEFAULT_HEAVY;
     const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, longest, 0}, {SZ_LE, 0, 0}};
-    add_guard(m, false, t, COUNT_OF(t), arena_printf(m->p->arena, "max(%s) <= %lld", m->p->op->vals.data[map].name, (long long)longest));
+    add_guard(m, false, t, COUNT_OF(t),
+              arena_printf(m->p->arena, "max(%s) <= %lld", m->p->op->vals.data[map].name,
+                           (long long)longest));
 }
 
 // Few entries, or many.
@@ -344,7 +365,8 @@ static void guard_entries(making *m, tensor_val map, bool most, int n) {
     const size_token all[] = {{SZ_CONST, n, 0}, {most ? SZ_LE : SZ_GE, 0, 0}};
     tensor_space s = m->p->op->vals.data[map].axes[0];
     guard(m, s, true, all, 2,
-          arena_printf(m->p->arena, "%s %s %d", m->p->op->spaces.data[s].name, most ? "<=" : ">=", n));
+          arena_printf(m->p->arena, "%s %s %d", m->p->op->spaces.data[s].name,
+                       most ? "<=" : ">=", n));
 }
 
 // Few points, or some; or many, and many a value of each map that leads from them.
@@ -356,14 +378,16 @@ static void guard_points(making *m) {
                                            : DEFAULT_MANY_POINTS;
     const char *name = p->op->spaces.data[m->points].name;
     const size_token t[] = {{SZ_CONST, limit, 0}, {few ? SZ_LE : SZ_GE, 0, 0}};
-    guard(m, m->points, true, t, 2, arena_printf(p->arena, "%s %s %d", name, few ? "<=" : ">=", limit));
+    guard(m, m->points, true, t, 2,
+          arena_printf(p->arena, "%s %s %d", name, few ? "<=" : ">=", limit));
     for (tensor_val v = 0; v < p->op->nparams && !few; v++) {
         const tensor_val_info *i = &p->op->vals.data[v];
         if (i->role != VAL_MAP || i->rank != 1 || i->axes[0] != m->points) continue;
         const size_token each[] = {
             {SZ_SPACE, i->into, 0}, {SZ_CONST, DEFAULT_EACH, 0}, {SZ_MUL, 0, 0}, {SZ_GE, 0, 0}};
         guard(m, m->points, true, each, 4,
-              arena_printf(p->arena, "%s >= %d * %s", name, DEFAULT_EACH, p->op->spaces.data[i->into].name));
+              arena_printf(p->arena, "%s >= %d * %s", name, DEFAULT_EACH,
+                           p->op->spaces.data[i->into].name));
     }
 }
 
@@ -374,13 +398,14 @@ static void guard_average(making *m, tensor_val map, bool most, int n) {
     const size_token average[] = {
         {SZ_SPACE, rows, 0}, {SZ_CONST, n, 0}, {SZ_MUL, 0, 0}, {most ? SZ_LE : SZ_GE, 0, 0}};
     guard(m, entries, true, average, 4,
-          arena_printf(p->arena, "%s %s %d * %s", p->op->spaces.data[entries].name, most ? "<=" : ">=", n,
-                       p->op->spaces.data[rows].name));
+          arena_printf(p->arena, "%s %s %d * %s", p->op->spaces.data[entries].name,
+                       most ? "<=" : ">=", n, p->op->spaces.data[rows].name));
 }
 
 void default_guard_thin(making *m) {
     for (uint32_t i = 0; i < m->walked.len; i++)
-        if (m->walked.data[i] != TENSOR_NO_VAL) guard_average(m, m->walked.data[i], true, DEFAULT_WALKED_THIN);
+        if (m->walked.data[i] != TENSOR_NO_VAL)
+            guard_average(m, m->walked.data[i], true, DEFAULT_WALKED_THIN);
 }
 
 // A block is there for each row, or not.
@@ -396,30 +421,46 @@ static void guard_blocks(making *m, tensor_val map, bool there) {
 static void guard_heavy(making *m, tensor_val map) {
     const planner *p = m->p;
     const tensor_space rows = p->op->vals.data[map].into;
-    const size_token t[] = {{SZ_AVG_PREIMAGE, map, 0}, {SZ_CONST, DEFAULT_AT_ONCE_HEAVY, 0}, {SZ_LT, 0, 0}, {SZ_SPACE, rows, 0},
-                            {SZ_CONST, DEFAULT_AT_ONCE_FEW, 0}, {SZ_LE, 0, 0}, {SZ_OR, 0, 0}};
-    add_guard(m, true, t, COUNT_OF(t), arena_printf(p->arena, "avg(%s) < %d || %s <= %d", p->op->vals.data[map].name, DEFAULT_AT_ONCE_HEAVY,
-                                       p->op->spaces.data[rows].name, DEFAULT_AT_ONCE_FEW));
+    const size_token t[] = {{SZ_AVG_PREIMAGE, map, 0},
+                            {SZ_CONST, DEFAULT_AT_ONCE_HEAVY, 0},
+                            {SZ_LT, 0, 0},
+                            {SZ_SPACE, rows, 0},
+                            {SZ_CONST, DEFAULT_AT_ONCE_FEW, 0},
+                            {SZ_LE, 0, 0},
+                            {SZ_OR, 0, 0}};
+    add_guard(m, true, t, COUNT_OF(t),
+              arena_printf(p->arena, "avg(%s) < %d || %s <= %d", p->op->vals.data[map].name,
+                           DEFAULT_AT_ONCE_HEAVY, p->op->spaces.data[rows].name,
+                           DEFAULT_AT_ONCE_FEW));
 }
 
 void default_guard_blocks(making *m) {
     for (uint32_t i = 0; i < m->walked.len; i++)
-        if (m->walked.data[i] != TENSOR_NO_VAL) guard_blocks(m, m->walked.data[i], true), guard_heavy(m, m->walked.data[i]);
+        if (m->walked.data[i] != TENSOR_NO_VAL)
+            guard_blocks(m, m->walked.data[i], true), guard_heavy(m, m->walked.data[i]);
 }
 
 void default_guard_short(making *m) {
     for (uint32_t i = 0; i < m->walked.len; i++)
-        if (m->walked.data[i] != TENSOR_NO_VAL) guard_entries(m, m->walked.data[i], true, DEFAULT_WALKED_SHORT);
+        if (m->walked.data[i] != TENSOR_NO_VAL)
+            guard_entries(m, m->walked.data[i], true, DEFAULT_WALKED_SHORT);
 }
 
 // Of so many entries that whoever has the longest row is not what all wait for.
 static void guard_share(making *m, tensor_val map) {
     const planner *p = m->p;
     tensor_space s = p->op->vals.data[map].axes[0];
-    const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, DEFAULT_EVEN_SHARE, 0}, {SZ_MUL, 0, 0}, {SZ_SPACE, s, 0},
-                            {SZ_CONST, DEFAULT_EVEN_SPARE, 0}, {SZ_ADD, 0, 0}, {SZ_LE, 0, 0}};
-    add_guard(m, true, t, COUNT_OF(t), arena_printf(p->arena, "%d * max(%s) <= %s + %d", DEFAULT_EVEN_SHARE, p->op->vals.data[map].name,
-                                               p->op->spaces.data[s].name, DEFAULT_EVEN_SPARE));
+    const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0},
+                            {SZ_CONST, DEFAULT_EVEN_SHARE, 0},
+                            {SZ_MUL, 0, 0},
+                            {SZ_SPACE, s, 0},
+                            {SZ_CONST, DEFAULT_EVEN_SPARE, 0},
+                            {SZ_ADD, 0, 0},
+                            {SZ_LE, 0, 0}};
+    add_guard(m, true, t, COUNT_OF(t),
+              arena_printf(p->arena, "%d * max(%s) <= %s + %d", DEFAULT_EVEN_SHARE,
+                           p->op->vals.data[map].name, p->op->spaces.data[s].name,
+                           DEFAULT_EVEN_SPARE));
 }
 
 // A row of so few parts that whoever combines them is not what all wait for.
@@ -428,13 +469,17 @@ void default_guard_parts(making *m, int64_t part) {
     for (uint32_t i = 0; i < m->walked.len; i++) {
         tensor_val map = m->walked.data[i];
         if (map == TENSOR_NO_VAL) continue;
-        const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, DEFAULT_PARTS * part, 0}, {SZ_LE, 0, 0}};
-        add_guard(m, true, t, COUNT_OF(t), arena_printf(p->arena, "max(%s) <= %lld", p->op->vals.data[map].name, (long long)(DEFAULT_PARTS * part)));
+        const size_token t[] = {
+            {SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, DEFAULT_PARTS * part, 0}, {SZ_LE, 0, 0}};
+        add_guard(m, true, t, COUNT_OF(t),
+                  arena_printf(p->arena, "max(%s) <= %lld", p->op->vals.data[map].name,
+                               (long long)(DEFAULT_PARTS * part)));
     }
 }
 
-// Rows that are all alike, and about as long as a part or a little longer, would be cut, many of them: then they are better whole. Not those of
-// the two maps that a gradient walks by (bench/RECORD.md).
+// Rows that are all alike, and about as long as a part or a little longer, would be cut, many of
+// them: then they are better whole. Not those of the two maps that a gradient walks by
+// (bench/RECORD.md).
 void default_guard_uneven(making *m, int64_t part) {
     const planner *p = m->p;
     const int64_t whole = part - part / 4;   // of the average: few rows are longer than a part then
@@ -443,38 +488,56 @@ void default_guard_uneven(making *m, int64_t part) {
         tensor_val map = m->walked.data[i];
         if (map == TENSOR_NO_VAL) continue;
         const char *name = p->op->vals.data[map].name;
-        const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, 2 * part, 0}, {SZ_GT, 0, 0}, {SZ_AVG_PREIMAGE, map, 0},
-                                {SZ_CONST, whole, 0}, {SZ_LT, 0, 0}, {SZ_OR, 0, 0}};
+        const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0},
+                                {SZ_CONST, 2 * part, 0},
+                                {SZ_GT, 0, 0},
+                                {SZ_AVG_PREIMAGE, map, 0},
+                                {SZ_CONST, whole, 0},
+                                {SZ_LT, 0, 0},
+                                {SZ_OR, 0, 0}};
         add_guard(m, true, t, COUNT_OF(t),
-                   arena_printf(p->arena, "max(%s) > %lld || avg(%s) < %lld", name, (long long)(2 * part), name, (long long)whole));
+                  arena_printf(p->arena, "max(%s) > %lld || avg(%s) < %lld", name,
+                               (long long)(2 * part), name, (long long)whole));
     }
 }
 
-// ---- Windows ---------------------------------------------------------------------------------------------
+// ---- Windows ------------------------------------------------------------------------------------
 // Counting slots costs more than other statistics: it comes when those hold.
 void default_guard_windows(making *m) {
     const planner *p = m->p;
     for (uint32_t i = 0; i < m->dense.windows.len; i++) {
         const default_dense_windows *d = &m->dense.windows.data[i];
         const char *map = p->op->vals.data[d->map].name, *source = p->op->vals.data[d->source].name;
-        const size_token length[] = {{SZ_AVG_PREIMAGE, d->map, 0}, {SZ_CONST, d->entries, 0}, {SZ_GE, 0, 0}},
-                         dense[] = {{SZ_DENSITY, d->map, ((int64_t)DEFAULT_WINDOW << 32) + d->source}, {SZ_CONST, d->density, 0}, {SZ_GE, 0, 0}};
+        const size_token length[] = {{SZ_AVG_PREIMAGE, d->map, 0},
+                                     {SZ_CONST, d->entries, 0},
+                                     {SZ_GE, 0, 0}},
+                         dense[] = {
+                             {SZ_DENSITY, d->map, ((int64_t)DEFAULT_WINDOW << 32) + d->source},
+                             {SZ_CONST, d->density, 0},
+                             {SZ_GE, 0, 0}};
         guard_entries(m, d->map, false, d->least);
-        if (d->entries) add_guard(m, false, length, COUNT_OF(length), arena_printf(p->arena, "avg(%s) >= %lld", map, (long long)d->entries));
+        if (d->entries)
+            add_guard(m, false, length, COUNT_OF(length),
+                      arena_printf(p->arena, "avg(%s) >= %lld", map, (long long)d->entries));
         add_guard(m, false, dense, COUNT_OF(dense),
-                  arena_printf(p->arena, "density(%s, %s, %d) >= 0.%03lld", map, source, DEFAULT_WINDOW, (long long)d->density));
+                  arena_printf(p->arena, "density(%s, %s, %d) >= 0.%03lld", map, source,
+                               DEFAULT_WINDOW, (long long)d->density));
     }
 }
 
-// Bytes of inputs and results at each of the space's points, but what is the same at all of them; 0: not known.
+// Bytes of inputs and results at each of the space's points, but what is the same at all of them;
+// 0: not known.
 static int64_t bytes_at(const planner *p, tensor_space at) {
     int64_t all = 0;
     for (tensor_val v = 0; v < p->op->vals.len; v++) {
         const tensor_val_info *i = &p->op->vals.data[v];
         int64_t bytes = ir_dtype_bytes(i->type);
-        if ((i->role != VAL_TENSOR && i->role != VAL_RESULT) || !i->rank || i->axes[0] != at) continue;
+        if ((i->role != VAL_TENSOR && i->role != VAL_RESULT) || !i->rank || i->axes[0] != at)
+            continue;
         for (uint32_t a = 1; a < i->rank; a++)
-            bytes *= p->op->spaces.data[i->axes[a]].kind == SPACE_CONST ? p->op->spaces.data[i->axes[a]].size : 0;
+            bytes *= p->op->spaces.data[i->axes[a]].kind == SPACE_CONST
+                         ? p->op->spaces.data[i->axes[a]].size
+                         : 0;
         all += bytes;
     }
     return all;
@@ -493,8 +556,10 @@ void default_guard_kept(making *m) {
     for (tensor_space s = 0; s < p->op->spaces.len; s++) {
         int64_t bytes = bytes_at(p, s);
         if (!bytes) continue;
-        g.text = arena_printf(p->arena, "%s%s%lld * %s", g.text, *g.text ? " + " : "", (long long)(ROOM * bytes), p->op->spaces.data[s].name);
-        push(m, &g.holds, SZ_SPACE, s), push(m, &g.holds, SZ_CONST, ROOM * bytes), push(m, &g.holds, SZ_MUL, 0), push(m, &g.holds, SZ_ADD, 0);
+        g.text = arena_printf(p->arena, "%s%s%lld * %s", g.text, *g.text ? " + " : "",
+                              (long long)(ROOM * bytes), p->op->spaces.data[s].name);
+        push(m, &g.holds, SZ_SPACE, s), push(m, &g.holds, SZ_CONST, ROOM * bytes),
+            push(m, &g.holds, SZ_MUL, 0), push(m, &g.holds, SZ_ADD, 0);
     }
     const char *between = " >= ";
     push(m, &g.holds, SZ_CONST, 0);
@@ -503,10 +568,13 @@ void default_guard_kept(making *m) {
         int64_t bytes = OF * ir_dtype_bytes(v->type);
         if (!plan_has_id(&m->stored.kept, plan_stage(p, i)->id)) continue;
         for (uint32_t a = 1; a < v->rank; a++)
-            if (p->op->spaces.data[v->axes[a]].kind == SPACE_CONST) bytes *= p->op->spaces.data[v->axes[a]].size;
-        g.text = arena_printf(p->arena, "%s%s%lld * %s", g.text, between, (long long)bytes, p->op->spaces.data[v->axes[0]].name);
+            if (p->op->spaces.data[v->axes[a]].kind == SPACE_CONST)
+                bytes *= p->op->spaces.data[v->axes[a]].size;
+        g.text = arena_printf(p->arena, "%s%s%lld * %s", g.text, between, (long long)bytes,
+                              p->op->spaces.data[v->axes[0]].name);
         between = " + ";
-        push(m, &g.holds, SZ_SPACE, v->axes[0]), push(m, &g.holds, SZ_CONST, bytes), push(m, &g.holds, SZ_MUL, 0), push(m, &g.holds, SZ_ADD, 0);
+        push(m, &g.holds, SZ_SPACE, v->axes[0]), push(m, &g.holds, SZ_CONST, bytes),
+            push(m, &g.holds, SZ_MUL, 0), push(m, &g.holds, SZ_ADD, 0);
     }
     push(m, &g.holds, SZ_GE, 0);
     VEC_PUSH(p->arena, &m->p->facts->guards, g);

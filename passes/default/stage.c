@@ -1,6 +1,7 @@
-// How the default schedule deals out the stages of a kernel. An inner axis that no map leads to (features,
-// heads) goes to lanes and vectors, what is reduced to the lanes left over, rows to groups and blocks. Stages
-// that share the loops of the kernel are dealt out alike.
+// How the default schedule deals out the stages of a kernel. An inner axis that no map leads to
+// (features, heads) goes to lanes and vectors, what is reduced to the lanes left over, rows to
+// groups and blocks. Stages that share the loops of the kernel are dealt out alike.
+#include "default/across.h"
 #include "default/default.h"
 #include "default/contraction.h"
 #include "base/base.h"
@@ -14,23 +15,25 @@ enum {
     GATHER_LANES = 4,         // of rows of a sector at most that are gathered, of few entries
     STREAM_LANES = 4,         // of narrow rows that lie next to each other
     LONG_STREAM_LANES = 16,   // of those of many entries, half of them of the narrowest
-    DOT_LANES = 8,            // that share what a dense axis is reduced to: more of them shuffle more
-    DOT_REGISTERS = 2,        // vectors of it that a lane has
-    DOT_POINTS = 128,         // of a block
-    WIDE_ROW = 4,     // lanes that read 16 bytes each: two sectors
-    PAIRED = 8,       // lanes that rows of 64 bytes leave: two of them share a row's entries
+    // that share what a dense axis is reduced to: more of them shuffle more
+    DOT_LANES = 8,
+    DOT_REGISTERS = 2,   // vectors of it that a lane has
+    DOT_POINTS = 128,    // of a block
+    WIDE_ROW = 4,        // lanes that read 16 bytes each: two sectors
+    PAIRED = 8,          // lanes that rows of 64 bytes leave: two of them share a row's entries
     HEADS_TYPICAL = 8,   // where their number is not known
-    HEADS = 2,        // of a lane that reduces for them
-    MANY_HEADS = 16   // a dense axis between rows and features that lanes may cover
+    HEADS = 2,           // of a lane that reduces for them
+    MANY_HEADS = 16      // a dense axis between rows and features that lanes may cover
 };
 
-// ---- Extents ---------------------------------------------------------------------------------------------
+// ---- Extents ------------------------------------------------------------------------------------
 int64_t default_extent(const planner *p, tensor_var v) {
     const tensor_space_info *s = &p->op->spaces.data[p->op->vars.data[v].space];
     return s->kind == SPACE_CONST ? s->size : 0;
 }
 
-// Fewer than the points of `of`: dense, or what maps lead to from those alone, as to classes of nodes.
+// Fewer than the points of `of`: dense, or what maps lead to from those alone, as to classes of
+// nodes.
 bool default_few(const planner *p, tensor_var v, tensor_var of) {
     tensor_space s = p->op->vars.data[v].space, from = p->op->vars.data[of].space;
     for (tensor_val x = 0; x < p->op->vals.len; x++) {
@@ -92,8 +95,9 @@ int64_t default_row_bytes(const making *m, const tensor_stage *st) {
     return bytes;
 }
 
-// ---- One axis --------------------------------------------------------------------------------------------
-static int64_t share_points(axis_share s) { return s.vector * s.lanes * s.registers; }   // in one round
+// ---- One axis -----------------------------------------------------------------------------------
+// in one round
+static int64_t share_points(axis_share s) { return s.vector * s.lanes * s.registers; }
 
 static int64_t power_below(int64_t n) {
     int64_t p = 1;
@@ -112,7 +116,9 @@ void default_suppose(making *m, tensor_space s) {
     VEC_PUSH(m->p->arena, &m->supposed, s);
 }
 
-static int64_t round_up(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
+static int64_t round_up(int64_t n, int64_t multiple) {
+    return (n + multiple - 1) / multiple * multiple;
+}
 
 static bool is_last(const planner *p, const tensor_stage *st, tensor_var v) {
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
@@ -124,12 +130,14 @@ static bool is_last(const planner *p, const tensor_stage *st, tensor_var v) {
 static bool has_rows_inside(const planner *p, tensor_space s) {
     bool inside = false;
     for (tensor_val x = 0; x < p->op->nparams; x++)
-        for (uint32_t a = 1; a + 1 < p->op->vals.data[x].rank; a++) inside |= p->op->vals.data[x].axes[a] == s;
+        for (uint32_t a = 1; a + 1 < p->op->vals.data[x].rank; a++)
+            inside |= p->op->vals.data[x].axes[a] == s;
     return inside;
 }
 
-// Where vectors may begin anywhere, those of any extent are padded: all of it at once, or in turns of as many vectors each. Vectors
-// wider than a register are halved where that leaves less past the end.
+// Where vectors may begin anywhere, those of any extent are padded: all of it at once, or in turns
+// of as many vectors each. Vectors wider than a register are halved where that leaves less past the
+// end.
 static axis_share padded_share(making *m, tensor_var v, int64_t widest_vector, uint32_t bytes) {
     int64_t extent = default_extent(m->p, v), most;
     axis_share s = {.lanes = 1, .vector = widest_vector};
@@ -137,7 +145,9 @@ static axis_share padded_share(making *m, tensor_var v, int64_t widest_vector, u
     if (!extent && !heads) default_suppose(m, m->p->op->vars.data[v].space);
     if (!extent) extent = heads ? HEADS_TYPICAL : m->class->typical;
     while (s.vector > 1 && s.vector / 2 >= extent) s.vector /= 2;
-    while (s.vector * bytes > m->p->machine->register_bytes && round_up(extent, s.vector / 2) < round_up(extent, s.vector)) s.vector /= 2;
+    while (s.vector * bytes > m->p->machine->register_bytes &&
+           round_up(extent, s.vector / 2) < round_up(extent, s.vector))
+        s.vector /= 2;
     int64_t vectors = round_up(extent, s.vector) / s.vector;
     most = m->p->machine->points / s.vector;
     int64_t turns = (vectors + most - 1) / most;
@@ -145,9 +155,9 @@ static axis_share padded_share(making *m, tensor_var v, int64_t widest_vector, u
     return s;
 }
 
-// Of an axis of `extent` points (0: not known, then as the class assumes), for at most `lanes` lanes. Stages
-// that share a kernel have the widest numbers of all of them along their last index, so that they share it
-// alike.
+// Of an axis of `extent` points (0: not known, then as the class assumes), for at most `lanes`
+// lanes. Stages that share a kernel have the widest numbers of all of them along their last index,
+// so that they share it alike.
 axis_share default_share_axis(making *m, const tensor_stage *st, tensor_var v, int64_t lanes) {
     widest w = widest_access(m->p, st, v);
     if (w.last && w.bytes < m->hand.widest && is_last(m->p, st, v)) w.bytes = m->hand.widest;
@@ -159,7 +169,8 @@ axis_share default_share_axis(making *m, const tensor_stage *st, tensor_var v, i
     int64_t multiple = extent ? extent : m->class->multiple;
     if (!extent) default_suppose(m, m->p->op->vars.data[v].space);
     if (!extent) extent = m->class->typical;
-    while (widest_vector > 1 && (multiple % widest_vector || widest_vector > extent)) widest_vector /= 2;
+    while (widest_vector > 1 && (multiple % widest_vector || widest_vector > extent))
+        widest_vector /= 2;
     s.vector = widest_vector;
     s.lanes = default_power_above((extent + s.vector - 1) / s.vector);
     if (s.lanes > lanes) s.lanes = lanes;
@@ -181,7 +192,7 @@ void default_fill_share(making *m, const tensor_stage *st, tensor_var v, axis_sh
     fill_pad(m, st, v, s);
 }
 
-// ---- Kernels ---------------------------------------------------------------------------------------------
+// ---- Kernels ------------------------------------------------------------------------------------
 bool default_one_by_one(const planner *p, const tensor_stage *st) {
     return st->reducer == TENSOR_NO_REDUCER || !p->op->reducers.data[st->reducer].commutative;
 }
@@ -212,47 +223,51 @@ static bool sums_all(const planner *p, const tensor_stage *st, const tensor_var 
 }
 
 // Sums of columns: memory runs along the one left-hand index, not along what is reduced.
-bool default_sums_columns(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
+bool default_sums_columns(const planner *p, const tensor_stage *st, const tensor_var *left,
+                          uint32_t n) {
     return n == 1 && sums_all(p, st, left, n) &&
            plan_ends_on(p, st, left[0], st->bound[0]) > plan_ends_on(p, st, st->bound[0], left[0]);
 }
 
 // Sums of matrices over the points of a graph, such as the gradient of a layer's weights.
-bool default_sums_matrices(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
+bool default_sums_matrices(const planner *p, const tensor_stage *st, const tensor_var *left,
+                           uint32_t n) {
     return n > 1 && sums_all(p, st, left, n) && !plan_dense(p, st->bound[0]);
 }
 
-// The innermost left-hand axis that lanes and vectors run along. Where a dense axis is reduced and the
-// left-hand one is only stored along, memory runs along what is reduced.
-bool default_has_features(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n,
-                          bool deepest) {
+// The innermost left-hand axis that lanes and vectors run along. Where a dense axis is reduced and
+// the left-hand one is only stored along, memory runs along what is reduced.
+bool default_has_features(const planner *p, const tensor_stage *st, const tensor_var *left,
+                          uint32_t n, bool deepest) {
     if (default_sums_columns(p, st, left, n) || default_sums_matrices(p, st, left, n)) return true;
     if (n < 2 || !deepest || !default_few(p, left[n - 1], left[0])) return false;
-    return !default_reduces_dense(p, st) || (loaded_along(p, st, left[n - 1]) && !runs_along_bound(p, st, left[n - 1]));
+    return !default_reduces_dense(p, st) ||
+           (loaded_along(p, st, left[n - 1]) && !runs_along_bound(p, st, left[n - 1]));
 }
 
-bool default_lanes_along(const making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
-                               bool deepest) {
+bool default_lanes_along(const making *m, const tensor_stage *st, const tensor_var *left,
+                         uint32_t n, bool deepest) {
     bool along = m->hand.along && n > 1 && deepest && default_few(m->p, left[n - 1], left[0]);
     if (m->hand.dots && deepest && default_reduces_dense(m->p, st)) return false;
     return along || default_has_features(m->p, st, left, n, deepest);
 }
 
-// What a dense axis is reduced to for each of a few heads, whose values lie next to each other: lanes take
-// them, `each` or one at a time. An axis of which `most` lanes would have many vectors, or several rounds,
-// has more.
-static dot_share fill_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n, int64_t most,
-                          int64_t each) {
+// What a dense axis is reduced to for each of a few heads, whose values lie next to each other:
+// lanes take them, `each` or one at a time. An axis of which `most` lanes would have many vectors,
+// or several rounds, has more.
+static dot_share fill_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
+                          int64_t most, int64_t each) {
     axis_share s = default_share_axis(m, st, st->bound[0], most);
-    while (most < m->p->machine->lanes &&
-           (default_extent(m->p, st->bound[0]) >= 2 * share_points(s) || s.registers > DOT_REGISTERS))
+    while (
+        most < m->p->machine->lanes &&
+        (default_extent(m->p, st->bound[0]) >= 2 * share_points(s) || s.registers > DOT_REGISTERS))
         s = default_share_axis(m, st, st->bound[0], most *= 2);
     dot_share d = {s.lanes, 1};
     int64_t lanes = m->p->machine->lanes / s.lanes, room = DEFAULT_HELD / (s.vector * s.registers);
     default_fill_share(m, st, st->bound[0], s);
     for (uint32_t i = n; i-- > 1;) {
-        int64_t extent = default_extent(m->p, left[i]), hold = room < each || extent % each ? 1 : each,
-                take = lanes;
+        int64_t extent = default_extent(m->p, left[i]),
+                hold = room < each || extent % each ? 1 : each, take = lanes;
         if (extent < 2 || extent > MANY_HEADS || !default_few(m->p, left[i], left[0])) continue;
         while (extent / hold % take) take /= 2;
         default_fill(m, st, SCHEDULE_LANES, left[i], take, NULL);
@@ -263,7 +278,8 @@ static dot_share fill_dot(making *m, const tensor_stage *st, const tensor_var *l
     return d;
 }
 
-// All of it at once, as far as lanes and registers go; or by all of the lanes, however few points there are.
+// All of it at once, as far as lanes and registers go; or by all of the lanes, however few points
+// there are.
 void default_dot_share(making *m, const tensor_stage *st, int64_t lanes, bool all) {
     axis_share s = default_share_axis(m, st, st->bound[0], lanes);
     default_shorten(m, &s, lanes);
@@ -280,8 +296,11 @@ dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left,
 static int64_t fill_heads(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
                           bool features, int64_t lanes) {
     for (uint32_t i = 1; i + features < n; i++) {
-        int64_t extent = default_extent(m->p, left[i]), take = default_power_above(extent ? extent : 1);
-        if (extent < 2 || extent > MANY_HEADS || take > lanes || !default_few(m->p, left[i], left[0])) continue;
+        int64_t extent = default_extent(m->p, left[i]),
+                take = default_power_above(extent ? extent : 1);
+        if (extent < 2 || extent > MANY_HEADS || take > lanes ||
+            !default_few(m->p, left[i], left[0]))
+            continue;
         default_fill(m, st, SCHEDULE_LANES, left[i], take, NULL);
         lanes /= take;
     }
@@ -298,7 +317,8 @@ static int64_t row_lanes(const making *m, const tensor_stage *st, int64_t lanes)
     return default_row_bytes(m, st) < DEFAULT_NARROW_ROUND ? most / 2 : most;
 }
 
-static int64_t fill_bound(making *m, const tensor_stage *st, int64_t lanes, bool vectors, bool spare) {
+static int64_t fill_bound(making *m, const tensor_stage *st, int64_t lanes, bool vectors,
+                          bool spare) {
     tensor_var b = st->bound[0];
     int64_t few = row_lanes(m, st, lanes);
     axis_share s = {1, spare && lanes > few ? few : lanes, 1};
@@ -316,7 +336,8 @@ static int64_t fill_short(making *m, const tensor_stage *st, int64_t lanes) {
     return lanes / 2;
 }
 
-// A dense axis that each entry of a row reduces, along which memory runs: lanes take it as they take features.
+// A dense axis that each entry of a row reduces, along which memory runs: lanes take it as they
+// take features.
 static int64_t fill_inside(making *m, const tensor_stage *st, int64_t lanes, bool *vectors) {
     for (uint32_t i = st->nbound; i-- > 1;) {
         if (!plan_dense(m->p, st->bound[i]) || !loaded_along(m->p, st, st->bound[i])) continue;
@@ -339,8 +360,10 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     bool rows = st->reducer != TENSOR_NO_REDUCER && !plan_dense(p, st->bound[0]);
     bool dots = default_reduces_dense(p, st) && !features;
     dot_share dot = dots ? fill_dot(m, st, left, n, DOT_LANES, HEADS) : (dot_share){0};
-    int64_t lanes = dots ? WARP / (dot.lanes * dot.heads) : fill_heads(m, st, left, n, features, WARP);
-    bool matrices = default_sums_matrices(p, st, left, n), columns = default_sums_columns(p, st, left, n) || matrices;
+    int64_t lanes = dots ? WARP / (dot.lanes * dot.heads)
+                         : fill_heads(m, st, left, n, features, WARP);
+    bool matrices = default_sums_matrices(p, st, left, n),
+         columns = default_sums_columns(p, st, left, n) || matrices;
     default_parts(m, st, left, n);
     if (columns) default_fill(m, st, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
     if (n && m->owner != ROW_OF_BLOCK && !columns)
@@ -359,8 +382,9 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     if (matrices) lanes = default_matrix_rows(m, st, left, n, lanes);
     if (rows && reduces) lanes = fill_inside(m, st, lanes, &vectors);
     if (rows) default_rounds(m, st, lanes);
-    // Rows side by side are of like length: none waits for the others. Of narrow ones lanes would read apart.
-    // Of many entries, lanes of two rows, or of four of 16 bits, would wait for each other's.
+    // Rows side by side are of like length: none waits for the others. Of narrow ones lanes would
+    // read apart. Of many entries, lanes of two rows, or of four of 16 bits, would wait for each
+    // other's.
     bool pairs = lanes <= 2 || default_entry_bytes(m, st) < 4;
     bool alike = m->hand.sorted && vectors && lanes <= WARP / WIDE_ROW &&
                  (!pairs || m->rows == ROWS_FEW);
@@ -390,7 +414,8 @@ static uint32_t dot_of(making *m, const stage_group *g, uint32_t depth) {
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         uint32_t n = plan_left(p, st, left);
-        if (n == depth && default_reduces_dense(p, st) && !default_lanes_along(m, st, left, n, true))
+        if (n == depth && default_reduces_dense(p, st) &&
+            !default_lanes_along(m, st, left, n, true))
             return g->data[i];
     }
     return UINT32_MAX;
@@ -431,7 +456,8 @@ void default_along(making *m, const tensor_stage *dot, const tensor_stage *st) {
     }
 }
 
-// Rows of all stages of a kernel are dealt out alike: they get the lanes that every one of them can spare.
+// Rows of all stages of a kernel are dealt out alike: they get the lanes that every one of them can
+// spare.
 static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
     planner *p = m->p;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
@@ -489,15 +515,16 @@ static void fill_host_stages(making *m, const stage_group *g, uint32_t depth) {
     }
 }
 
-// ---- Blocks ----------------------------------------------------------------------------------------------
-// Of a block whose points reduce a dense axis, `points` a turn: as many as take longer than starting it.
+// ---- Blocks -------------------------------------------------------------------------------------
+// Of a block whose points reduce a dense axis, `points` a turn: as many as take longer than
+// starting it.
 static int64_t turns(const making *m, int64_t points) {
     if (m->rows == ROWS_MANY_POINTS) return DEFAULT_TURNS;
     return m->rows == ROWS_FEW_POINTS || points >= DOT_POINTS ? 1 : DOT_POINTS / points;
 }
 
-// A block owns the rows its groups and lanes hold, or several rounds of them: all stages of the kernel say
-// so.
+// A block owns the rows its groups and lanes hold, or several rounds of them: all stages of the
+// kernel say so.
 static void fill_blocks(making *m, const stage_group *g) {
     planner *p = m->p;
     for (uint32_t i = 0; i < g->len; i++) {
@@ -514,9 +541,9 @@ static void fill_blocks(making *m, const stage_group *g) {
     }
 }
 
-// ---- Without reductions ----------------------------------------------------------------------------------
-// Lanes along a short last axis, or one whose extent may be anything, would idle: a thread a point, over all
-// axes as one.
+// ---- Without reductions -------------------------------------------------------------------------
+// Lanes along a short last axis, or one whose extent may be anything, would idle: a thread a point,
+// over all axes as one.
 static bool flattens(making *m, const stage_group *g) {
     planner *p = m->p;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
@@ -529,7 +556,8 @@ static bool flattens(making *m, const stage_group *g) {
     int64_t extent = default_extent(p, left[n - 1]);
     if (!default_few(p, left[n - 1], left[0])) return true;
     if (!extent) return m->class->multiple == 1 || m->class->to;
-    axis_share s = default_share_axis(m, &p->op->stages.data[g->data[g->len - 1]], left[n - 1], WARP);
+    axis_share s = default_share_axis(m, &p->op->stages.data[g->data[g->len - 1]], left[n - 1],
+                                      WARP);
     return extent < WARP && s.lanes * s.vector != extent;
 }
 

@@ -1,5 +1,5 @@
-// How many steps the default schedule writes out: rounds of a row's loop, and points that a block's threads
-// have under way at once.
+// How many steps the default schedule writes out: rounds of a row's loop, and points that a block's
+// threads have under way at once.
 #include "default/default.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
@@ -17,9 +17,9 @@ enum {
     MOST_ROOM = 2048
 };
 
-// ---- Rounds of rows --------------------------------------------------------------------------------------
-// How many rounds of a row's loop are written out: as many as leave the loop `longest` instructions, of which
-// assemblers and instruction caches still like a few hundred.
+// ---- Rounds of rows -----------------------------------------------------------------------------
+// How many rounds of a row's loop are written out: as many as leave the loop `longest`
+// instructions, of which assemblers and instruction caches still like a few hundred.
 int64_t default_unroll(making *m, const tensor_stage *st, int64_t most, int64_t longest) {
     planner *p = m->p;
     schedule *whole = p->s;
@@ -32,7 +32,8 @@ int64_t default_unroll(making *m, const tensor_stage *st, int64_t most, int64_t 
     int64_t copies = plan_or_one(c.vector) * plan_or_one(c.registers), sum = 0;
     uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
     memset(seen, 0, p->op->exprs.len + 1);
-    for (uint32_t i = 0; i < st->nbody; i++) sum += plan_length(p, st->body[i], inner, copies, seen);
+    for (uint32_t i = 0; i < st->nbody; i++)
+        sum += plan_length(p, st->body[i], inner, copies, seen);
     const tensor_reducer *r = &p->op->reducers.data[st->reducer];
     for (uint32_t i = 0; i < r->nstate; i++)
         sum += plan_length(p, r->lift[i], UINT32_MAX, copies, seen) +
@@ -41,8 +42,8 @@ int64_t default_unroll(making *m, const tensor_stage *st, int64_t most, int64_t 
     return most;
 }
 
-// Rounds of a row's loop under way: more where each has one row, or comes from memory; where entries are few,
-// most rows are short, and a step beyond their end costs as much as one of them.
+// Rounds of a row's loop under way: more where each has one row, or comes from memory; where
+// entries are few, most rows are short, and a step beyond their end costs as much as one of them.
 static int64_t rounds_of(const making *m, const tensor_stage *st, int64_t lanes) {
     if (m->limit.entries || m->rows == ROWS_THIN || m->rows == ROWS_FEWER) return 4;
     if (m->hand.sums && m->hand.narrow) {
@@ -59,7 +60,8 @@ void default_rounds(making *m, const tensor_stage *st, int64_t lanes) {
                  default_unroll(m, st, rounds_of(m, st, lanes), UNROLLED), "masked");
 }
 
-void default_whole(making *m, const tensor_stage *st, tensor_var v, const int64_t *sizes, uint32_t n) {
+void default_whole(making *m, const tensor_stage *st, tensor_var v, const int64_t *sizes,
+                   uint32_t n) {
     arena *a = m->p->arena;
     const schedule_cell *rounds = schedule_find(m->s, st->id, SCHEDULE_UNROLL,
                                                 plan_var_id(m->p, v));
@@ -81,7 +83,8 @@ void default_level_rounds(making *m, const stage_group *g) {
             const tensor_stage *st = &p->op->stages.data[g->data[k]];
             const schedule_cell *c = schedule_find(m->s, st->id, SCHEDULE_UNROLL,
                                                    p->op->vars.data[st->bound[0]].id);
-            if (k == i || !c || (least && schedule_number(c, NULL) < schedule_number(least, NULL))) least = c;
+            if (k == i || !c || (least && schedule_number(c, NULL) < schedule_number(least, NULL)))
+                least = c;
             if (!least) break;
         }
         for (uint32_t k = i; k < end && end > i + 1; k++) {
@@ -94,7 +97,7 @@ void default_level_rounds(making *m, const stage_group *g) {
     }
 }
 
-// ---- Points ----------------------------------------------------------------------------------------------
+// ---- Points -------------------------------------------------------------------------------------
 typedef struct {
     const planner *p;
     tensor_var along;
@@ -103,27 +106,31 @@ typedef struct {
 
 static bool count_bytes(void *user, const tensor_node *load) {
     load_count *c = user;
-    const tensor_node *last = load->nargs ? tensor_node_at(c->p->op, load->args[load->nargs - 1]) : NULL;
+    const tensor_node *last = load->nargs ? tensor_node_at(c->p->op, load->args[load->nargs - 1])
+                                          : NULL;
     if (last && last->op == TENSOR_VAR_OP && (tensor_var)last->imm.i == c->along)
         c->bytes += ir_dtype_bytes(c->p->op->vals.data[load->imm.i].type);
     return true;
 }
 
-// Registers of 32 bits for what a thread loads of the dense axis, of all points that it has under way.
+// Registers of 32 bits for what a thread loads of the dense axis, of all points that it has under
+// way.
 static int64_t loaded_words(making *m, const tensor_stage *dot, const tensor_stage *st,
                             const tensor_var *left, uint32_t n, int64_t steps) {
     load_count c = {m->p, dot->bound[0], 0};
     plan_loads(m->p, dot, count_bytes, &c);
     index_cut d = default_cut_of(m, dot, dot->bound[0], true);
     int64_t points = steps * plan_or_one(d.vector) * plan_or_one(d.registers);
-    for (uint32_t i = 1; i < n; i++) points *= plan_or_one(default_cut_of(m, st, left[i], false).registers);
+    for (uint32_t i = 1; i < n; i++)
+        points *= plan_or_one(default_cut_of(m, st, left[i], false).registers);
     return c.bytes * points / 4;
 }
 
-// Points that each reduce a dense axis: several are under way, as far as registers hold what they load, and
-// the lanes that reduce go on with one each. 128 bytes of f32 a thread are best, of 16 bits 256.
-static void fill_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left,
-                       uint32_t n) {
+// Points that each reduce a dense axis: several are under way, as far as registers hold what they
+// load, and the lanes that reduce go on with one each. 128 bytes of f32 a thread are best, of 16
+// bits 256.
+static void fill_steps(making *m, const stage_group *g, const tensor_stage *st,
+                       const tensor_var *left, uint32_t n) {
     const tensor_stage *dot = &m->p->op->stages.data[g->data[0]];
     int64_t lanes = default_cut_of(m, dot, dot->bound[0], true).lanes, held = 1;
     for (uint32_t i = 1; i < n; i++) {
@@ -142,7 +149,8 @@ static void fill_steps(making *m, const stage_group *g, const tensor_stage *st, 
 static bool gathers(making *m, const stage_group *g) {
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
-        if (st->reducer != TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || !st->nleft) return false;
+        if (st->reducer != TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || !st->nleft)
+            return false;
     }
     return !default_streams(m, g);
 }
@@ -154,7 +162,8 @@ void default_room(making *m, const tensor_stage *st, int64_t threads) {
     default_say(m, default_cell(SCHEDULE_OCCUPANCY, st), n, 2);
 }
 
-// Numbers of 16 bits take more registers as they are widened, for which an assembler lets loads wait.
+// Numbers of 16 bits take more registers as they are widened, for which an assembler lets loads
+// wait.
 static void fill_room(making *m, const tensor_stage *st, int64_t bytes) {
     if (bytes < 4) default_room(m, st, DEFAULT_ROOM);
 }
@@ -165,22 +174,23 @@ static bool one_round(making *m, const tensor_stage *st, tensor_var v) {
     return default_extent(m->p, v) && default_extent(m->p, v) <= points;
 }
 
-// Told for how many threads there is to be room, an assembler keeps what all points under way load in
-// registers; not told, it computes with the first before it loads the last. Of several rounds of lanes it
-// would have to spill. Many points that load much wait for their loads more than for room; heads of one lane
-// that load little, or are not many, for neither.
-static void fill_dot_room(making *m, const tensor_stage *dot, const tensor_stage *st, const tensor_var *left,
-                          uint32_t n) {
+// Told for how many threads there is to be room, an assembler keeps what all points under way load
+// in registers; not told, it computes with the first before it loads the last. Of several rounds of
+// lanes it would have to spill. Many points that load much wait for their loads more than for room;
+// heads of one lane that load little, or are not many, for neither.
+static void fill_dot_room(making *m, const tensor_stage *dot, const tensor_stage *st,
+                          const tensor_var *left, uint32_t n) {
     if (!one_round(m, dot, dot->bound[0])) return;
     int64_t words = loaded_words(m, dot, st, left, n,
                                  plan_or_one(default_cut_of(m, st, left[0], false).unroll));
-    bool many = m->rows == ROWS_MANY_POINTS, lane = default_cut_of(m, dot, dot->bound[0], true).lanes <= 1;
+    bool many = m->rows == ROWS_MANY_POINTS,
+         lane = default_cut_of(m, dot, dot->bound[0], true).lanes <= 1;
     if (words > 2 * ROOM_WORDS || (lane && (!many || words <= ROOM_WORDS / 2))) return;
     default_room(m, st, many && words > ROOM_WORDS ? LITTLE_ROOM : DEFAULT_ROOM);
 }
 
-// Not told, an assembler gives tiles of 16 bits 64 registers, and half as many threads wait for what they
-// load.
+// Not told, an assembler gives tiles of 16 bits 64 registers, and half as many threads wait for
+// what they load.
 void default_tile_room(making *m, const tensor_stage *dot, const tensor_var *left, uint32_t n,
                        int64_t steps) {
     int64_t words = loaded_words(m, dot, dot, left, n, steps);

@@ -1,6 +1,7 @@
-// The default schedule's version for long rows of points: what each point of a sorted map reduces along a
-// dense axis, as the dot products of edges do. A group of lanes owns a tile of one row, whose features it
-// loads once (FASTEN's tiles, for rows of a graph), and its lanes go on with a point each.
+// The default schedule's version for long rows of points: what each point of a sorted map reduces
+// along a dense axis, as the dot products of edges do. A group of lanes owns a tile of one row,
+// whose features it loads once (FASTEN's tiles, for rows of a graph), and its lanes go on with a
+// point each.
 #include "default/default.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
@@ -10,9 +11,12 @@ enum {
     TILE = 128,
     TILES = 8,   // of a block, a group each
     FULL = 64,
-    FULL_SHARE = 600,   // of the slots of tiles of 64 so many thousandths have a point, where rows are long
+    // of the slots of tiles of 64 so many thousandths have a point, where rows are long
+    FULL_SHARE = 600,
     WHOLE_LINE =
-        8,   // lanes that read 16 bytes each: below that, requests are what is short, and a tile saves none
+        // lanes that read 16 bytes each: below that, requests are what is short, and a tile saves
+    // none
+    8,
     POINTS = 16,     // of a round
     STEPS = 8,       // of them that are written out
     MANY = 1 << 20   // points: of fewer, tiles are too few, and rows are in a cache
@@ -27,27 +31,31 @@ typedef struct {
 
 static bool row_of_point(void *user, const tensor_node *load) {
     row_search *s = user;
-    const tensor_node *last = load->nargs > 1 ? tensor_node_at(s->p->op, load->args[load->nargs - 1]) : NULL,
+    const tensor_node *last = load->nargs > 1
+                                  ? tensor_node_at(s->p->op, load->args[load->nargs - 1])
+                                  : NULL,
                       *row = last ? tensor_node_at(s->p->op, load->args[0]) : NULL;
     if (!last || last->op != TENSOR_VAR_OP || (tensor_var)last->imm.i != s->along) return true;
     if (row->op != TENSOR_LOAD_OP || row->nargs != 1 || (tensor_val)row->imm.i >= s->p->op->nparams)
         return true;
     const tensor_node *at = tensor_node_at(s->p->op, row->args[0]);
     const tensor_val_info *m = &s->p->op->vals.data[row->imm.i];
-    bool fits = at->op == TENSOR_VAR_OP && (tensor_var)at->imm.i == s->point && m->role == VAL_MAP &&
-                !(m->facts & FACT_PARTIAL);
+    bool fits = at->op == TENSOR_VAR_OP && (tensor_var)at->imm.i == s->point &&
+                m->role == VAL_MAP && !(m->facts & FACT_PARTIAL);
     for (uint32_t i = 0; i < s->maps.len; i++) fits &= s->maps.data[i] != (tensor_val)row->imm.i;
     if (fits) VEC_PUSH(s->p->arena, &s->maps, (tensor_val)row->imm.i);
     return true;
 }
 
-static tensor_val row_map(const planner *p, const tensor_stage *st, tensor_var point, uint32_t number) {
+static tensor_val row_map(const planner *p, const tensor_stage *st, tensor_var point,
+                          uint32_t number) {
     row_search s = {p, point, st->bound[0], {0}};
     plan_loads(p, st, row_of_point, &s);
     return number < s.maps.len ? s.maps.data[number] : TENSOR_NO_VAL;
 }
 
-static void fill_tile(making *m, const tensor_stage *st, tensor_var point, tensor_val map, int64_t round) {
+static void fill_tile(making *m, const tensor_stage *st, tensor_var point, tensor_val map,
+                      int64_t round) {
     schedule_value *v = ARENA_ARRAY(m->p->arena, schedule_value, 4);
     v[0] = (schedule_value){.number = TILE, .var = UINT32_MAX};
     v[1] = default_by(m->p, map);
@@ -56,8 +64,8 @@ static void fill_tile(making *m, const tensor_stage *st, tensor_var point, tenso
     default_say(m, default_index_cell(m->p, SCHEDULE_BLOCK, st, point), v, 4);
 }
 
-static void fill_points(making *m, const tensor_stage *st, tensor_var point, tensor_val map, int64_t rows,
-                        int64_t steps) {
+static void fill_points(making *m, const tensor_stage *st, tensor_var point, tensor_val map,
+                        int64_t rows, int64_t steps) {
     default_fill(m, st, SCHEDULE_LANES, point, rows, NULL);
     default_fill(m, st, SCHEDULE_UNROLL, point, steps, "dealt");
     fill_tile(m, st, point, map, rows * steps);
@@ -92,18 +100,23 @@ void default_guard_tiled(making *m) {
     const planner *p = m->p;
     const tensor_val_info *map = &p->op->vals.data[m->tiled];
     const tensor_space points = map->axes[0];
-    program_guard sorted = {.kind = GUARD_HOLDS, .text = arena_printf(p->arena, "sorted(%s)", map->name)},
+    program_guard sorted = {.kind = GUARD_HOLDS,
+                            .text = arena_printf(p->arena, "sorted(%s)", map->name)},
                   many = {.kind = GUARD_HOLDS,
                           .pays = true,
-                          .text = arena_printf(p->arena, "%s >= %d", p->op->spaces.data[points].name, MANY)},
+                          .text = arena_printf(p->arena, "%s >= %d",
+                                               p->op->spaces.data[points].name, MANY)},
                   full = {.kind = GUARD_HOLDS,
                           .pays = true,
                           .text = arena_printf(p->arena, "fill(%s, %d) >= %g", map->name, FULL,
                                                FULL_SHARE * 1e-3)};
     const size_token least[] = {{SZ_SPACE, points, 0}, {SZ_CONST, MANY, 0}, {SZ_GE, 0, 0}},
-                     share[] = {{SZ_FILL, m->tiled, FULL}, {SZ_CONST, FULL_SHARE, 0}, {SZ_GE, 0, 0}};
-    for (uint32_t i = 0; i < sizeof least / sizeof *least; i++) VEC_PUSH(p->arena, &many.holds, least[i]);
-    for (uint32_t i = 0; i < sizeof share / sizeof *share; i++) VEC_PUSH(p->arena, &full.holds, share[i]);
+                     share[] = {
+                         {SZ_FILL, m->tiled, FULL}, {SZ_CONST, FULL_SHARE, 0}, {SZ_GE, 0, 0}};
+    for (uint32_t i = 0; i < sizeof least / sizeof *least; i++)
+        VEC_PUSH(p->arena, &many.holds, least[i]);
+    for (uint32_t i = 0; i < sizeof share / sizeof *share; i++)
+        VEC_PUSH(p->arena, &full.holds, share[i]);
     VEC_PUSH(p->arena, &sorted.holds, ((size_token){SZ_SORTED, m->tiled, 0}));
     VEC_PUSH(p->arena, &m->p->facts->guards, many);
     VEC_PUSH(p->arena, &m->p->facts->guards, full);

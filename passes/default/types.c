@@ -4,7 +4,8 @@
 // A conversion between floats of which it is an argument loses nothing.
 ir_dtype default_narrow_type(const tensor_op *op, tensor_expr e) {
     const tensor_node *n = tensor_node_at(op, e);
-    while (n->op == TENSOR_CVT_OP && tensor_type_is_float(n->type)) e = n->args[0], n = tensor_node_at(op, e);
+    while (n->op == TENSOR_CVT_OP && tensor_type_is_float(n->type))
+        e = n->args[0], n = tensor_node_at(op, e);
     return tensor_held_in(op, e);
 }
 
@@ -14,9 +15,9 @@ static bool is_exact(const tensor_op *op, tensor_expr e, ir_dtype t) {
            ir_dtype_round(t, n->imm.f) == n->imm.f;
 }
 
-// The largest or the smallest of such numbers, which is stored as one of them: pairs are compared at once,
-// and nothing is lost. What computes goes on in f32: an exponential wants to know what is subtracted from
-// what.
+// The largest or the smallest of such numbers, which is stored as one of them: pairs are compared
+// at once, and nothing is lost. What computes goes on in f32: an exponential wants to know what is
+// subtracted from what.
 void default_extremes(making *m, const stage_group *g) {
     const planner *p = m->p;
     for (uint32_t i = 0; i < g->len && p->machine->gpu; i++) {

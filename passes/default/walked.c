@@ -1,6 +1,6 @@
-// One walk by default: sums of rows that need each other, and the scores of edges that they alone read, as in
-// attention and its gradient. Each walk of a row's edges computes the scores it reads, finds what other sums
-// need on the run, and stores what belongs to rows alone.
+// One walk by default: sums of rows that need each other, and the scores of edges that they alone
+// read, as in attention and its gradient. Each walk of a row's edges computes the scores it reads,
+// finds what other sums need on the run, and stores what belongs to rows alone.
 //     s[e, h] = sum{d} …   a[e, h] = softmax(s[e, h] by dst)   y[v, h, d] = sum{e : dst[e] == v} a[e, h] * …
 //     →  inline s.sum, …;  fuse a.max, a.sum, y at e;  online a.max, a.sum
 #include "default/walks.h"
@@ -12,22 +12,27 @@
 #include <string.h>
 
 enum {
-    LEAST_LANES = 8,       // of a row: with fewer, lanes have edges of their own
-    MOST_HELD = 32,        // numbers a thread holds of a row
-    ROOMY = 16,            // that leave registers for what comes ahead
-    MOST_HALVED = 16,      // or half of the threads, instead
-    MOST_STEPS = 8,        // of what an edge has one array of; of scores half as many, and where groups share long rows
-    WORDS_AHEAD = 32,      // of 32 bits, that a thread loads before it uses the first
-    WALKED_LONGEST = 512,  // entries of a row that a block takes while others are under way; of two walks, one after the other, half of it
-    CLASS_ROOM = 1024,     // threads for which there is to be room: an assembler that is not told lets loads wait
-    NARROW_ROOM = 512      // of few rows, whose numbers of 16 bits take more registers as they are widened
+    LEAST_LANES = 8,    // of a row: with fewer, lanes have edges of their own
+    MOST_HELD = 32,     // numbers a thread holds of a row
+    ROOMY = 16,         // that leave registers for what comes ahead
+    MOST_HALVED = 16,   // or half of the threads, instead
+    // of what an edge has one array of; of scores half as many, and where groups share long rows
+    MOST_STEPS = 8,
+    WORDS_AHEAD = 32,   // of 32 bits, that a thread loads before it uses the first
+    // entries of a row that a block takes while others are under way; of two walks, one after the
+    // other, half of it
+    WALKED_LONGEST = 512,
+    // threads for which there is to be room: an assembler that is not told lets loads wait
+    CLASS_ROOM = 1024,
+    // of few rows, whose numbers of 16 bits take more registers as they are widened
+    NARROW_ROOM = 512
 };
 
 static tensor_space first_space(const walks *w, const tensor_stage *st) {
     return st->nleft ? w->p->op->vars.data[st->left[0]].space : TENSOR_NO_SPACE;
 }
 
-// ---- Threads ---------------------------------------------------------------------------------------------
+// ---- Threads ------------------------------------------------------------------------------------
 typedef struct {
     int64_t vector, lanes, registers;
 } level_share;
@@ -62,7 +67,8 @@ static int64_t bytes_along(const walks *w, const walk *of, uint32_t level) {
 static uint32_t score_depth(const walks *w) {
     uint32_t most = 1;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if ((w->scores[i] || w->stored[i]) && plan_stage(w->p, i)->nleft > most) most = plan_stage(w->p, i)->nleft;
+        if ((w->scores[i] || w->stored[i]) && plan_stage(w->p, i)->nleft > most)
+            most = plan_stage(w->p, i)->nleft;
     return most;
 }
 
@@ -83,8 +89,8 @@ static bool halve_held(const walks *w, row_shares *s) {
     return true;
 }
 
-// Lanes cover an axis at once, the last one by vectors; what does not fit a warp goes to registers. false: an
-// extent is not known, or too much of a row is a thread's.
+// Lanes cover an axis at once, the last one by vectors; what does not fit a warp goes to registers.
+// false: an extent is not known, or too much of a row is a thread's.
 static bool share_rows(const walks *w, const walk *of, row_shares *s) {
     *s = (row_shares){.lanes = 1, .held = 1};
     for (uint32_t i = 0; i < of->sums.len; i++) {
@@ -95,9 +101,11 @@ static bool share_rows(const walks *w, const walk *of, row_shares *s) {
     if (s->depth > sizeof s->level / sizeof *s->level) return false;
     for (uint32_t i = s->depth; i-- > 1;) {
         level_share *x = &s->level[i];
-        int64_t extent = default_extent(w->p, s->deepest->left[i]), room = w->p->machine->lanes / s->lanes;
+        int64_t extent = default_extent(w->p, s->deepest->left[i]),
+                room = w->p->machine->lanes / s->lanes;
         if (!extent) return false;
-        bool apart = i + 1 == s->depth && i >= score_depth(w);   // an edge's score has a vector of its own
+        // an edge's score has a vector of its own
+        bool apart = i + 1 == s->depth && i >= score_depth(w);
         x->vector = apart ? w->p->machine->vector_bytes / bytes_along(w, of, i) : 1;
         while (x->vector > 1 && extent % x->vector) x->vector /= 2;
         if (x->vector > 8) x->vector = 8;
@@ -111,7 +119,7 @@ static bool share_rows(const walks *w, const walk *of, row_shares *s) {
     return s->held <= MOST_HELD;
 }
 
-// ---- Cells -----------------------------------------------------------------------------------------------
+// ---- Cells --------------------------------------------------------------------------------------
 static void fill_plain(walks *w, schedule_verb verb, uint32_t stage, const char *option) {
     schedule_value *v = ARENA_ARRAY(w->p->arena, schedule_value, 2);
     v[0] = default_stage_list(w->p, &(stage_group){.data = &stage, .len = 1});
@@ -143,18 +151,21 @@ static void fill_fuse(walks *w, const walk *of) {
                     2);
 }
 
-// Long rows meet a larger maximum ever less often, but some lane of a warp in most steps: sums follow from afar. Short ones have to once.
+// Long rows meet a larger maximum ever less often, but some lane of a warp in most steps: sums
+// follow from afar. Short ones have to once.
 static bool follows_behind(const walks *w, const tensor_stage *st) {
     plan_rows rows = w->m->rows;
     bool most = w->p->op->reducers.data[st->reducer].kind == REDUCE_MAX;
-    return most && (rows == ROWS_WALKED_FEW || rows == ROWS_WALKED_SOME) && default_approximates(w->m);
+    return most && (rows == ROWS_WALKED_FEW || rows == ROWS_WALKED_SOME) &&
+           default_approximates(w->m);
 }
 
 static void fill_online(walks *w, const walk *of) {
     for (uint32_t i = 0; i < of->sums.len; i++) {
         uint32_t sum = of->sums.data[i];
         bool read = false;
-        for (uint32_t k = 0; k < of->sums.len; k++) read |= k != i && default_reads(w, of->sums.data[k], sum);
+        for (uint32_t k = 0; k < of->sums.len; k++)
+            read |= k != i && default_reads(w, of->sums.data[k], sum);
         for (uint32_t k = 0; k < of->late.len; k++) read |= default_reads(w, of->late.data[k], sum);
         if (read)
             fill_plain(w, SCHEDULE_ONLINE, sum,
@@ -179,17 +190,19 @@ static bool is_early(const walk *of, uint32_t stage) {
 // At its edges every walk finds again what a row is.
 static bool is_again(const walks *w, uint32_t stage) {
     bool early = false;
-    for (uint32_t k = 0; k < w->walks.len && default_again_at_edges(w); k++) early |= is_early(&w->walks.data[k], stage);
+    for (uint32_t k = 0; k < w->walks.len && default_again_at_edges(w); k++)
+        early |= is_early(&w->walks.data[k], stage);
     return early;
 }
 
-// Arrays of which an edge has rows that are not its row's own, and those of which the row has one, or all have.
+// Arrays of which an edge has rows that are not its row's own, and those of which the row has one,
+// or all have.
 typedef struct {
     const walks *w;
     const walk *of;
     const row_shares *s;
-    bool *met;   // per value
-    bool again;  // what is read of a row is read at each edge
+    bool *met;    // per value
+    bool again;   // what is read of a row is read at each edge
     int64_t gathered, held;
 } gathering;
 
@@ -198,7 +211,8 @@ static bool is_of_row(const gathering *g, tensor_expr index) {
     const tensor_op *op = g->w->p->op;
     const tensor_node *at = tensor_node_at(op, index);
     if (at->op == TENSOR_LOAD_OP) return (tensor_val)at->imm.i == g->of->map;
-    bool edge = at->op == TENSOR_VAR_OP && op->vars.data[at->imm.i].space == op->vals.data[g->of->map].axes[0];
+    bool edge = at->op == TENSOR_VAR_OP &&
+                op->vars.data[at->imm.i].space == op->vals.data[g->of->map].axes[0];
     return at->op == TENSOR_VAR_OP && !edge;
 }
 
@@ -222,17 +236,20 @@ static bool see_array(void *user, const tensor_node *load) {
 
 static gathering arrays_of(const walks *w, const walk *of, const row_shares *s) {
     gathering g = {w, of, s, ARENA_ARRAY(w->p->arena, bool, w->p->op->vals.len + 1), false, 0, 0};
-    for (uint32_t i = 0; i < of->sums.len; i++) plan_loads(w->p, plan_stage(w->p, of->sums.data[i]), see_array, &g);
+    for (uint32_t i = 0; i < of->sums.len; i++)
+        plan_loads(w->p, plan_stage(w->p, of->sums.data[i]), see_array, &g);
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
         if (w->scores[i] && (!w->m->stored.spares || default_finds(w, of, i)))
             plan_loads(w->p, plan_stage(w->p, i), see_array, &g);
     g.again = true;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (is_again(w, i) && !is_early(of, i)) plan_loads(w->p, plan_stage(w->p, i), see_array, &g);
+        if (is_again(w, i) && !is_early(of, i))
+            plan_loads(w->p, plan_stage(w->p, i), see_array, &g);
     return g;
 }
 
-// Numbers of a thread, of which the row has one: of its sum, and of what is the same at all its edges.
+// Numbers of a thread, of which the row has one: of its sum, and of what is the same at all its
+// edges.
 static int64_t held_of(const walks *w, const walk *of, const row_shares *s) {
     return s->held * (1 + arrays_of(w, of, s).held);
 }
@@ -243,62 +260,79 @@ static bool reduces_scores(const walks *w) {
     return false;
 }
 
-static bool has_classes(const walks *w) { return default_whole_classes(w->m->rows) || default_cut_classes(w); }
+static bool has_classes(const walks *w) {
+    return default_whole_classes(w->m->rows) || default_cut_classes(w);
+}
 
-// Steps that are loaded at once: so many words of what the walk's scores and deepest sums read, as long as they are short.
+// Steps that are loaded at once: so many words of what the walk's scores and deepest sums read, as
+// long as they are short.
 static int64_t steps_of(const walks *w, const walk *of, const row_shares *s) {
     int64_t words = 0, steps = 1;
     int64_t most = reduces_scores(w) || w->m->stored.spares || has_classes(w) ? MOST_STEPS / 2
                                                                               : MOST_STEPS;
-    words = arrays_of(w, of, s).gathered * s->held * bytes_along(w, of, s->depth - 1) / 4 + default_inside_words(w, of, s->deepest, s->held);
+    words = arrays_of(w, of, s).gathered * s->held * bytes_along(w, of, s->depth - 1) / 4 +
+            default_inside_words(w, of, s->deepest, s->held);
     while (steps < most && 2 * steps * (words ? words : 1) <= WORDS_AHEAD) steps *= 2;
     const int64_t registers = bytes_along(w, of, s->depth - 1) < 4 ? 2 : 1;
-    while (steps > 1 && steps * default_walk_length(w, of, s->deepest, s->held) > registers * DEFAULT_LONG) steps /= 2;
+    while (steps > 1 &&
+           steps * default_walk_length(w, of, s->deepest, s->held) > registers * DEFAULT_LONG)
+        steps /= 2;
     return steps;
 }
 
 // An edge has one row for it, and it sums one.
 static bool is_light(const walks *w, const walk *of, const row_shares *s) {
     uint32_t deep = 0;
-    for (uint32_t i = 0; i < of->sums.len; i++) deep += plan_stage(w->p, of->sums.data[i])->nleft == s->depth;
+    for (uint32_t i = 0; i < of->sums.len; i++)
+        deep += plan_stage(w->p, of->sums.data[i])->nleft == s->depth;
     return deep <= 1 && arrays_of(w, of, s).gathered <= 1;
 }
 
-// Half as many lanes a row, each with twice of it: twice the rows side by side, and one step less for what lanes of a
-// row have to share. Rows of a class that have less than a warp keep their lanes: long ones would take twice the time.
+// Half as many lanes a row, each with twice of it: twice the rows side by side, and one step less
+// for what lanes of a row have to share. Rows of a class that have less than a warp keep their
+// lanes: long ones would take twice the time.
 static void halve_lanes(const walks *w, row_shares *s, int64_t steps) {
     int64_t most = 0;
     for (uint32_t i = 0; i < w->walks.len; i++) {
-        int64_t held = default_walk_is_worth(w, &w->walks.data[i]) ? held_of(w, &w->walks.data[i], s) : 0;
+        int64_t held = default_walk_is_worth(w, &w->walks.data[i])
+                           ? held_of(w, &w->walks.data[i], s)
+                           : 0;
         if (held > most) most = held;
         if (is_long(w, &w->walks.data[i], s, 2)) return;
     }
     level_share *last = &s->level[s->depth - 1];
     bool warps = default_cut_classes(w) && w->m->rows != ROWS_WALKED;
     int64_t least = warps ? w->p->machine->lanes : w->p->machine->lanes / 2;
-    bool dealt = last->lanes == 2 || last->lanes >= 2 * steps;   // a lane for each step that they reduce, or one for all
-    if (s->lanes < least || last->lanes < 2 || 2 * s->held > MOST_HALVED || 2 * most > MOST_HELD || (reduces_scores(w) && !dealt)) return;
+    // a lane for each step that they reduce, or one for all
+    bool dealt = last->lanes == 2 || last->lanes >= 2 * steps;
+    if (s->lanes < least || last->lanes < 2 || 2 * s->held > MOST_HALVED || 2 * most > MOST_HELD ||
+        (reduces_scores(w) && !dealt))
+        return;
     last->lanes /= 2;
     last->registers *= 2;
     s->lanes /= 2;
     s->held *= 2;
 }
 
-// Among many edges there are rows for all threads of the machine all the same, if steps stay side by side. Among few, rows of few: longer ones
-// take twice the time.
+// Among many edges there are rows for all threads of the machine all the same, if steps stay side
+// by side. Among few, rows of few: longer ones take twice the time.
 static void share_many(const walks *w, row_shares *s) {
     bool whole = s->lanes == w->p->machine->lanes;
     int64_t along = s->level[s->depth - 1].lanes;
     row_shares half = *s;
     if (!whole || (w->m->rows != ROWS_WALKED && w->m->rows != ROWS_WALKED_THIN)) return;
-    if (w->m->rows == ROWS_WALKED && along != 2 && along < 2 * MOST_STEPS) return;   // a few would be left, which still have to share
+    // a few would be left, which still have to share
+    if (w->m->rows == ROWS_WALKED && along != 2 && along < 2 * MOST_STEPS) return;
     halve_lanes(w, &half, w->m->rows == ROWS_WALKED_THIN ? 2 : MOST_STEPS / 2);
     for (uint32_t i = 0; i < w->walks.len; i++)
-        if (default_walk_is_worth(w, &w->walks.data[i]) && steps_of(w, &w->walks.data[i], &half) < 2) return;
+        if (default_walk_is_worth(w, &w->walks.data[i]) &&
+            steps_of(w, &w->walks.data[i], &half) < 2)
+            return;
     *s = half;
 }
 
-// All that lanes along the last index would compute alike for each step is dealt to them, a step each.
+// All that lanes along the last index would compute alike for each step is dealt to them, a step
+// each.
 static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, tensor_var walked,
                        const row_shares *s, int64_t steps) {
     int64_t lanes = s->level[s->depth - 1].lanes;
@@ -319,7 +353,8 @@ static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, t
 static stage_group stages_of(const walks *w, const walk *of) {
     stage_group all = {0};
     for (uint32_t i = 0, s = 0, l = 0, e = 0; i < w->p->op->stages.len; i++) {
-        bool sum = s < of->sums.len && of->sums.data[s] == i, late = l < of->late.len && of->late.data[l] == i,
+        bool sum = s < of->sums.len && of->sums.data[s] == i,
+             late = l < of->late.len && of->late.data[l] == i,
              early = e < of->early.len && of->early.data[e] == i;
         if (sum || late || early) VEC_PUSH(w->p->arena, &all, i);
         s += sum;
@@ -329,7 +364,8 @@ static stage_group stages_of(const walks *w, const walk *of) {
     return all;
 }
 
-// What it reduces of its own is written out for all numbers that a thread holds of the row, and all steps, but where lanes share those.
+// What it reduces of its own is written out for all numbers that a thread holds of the row, and all
+// steps, but where lanes share those.
 static void fill_score_share(walks *w, const tensor_stage *st, const row_shares *s, int64_t steps) {
     int64_t lanes = 1;
     for (uint32_t i = st->nleft; i < s->depth; i++) lanes *= s->level[i].lanes;
@@ -342,8 +378,9 @@ static void fill_score_share(walks *w, const tensor_stage *st, const row_shares 
 
 // How a walk's rows are dealt out.
 typedef struct {
-    int64_t rows, sharers, spare;   // of a block; groups of a row; lanes of a group that have edges of their own
-    int64_t part;                   // edges of a part; 0: rows are whole
+    // of a block; groups of a row; lanes of a group that have edges of their own
+    int64_t rows, sharers, spare;
+    int64_t part;   // edges of a part; 0: rows are whole
 } row_dealing;
 
 static void fill_dealt(walks *w, const walk *of, const row_shares *s, const row_dealing *d) {
@@ -374,33 +411,45 @@ static void fill_dealt(walks *w, const walk *of, const row_shares *s, const row_
     }
 }
 
-// ---- Rows by length --------------------------------------------------------------------------------------
-// Loads wait where an assembler that is not told of any room saves registers: of few rows nothing hides that, and numbers
-// of 16 bits take more of them as they are widened. Told of it, one makes do with those that classes of a launch have apart.
-static void fill_class_room(walks *w, const walk *of, const row_shares *s, const tensor_stage *deepest) {
-    bool few = w->m->rows == ROWS_WALKED_AT_ONCE, narrow = bytes_along(w, of, s->depth - 1) < 4, cut = default_cut_classes(w);
-    bool thin = w->m->rows == ROWS_WALKED_THIN && !w->heavy && s->held < ROOMY / 2;   // many small ones, which want to be side by side
-    if (held_of(w, of, s) > ROOMY || (w->heavy && (narrow || !cut)) || (!few && !narrow && (!cut || thin))) return;
+// ---- Rows by length -----------------------------------------------------------------------------
+// Loads wait where an assembler that is not told of any room saves registers: of few rows nothing
+// hides that, and numbers of 16 bits take more of them as they are widened. Told of it, one makes
+// do with those that classes of a launch have apart.
+static void fill_class_room(walks *w, const walk *of, const row_shares *s,
+                            const tensor_stage *deepest) {
+    bool few = w->m->rows == ROWS_WALKED_AT_ONCE, narrow = bytes_along(w, of, s->depth - 1) < 4,
+         cut = default_cut_classes(w);
+    // many small ones, which want to be side by side
+    bool thin = w->m->rows == ROWS_WALKED_THIN && !w->heavy && s->held < ROOMY / 2;
+    if (held_of(w, of, s) > ROOMY || (w->heavy && (narrow || !cut)) ||
+        (!few && !narrow && (!cut || thin)))
+        return;
     default_room(w->m, deepest, few && narrow ? NARROW_ROOM : CLASS_ROOM);
 }
 
-// Of rows that are alike likewise, where an entry has a dot product of its own. Of a gradient, which has two of them, for f32 of one head;
-// more of it, and 16 bits, which are widened, want registers for what they read (bench/RECORD.md).
-static void fill_even_room(walks *w, const walk *of, const row_shares *s, const tensor_stage *deepest) {
-    bool narrow = bytes_along(w, of, s->depth - 1) < 4, wide = held_of(w, of, s) > ROOMY,
+// Of rows that are alike likewise, where an entry has a dot product of its own. Of a gradient,
+// which has two of them, for f32 of one head; more of it, and 16 bits, which are widened, want
+// registers for what they read (bench/RECORD.md).
+static void fill_even_room(walks *w, const walk *of, const row_shares *s,
+                           const tensor_stage *deepest) {
+    bool narrow = bytes_along(w, of, s->depth - 1)<4, wide = held_of(w, of, s)> ROOMY,
          several = deepest->nleft > 2 && default_extent(w->p, deepest->left[1]) != 1,
-         alone = w->walks.len == 1 && !(wide && narrow), gradient = w->heavy && !narrow && 3 * s->held <= ROOMY && !several;
-    if (w->m->rows == ROWS_WALKED_EVEN && default_reduces_at_edges(w, of) && (alone || gradient)) default_room(w->m, deepest, CLASS_ROOM);
+         alone = w->walks.len == 1 && !(wide && narrow),
+         gradient = w->heavy && !narrow && 3 * s->held <= ROOMY && !several;
+    if (w->m->rows == ROWS_WALKED_EVEN && default_reduces_at_edges(w, of) && (alone || gradient))
+        default_room(w->m, deepest, CLASS_ROOM);
 }
 
 // A score that the walk's sums read, or results of edges on the way; or that it stores.
 static bool computes(const walks *w, const walk *of, uint32_t score) {
     bool own = default_finds(w, of, score);
-    for (uint32_t i = 0; i < of->edges.len; i++) own |= of->edges.data[i] == score || default_reads(w, of->edges.data[i], score);
+    for (uint32_t i = 0; i < of->edges.len; i++)
+        own |= of->edges.data[i] == score || default_reads(w, of->edges.data[i], score);
     return own && (w->scores[score] || w->stored[score]);
 }
 
-static const schedule *class_of(walks *w, const walk *of, const row_shares *s, const char *name, const row_dealing *d) {
+static const schedule *class_of(walks *w, const walk *of, const row_shares *s, const char *name,
+                                const row_dealing *d) {
     making *m = w->m;
     schedule *whole = m->s;
     stage_group all = stages_of(w, of);
@@ -412,7 +461,8 @@ static const schedule *class_of(walks *w, const walk *of, const row_shares *s, c
                        .automatic = true};
     fill_dealt(w, of, s, d);
     for (uint32_t i = 0; i < m->p->op->stages.len; i++)
-        if ((computes(w, of, i) || is_again(w, i)) && plan_stage(w->p, i)->reducer != TENSOR_NO_REDUCER)
+        if ((computes(w, of, i) || is_again(w, i)) &&
+            plan_stage(w->p, i)->reducer != TENSOR_NO_REDUCER)
             fill_score_share(w, plan_stage(w->p, i), s, steps_of(w, of, s));
     fill_class_room(w, of, s, deepest);
     default_nones(m);
@@ -439,7 +489,8 @@ static void fill_classes(walks *w, const walk *of, const row_shares *s, int64_t 
 
 static void fill_rows(walks *w, const walk *of, const row_shares *s) {
     making *m = w->m;
-    int64_t spare = s->lanes < LEAST_LANES ? LEAST_LANES / s->lanes : 1, groups = default_block_groups(m, s->lanes * spare),
+    int64_t spare = s->lanes < LEAST_LANES ? LEAST_LANES / s->lanes : 1,
+            groups = default_block_groups(m, s->lanes * spare),
             part = m->rows == ROWS_WALKED ? 2 * DEFAULT_PART : 0;
     stage_group all = stages_of(w, of);
     if (default_is_windows(m->rows) && default_window_walk(w, of, &all)) {
@@ -458,8 +509,8 @@ static void fill_rows(walks *w, const walk *of, const row_shares *s) {
     fill_even_room(w, of, s, deepest);
 }
 
-// What a score reduces has the lanes that its walks use for what it has not; those of the first one.
-// false: walks of windows and others read it, for which it is dealt out otherwise.
+// What a score reduces has the lanes that its walks use for what it has not; those of the first
+// one. false: walks of windows and others read it, for which it is dealt out otherwise.
 static bool fill_score(walks *w, uint32_t score, const row_shares *s) {
     const tensor_stage *st = plan_stage(w->p, score);
     const walk *windows = NULL, *other = NULL;
@@ -482,13 +533,15 @@ static bool is_made_of_scores(const walks *w, uint32_t i) {
            default_is_walked(w, first_space(w, st)) && default_reads_score(w, i);
 }
 
-// A walk in fewer loops deals out those it has as the deepest one does, whose scores have the other lanes.
+// A walk in fewer loops deals out those it has as the deepest one does, whose scores have the other
+// lanes.
 static bool shares_as(const walks *w, const walk *of, const row_shares *deepest) {
     for (uint32_t i = 0; i < of->sums.len; i++) {
         const tensor_stage *st = plan_stage(w->p, of->sums.data[i]);
         if (st->nleft > deepest->depth) return false;
         for (uint32_t k = 1; k < st->nleft; k++)
-            if (w->p->op->vars.data[st->left[k]].space != w->p->op->vars.data[deepest->deepest->left[k]].space)
+            if (w->p->op->vars.data[st->left[k]].space !=
+                w->p->op->vars.data[deepest->deepest->left[k]].space)
                 return false;
     }
     return true;
@@ -499,7 +552,8 @@ static void fill_again(walks *w, uint32_t early) {
     const tensor_stage *st = plan_stage(w->p, early);
     fill_plain(w, SCHEDULE_INLINE, early, NULL);
     if (st->reducer == TENSOR_NO_REDUCER)
-        w->p->plan->values.data[st->targets[0].val] = (loop_value){.home = LOOP_INLINE, .stage = early, .of = TENSOR_NO_VAL};
+        w->p->plan->values.data[st->targets[0].val] = (loop_value){
+            .home = LOOP_INLINE, .stage = early, .of = TENSOR_NO_VAL};
 }
 
 static bool fill_walk(walks *w, const walk *of, const row_shares *deepest) {
@@ -548,7 +602,8 @@ static bool order_kernels(making *m) {
 static bool are_light(const walks *w, const row_shares *s) {
     bool light = true;
     for (uint32_t i = 0; i < w->walks.len; i++)
-        if (default_walk_is_worth(w, &w->walks.data[i])) light = light && is_light(w, &w->walks.data[i], s);
+        if (default_walk_is_worth(w, &w->walks.data[i]))
+            light = light && is_light(w, &w->walks.data[i], s);
     return light;
 }
 
@@ -565,13 +620,16 @@ bool default_walk(making *m) {
         if (!share_rows(&w, &w.walks.data[i], &s)) return false;
         if (!filled++ || s.depth > deepest.depth) deepest = s;
     }
-    bool light = filled && are_light(&w, &deepest), few = m->rows == ROWS_WALKED_FEW || m->rows == ROWS_WALKED_SOME || m->rows == ROWS_WALKED_FEWER,
+    bool light = filled && are_light(&w, &deepest),
+         few = m->rows == ROWS_WALKED_FEW || m->rows == ROWS_WALKED_SOME ||
+               m->rows == ROWS_WALKED_FEWER,
          short_walk = filled == 1 && few;
     w.heavy = filled > 1 && !light;
     w.single = filled == 1;
     w.light = light;
     if (m->rows == ROWS_WALKED_SHORT && filled == 1) m->limit.longest = WALKED_LONGEST;
-    if (light && !default_whole_classes(m->rows) && !short_walk) halve_lanes(&w, &deepest, MOST_STEPS / 2);
+    if (light && !default_whole_classes(m->rows) && !short_walk)
+        halve_lanes(&w, &deepest, MOST_STEPS / 2);
     if (w.single && !light) share_many(&w, &deepest);
     for (uint32_t i = 0; i < w.walks.len; i++) {
         const walk *of = &w.walks.data[i];

@@ -1,6 +1,7 @@
-// Which sums of rows share a walk by default: those by one map of which one needs another, or a score of an
-// edge. Scores are stages of edges that only walks read, other scores, and results of edges, which a walk
-// stores that finds no sum they need; late is what rows make of the sums: results, and what edges read.
+// Which sums of rows share a walk by default: those by one map of which one needs another, or a
+// score of an edge. Scores are stages of edges that only walks read, other scores, and results of
+// edges, which a walk stores that finds no sum they need; late is what rows make of the sums:
+// results, and what edges read.
 #include "default/walks.h"
 #include "default/row_classes.h"
 #include "base/base.h"
@@ -15,7 +16,7 @@ static tensor_space first_space(const walks *w, const tensor_stage *st) {
     return st->nleft ? w->p->op->vars.data[st->left[0]].space : TENSOR_NO_SPACE;
 }
 
-// ---- What walks ------------------------------------------------------------------------------------------
+// ---- What walks ---------------------------------------------------------------------------------
 typedef struct {
     const walks *w;
     const tensor_stage *st;
@@ -26,7 +27,8 @@ static bool lacks_some(void *user, const tensor_node *load) {
     return !default_reads_all_left(f->w->p, f->st, load);
 }
 
-// A sum of outer products has no array of rows that it could walk along; but for a few heads of one.
+// A sum of outer products has no array of rows that it could walk along; but for a few heads of
+// one.
 static bool sums_outer(const walks *w, const tensor_stage *st) {
     factors f = {w, st};
     for (uint32_t i = 1; i < st->nleft; i++) {
@@ -44,7 +46,8 @@ static tensor_val map_of(const walks *w, uint32_t i) {
         st->ntargets != 1 || st->nfilters || st->nelse || sums_outer(w, st))
         return TENSOR_NO_VAL;
     tensor_val map = default_row_map(w->p, &g);
-    bool fits = map != TENSOR_NO_VAL && w->p->op->vals.data[map].role == VAL_MAP && !(w->p->op->vals.data[map].facts & FACT_PARTIAL);
+    bool fits = map != TENSOR_NO_VAL && w->p->op->vals.data[map].role == VAL_MAP &&
+                !(w->p->op->vals.data[map].facts & FACT_PARTIAL);
     for (uint32_t k = 1; k < st->nleft; k++) fits = fits && plan_dense(w->p, st->left[k]);
     return fits ? map : TENSOR_NO_VAL;
 }
@@ -60,15 +63,17 @@ bool default_is_walked(const walks *w, tensor_space s) {
 static bool is_score(const walks *w, uint32_t i) {
     const tensor_stage *st = plan_stage(w->p, i);
     return !plan_inlined(w->p, i) && st->loop == TENSOR_NO_LOOP && st->nleft && st->ntargets == 1 &&
-           default_is_walked(w, first_space(w, st)) && w->p->op->vals.data[st->targets[0].val].role == VAL_STAGE &&
+           default_is_walked(w, first_space(w, st)) &&
+           w->p->op->vals.data[st->targets[0].val].role == VAL_STAGE &&
            (st->reducer == TENSOR_NO_REDUCER || (default_reduces_dense(w->p, st) && !st->nkeys));
 }
 
 // Nobody else reads it.
 static bool is_edge_result(const walks *w, uint32_t i) {
     const tensor_stage *st = plan_stage(w->p, i);
-    bool result = !plan_inlined(w->p, i) && st->loop == TENSOR_NO_LOOP && st->nleft && st->ntargets == 1 &&
-                  st->reducer == TENSOR_NO_REDUCER && default_is_walked(w, first_space(w, st)) &&
+    bool result = !plan_inlined(w->p, i) && st->loop == TENSOR_NO_LOOP && st->nleft &&
+                  st->ntargets == 1 && st->reducer == TENSOR_NO_REDUCER &&
+                  default_is_walked(w, first_space(w, st)) &&
                   w->p->op->vals.data[st->targets[0].val].role == VAL_RESULT;
     for (uint32_t k = 0; k < w->p->op->stages.len && result; k++)
         result &= k == i || !plan_reads_stage(w->p, k, i);
@@ -82,8 +87,8 @@ static bool is_kept(const walks *w, uint32_t stage) {
 // A score is read by sums of walks, by other scores, and by results of edges.
 static bool read_by_walks(const walks *w, uint32_t score) {
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (!plan_inlined(w->p, i) && plan_reads_stage(w->p, i, score) && !w->scores[i] && !w->stored[i] &&
-            map_of(w, i) == TENSOR_NO_VAL && !is_edge_result(w, i))
+        if (!plan_inlined(w->p, i) && plan_reads_stage(w->p, i, score) && !w->scores[i] &&
+            !w->stored[i] && map_of(w, i) == TENSOR_NO_VAL && !is_edge_result(w, i))
             return false;
     return true;
 }
@@ -97,14 +102,15 @@ static bool find_scores(walks *w) {
     }
     for (uint32_t i = w->p->op->stages.len; i-- > 0;)
         if (w->scores[i] && !read_by_walks(w, i)) return false;
-    for (uint32_t i = 0; i < w->p->op->stages.len; i++)   // from here on they are where they are read
+    // from here on they are where they are read
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++)
         if (w->scores[i] && plan_stage(w->p, i)->reducer == TENSOR_NO_REDUCER)
             w->p->plan->values.data[plan_stage(w->p, i)->targets[0].val] = (loop_value){
                 .home = LOOP_INLINE, .stage = i, .of = TENSOR_NO_VAL};
     return true;
 }
 
-// ---- Which sums share a walk -----------------------------------------------------------------------------
+// ---- Which sums share a walk --------------------------------------------------------------------
 typedef struct {
     const walks *w;
     const walk *of;
@@ -129,9 +135,11 @@ static bool in_walk(const walk *of, uint32_t stage) { return has(&of->sums, stag
 
 bool default_again_at_edges(const walks *w) { return w->m->rows == ROWS_WALKED_AT_ONCE; }
 
-static bool leads_to_row(const walks *w, const walk *of, const tensor_stage *reader, tensor_expr index) {
+static bool leads_to_row(const walks *w, const walk *of, const tensor_stage *reader,
+                         tensor_expr index) {
     const tensor_node *n = tensor_node_at(w->p->op, index);
-    bool row = reader->nleft && w->p->op->vars.data[reader->left[0]].space == w->p->op->vals.data[of->map].into;
+    bool row = reader->nleft &&
+               w->p->op->vars.data[reader->left[0]].space == w->p->op->vals.data[of->map].into;
     if (n->op == TENSOR_VAR_OP) return row && (tensor_var)n->imm.i == reader->left[0];
     bool mapped = n->op == TENSOR_LOAD_OP && n->nargs == 1;
     const tensor_node *at = mapped ? tensor_node_at(w->p->op, n->args[0]) : NULL;
@@ -143,8 +151,9 @@ static void follow(reach *r, uint32_t stage);
 // What the row at hand makes of the walk's sums.
 static bool is_late(const reach *r, const tensor_node *load, uint32_t writer) {
     const tensor_stage *st = plan_stage(r->w->p, writer);
-    return st->reducer == TENSOR_NO_REDUCER && first_space(r->w, st) == r->w->p->op->vals.data[r->of->map].into &&
-           load->nargs && leads_to_row(r->w, r->of, plan_stage(r->w->p, r->reader), load->args[0]);
+    return st->reducer == TENSOR_NO_REDUCER &&
+           first_space(r->w, st) == r->w->p->op->vals.data[r->of->map].into && load->nargs &&
+           leads_to_row(r->w, r->of, plan_stage(r->w->p, r->reader), load->args[0]);
 }
 
 static bool see(void *user, const tensor_node *load) {
@@ -153,7 +162,8 @@ static bool see(void *user, const tensor_node *load) {
     if (writer == UINT32_MAX) return true;
     if (in_walk(r->of, writer)) {
         r->any = true;
-        r->own = r->own && load->nargs && leads_to_row(r->w, r->of, plan_stage(r->w->p, r->reader), load->args[0]);
+        r->own = r->own && load->nargs &&
+                 leads_to_row(r->w, r->of, plan_stage(r->w->p, r->reader), load->args[0]);
         return true;
     }
     bool score = r->w->scores[writer] || plan_inlined(r->w->p, writer) || is_late(r, load, writer);
@@ -184,8 +194,10 @@ static bool reads_final(const walks *w, const walk *of, tensor_expr e) {
     uint32_t writer = n->op == TENSOR_LOAD_OP ? writer_of(w, (tensor_val)n->imm.i) : UINT32_MAX;
     if (writer != UINT32_MAX && !w->scores[writer]) {
         const tensor_stage *st = plan_stage(w->p, writer);
-        bool found = st->reducer != TENSOR_NO_REDUCER && w->p->op->reducers.data[st->reducer].kind == REDUCE_MAX;
-        reach r = {w, of, writer, true, false, ARENA_ARRAY(w->p->arena, bool, w->p->op->stages.len + 1)};
+        bool found = st->reducer != TENSOR_NO_REDUCER &&
+                     w->p->op->reducers.data[st->reducer].kind == REDUCE_MAX;
+        reach r = {w,    of,    writer,
+                   true, false, ARENA_ARRAY(w->p->arena, bool, w->p->op->stages.len + 1)};
         follow(&r, writer);
         if (in_walk(of, writer) ? !found : r.any) return true;
     }
@@ -194,18 +206,20 @@ static bool reads_final(const walks *w, const walk *of, tensor_expr e) {
     return false;
 }
 
-// They are a factor of all that the row sums: a sum of terms with factors of their own, rounded each, would leave what
-// the roundings differ by.
+// They are a factor of all that the row sums: a sum of terms with factors of their own, rounded
+// each, would leave what the roundings differ by.
 static bool is_one_term(const walks *w, const walk *of, const tensor_stage *st, tensor_expr e) {
     const planner *p = w->p;
     const tensor_node *n = tensor_node_at(p->op, e);
     if (!reads_final(w, of, e) || !plan_depends(p, e, st->bound[0], of->map)) return true;
-    if (n->op == TENSOR_MUL_OP) return is_one_term(w, of, st, n->args[0]) && is_one_term(w, of, st, n->args[1]);
+    if (n->op == TENSOR_MUL_OP)
+        return is_one_term(w, of, st, n->args[0]) && is_one_term(w, of, st, n->args[1]);
     bool one = n->op == TENSOR_NEG_OP || n->op == TENSOR_CVT_OP || n->op == TENSOR_ROUND_OP;
     return one && is_one_term(w, of, st, n->args[0]);
 }
 
-// A row has more of it than its scores have: the terms are those of a matrix operation, which rounds them.
+// A row has more of it than its scores have: the terms are those of a matrix operation, which
+// rounds them.
 static bool has_columns(const walks *w, uint32_t stage) {
     uint32_t read = default_deepest_read(w, stage);
     return read == UINT32_MAX || plan_stage(w->p, stage)->nleft > plan_stage(w->p, read)->nleft;
@@ -222,7 +236,8 @@ static bool may_join(const walks *w, const walk *of, uint32_t stage) {
     follow(&r, stage);
     if (r.any && (!r.own || p->op->reducers.data[st->reducer].kind != REDUCE_SUM)) return false;
     tensor_expr body = plan_inline_loads(w->p, st->body[0]);
-    if (default_is_windows(w->m->rows) && has_columns(w, stage) && !is_one_term(w, of, st, body)) return false;
+    if (default_is_windows(w->m->rows) && has_columns(w, stage) && !is_one_term(w, of, st, body))
+        return false;
     for (uint32_t i = 0; i < of->sums.len; i++) {
         const tensor_stage *sum = plan_stage(w->p, of->sums.data[i]);
         tensor_val v = sum->targets[0].val;
@@ -239,7 +254,9 @@ static bool may_join(const walks *w, const walk *of, uint32_t stage) {
 bool default_reads(const walks *w, uint32_t reader, uint32_t writer) {
     const tensor_stage st = plan_inlined_stage(w->p, reader);
     bool any = false;
-    for (uint32_t i = 0; i < st.nbody; i++) any |= loop_load_of(w->p->arena, w->p->op, st.body[i], plan_stage(w->p, writer)->targets[0].val) != 0;
+    for (uint32_t i = 0; i < st.nbody; i++)
+        any |= loop_load_of(w->p->arena, w->p->op, st.body[i],
+                            plan_stage(w->p, writer)->targets[0].val) != 0;
     return any;
 }
 
@@ -263,7 +280,8 @@ static walk *last_by(walks *w, tensor_val map) {
 
 static void find_walks(walks *w) {
     for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
-        tensor_val map = plan_inlined(w->p, i) || w->scores[i] || w->stored[i] ? TENSOR_NO_VAL : map_of(w, i);
+        tensor_val map = plan_inlined(w->p, i) || w->scores[i] || w->stored[i] ? TENSOR_NO_VAL
+                                                                               : map_of(w, i);
         if (map == TENSOR_NO_VAL) continue;
         walk *of = last_by(w, map);
         if (!of || !may_join(w, of, i)) {
@@ -282,7 +300,9 @@ static void part(walks *w, uint32_t which) {
     const walk all = w->walks.data[which];
     for (uint32_t i = 0; i < all.sums.len; i++) {
         const uint32_t stage = all.sums.data[i];
-        walk own = {.map = all.map, .scores = default_reads_score(w, stage), .meets = reads_sum(w, &all, stage)};
+        walk own = {.map = all.map,
+                    .scores = default_reads_score(w, stage),
+                    .meets = reads_sum(w, &all, stage)};
         VEC_PUSH(w->p->arena, &own.sums, stage);
         if (i) VEC_PUSH(w->p->arena, &w->walks, own);
         else w->walks.data[which] = own;
@@ -293,10 +313,12 @@ static void part(walks *w, uint32_t which) {
 static void part_walks(walks *w) {
     const uint32_t n = w->walks.len;
     for (uint32_t i = 0; i < n && default_is_windows(w->m->rows); i++)
-        if (default_walk_is_worth(w, &w->walks.data[i]) && default_window_parts(w, &w->walks.data[i])) part(w, i);
+        if (default_walk_is_worth(w, &w->walks.data[i]) &&
+            default_window_parts(w, &w->walks.data[i]))
+            part(w, i);
 }
 
-// ---- What rows are known to be ---------------------------------------------------------------------------
+// ---- What rows are known to be ------------------------------------------------------------------
 typedef struct {
     const walks *w;
     const walk *of;
@@ -319,7 +341,8 @@ static void read_rows(row_read *r, uint32_t reader) {
     plan_loads(r->w->p, &st, see_row, r);
 }
 
-// What a walk's kernel finds of its rows: read by a stage of that kernel at the row, or by one that has to come later.
+// What a walk's kernel finds of its rows: read by a stage of that kernel at the row, or by one that
+// has to come later.
 static bool reads_early(const walks *w, uint32_t stage, const walk *of, bool elsewhere) {
     row_read r = {.w = w, .of = of};
     for (uint32_t i = 0; i < of->early.len && !default_again_at_edges(w); i++) {
@@ -329,7 +352,7 @@ static bool reads_early(const walks *w, uint32_t stage, const walk *of, bool els
     return r.other || (r.own && !elsewhere);
 }
 
-// ---- Results of edges ------------------------------------------------------------------------------------
+// ---- Results of edges ---------------------------------------------------------------------------
 // Its loops are the walk's, and it needs no sum of it.
 static bool may_store(const walks *w, const walk *of, uint32_t stage) {
     const tensor_stage *st = plan_stage(w->p, stage), *deepest = plan_deepest(w->p, &of->sums);
@@ -352,17 +375,21 @@ bool default_finds(const walks *w, const walk *of, uint32_t score) {
 // It reduces at its edges, whatever is stored.
 bool default_reduces_at_edges(const walks *w, const walk *of) {
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (w->scores[i] && plan_stage(w->p, i)->reducer != TENSOR_NO_REDUCER && default_finds(w, of, i)) return true;
+        if (w->scores[i] && plan_stage(w->p, i)->reducer != TENSOR_NO_REDUCER &&
+            default_finds(w, of, i))
+            return true;
     return false;
 }
 
-// Of a walk that has scores; first one that reads it, and one whose edges lie side by side, but where another one is spared them.
+// Of a walk that has scores; first one that reads it, and one whose edges lie side by side, but
+// where another one is spared them.
 static bool give(walks *w, uint32_t stage) {
     walk *best = NULL;
     int most = -1;
     for (uint32_t k = 0; k < w->walks.len; k++) {
         walk *of = &w->walks.data[k];
-        bool read = w->stored[stage] && default_finds(w, of, stage), sorted = w->p->op->vals.data[of->map].facts & FACT_SORTED;
+        bool read = w->stored[stage] && default_finds(w, of, stage),
+             sorted = w->p->op->vals.data[of->map].facts & FACT_SORTED;
         int good = 2 * read + sorted + 4 * (w->m->stored.spares && default_reduces_at_edges(w, of));
         if ((!of->scores && !read) || !may_store(w, of, stage) || good <= most) continue;
         best = of;
@@ -387,8 +414,8 @@ static bool is_stored(const walks *w, uint32_t stage) {
     return false;
 }
 
-// Results of edges are better made of numbers that threads still have of them: then rows are taken whole. So are
-// sums that no walk may have.
+// Results of edges are better made of numbers that threads still have of them: then rows are taken
+// whole. So are sums that no walk may have.
 bool default_walk_is_worth(const walks *w, const walk *of) {
     bool others = false;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
@@ -412,7 +439,8 @@ static bool comes_after(const walks *w, const walk *of, const walk *other) {
 static bool read_by_edges(const walks *w, tensor_val v) {
     const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (default_is_walked(w, first_space(w, plan_stage(w->p, i))) && plan_read_by(&given, i, v)) return true;
+        if (default_is_walked(w, first_space(w, plan_stage(w->p, i))) && plan_read_by(&given, i, v))
+            return true;
     return false;
 }
 
@@ -421,14 +449,15 @@ static bool has_loops_of(const walks *w, const walk *of, const tensor_stage *st)
     for (uint32_t i = 0; i < of->sums.len; i++) {
         const tensor_stage *sum = plan_stage(w->p, of->sums.data[i]);
         uint32_t k = 0;
-        while (k < st->nleft && k < sum->nleft && w->p->op->vars.data[st->left[k]].space == w->p->op->vars.data[sum->left[k]].space)
+        while (k < st->nleft && k < sum->nleft &&
+               w->p->op->vars.data[st->left[k]].space == w->p->op->vars.data[sum->left[k]].space)
             k++;
         if (k == st->nleft) return true;
     }
     return false;
 }
 
-// ---- What rows are before they are walked ----------------------------------------------------------------
+// ---- What rows are before they are walked -------------------------------------------------------
 static bool sees_param(void *user, const tensor_node *load) {
     const walks *w = user;
     return (tensor_val)load->imm.i < w->p->op->nparams;
@@ -436,9 +465,12 @@ static bool sees_param(void *user, const tensor_node *load) {
 
 static bool is_of_rows(const walks *w, const walk *of, uint32_t stage) {
     const tensor_stage *st = plan_stage(w->p, stage);
-    return st->loop == TENSOR_NO_LOOP && st->ntargets == 1 && !st->nkeys && !st->nfilters && !st->nelse && !w->walk_of[stage] &&
-           w->p->op->vals.data[st->targets[0].val].role == VAL_STAGE && first_space(w, st) == w->p->op->vals.data[of->map].into &&
-           !default_is_walked(w, first_space(w, st)) && !plan_inlined(w->p, stage) && has_loops_of(w, of, st);
+    return st->loop == TENSOR_NO_LOOP && st->ntargets == 1 && !st->nkeys && !st->nfilters &&
+           !st->nelse && !w->walk_of[stage] &&
+           w->p->op->vals.data[st->targets[0].val].role == VAL_STAGE &&
+           first_space(w, st) == w->p->op->vals.data[of->map].into &&
+           !default_is_walked(w, first_space(w, st)) && !plan_inlined(w->p, stage) &&
+           has_loops_of(w, of, st);
 }
 
 // At the row that is walked alone: what sums of the walk read, or what rows make of it.
@@ -448,7 +480,8 @@ static bool read_by_walk(const walks *w, const walk *of, uint32_t stage) {
     for (uint32_t k = 0; k < w->p->op->stages.len && !r.other; k++)
         if (w->scores[k] && !plan_inlined(w->p, k)) read_rows(&r, k);
     for (uint32_t k = 0; k < w->p->op->stages.len && !r.own && !r.other; k++)
-        r.own = k != stage && is_of_rows(w, of, k) && default_reads(w, k, stage) && read_by_walk(w, of, k);
+        r.own = k != stage && is_of_rows(w, of, k) && default_reads(w, k, stage) &&
+                read_by_walk(w, of, k);
     return r.own && !r.other;
 }
 
@@ -465,40 +498,50 @@ static bool are_independent(walks *w) {
         if (!default_window_alone(w, &w->walks.data[i])) return false;
         n++;
         for (uint32_t k = 0; k < w->walks.len; k++)
-            if (k != i && default_walk_is_worth(w, &w->walks.data[k]) && comes_after(w, &w->walks.data[i], &w->walks.data[k])) return false;
+            if (k != i && default_walk_is_worth(w, &w->walks.data[k]) &&
+                comes_after(w, &w->walks.data[i], &w->walks.data[k]))
+                return false;
     }
     return n > 1;
 }
 
-// Windows of walks that then need nothing of each other go through the same rows side by side. And of one number of a row, a block of a
-// window waits longer for its row's arrays than a kernel of their own takes.
+// Windows of walks that then need nothing of each other go through the same rows side by side. And
+// of one number of a row, a block of a window waits longer for its row's arrays than a kernel of
+// their own takes.
 static bool has_several(const walks *w, const tensor_stage *st) {
     int64_t n = 1;
     for (uint32_t i = 1; i < st->nleft; i++) n *= default_extent(w->p, st->left[i]);
     return n > 1;
 }
 
-// The first walk over such rows finds them on the way, and stores them for the others, where it has rows whole.
+// The first walk over such rows finds them on the way, and stores them for the others, where it has
+// rows whole.
 static void find_early(walks *w) {
     const plan_rows rows = w->m->rows;
-    bool windows = default_is_windows(w->m->rows), whole = rows == ROWS_WALKED_EVEN || rows == ROWS_WALKED_SHORT || rows == ROWS_WALKED_AT_ONCE;
+    bool windows = default_is_windows(w->m->rows), whole = rows == ROWS_WALKED_EVEN ||
+                                                           rows == ROWS_WALKED_SHORT ||
+                                                           rows == ROWS_WALKED_AT_ONCE;
     for (uint32_t i = 0; i < w->p->op->stages.len && (whole || windows); i++)
         for (uint32_t k = 0; k < w->walks.len; k++) {
             walk *of = &w->walks.data[k];
             const tensor_stage *st = plan_stage(w->p, i);
-            if (!default_walk_is_worth(w, of) || !is_of_rows(w, of, i) || !read_by_walk(w, of, i)) continue;
+            if (!default_walk_is_worth(w, of) || !is_of_rows(w, of, i) || !read_by_walk(w, of, i))
+                continue;
             if (w->independent || (windows && !has_several(w, st))) continue;
             bool sum = st->reducer != TENSOR_NO_REDUCER;
-            if (sum ? !default_reduces_dense(w->p, st) || !plan_loads(w->p, st, sees_param, w) : !is_made_of_early(w, of, i)) continue;
+            if (sum ? !default_reduces_dense(w->p, st) || !plan_loads(w->p, st, sees_param, w)
+                    : !is_made_of_early(w, of, i))
+                continue;
             VEC_PUSH(w->p->arena, &of->early, i);
             break;
         }
 }
 
-// ---- What rows make of the sums --------------------------------------------------------------------------
+// ---- What rows make of the sums -----------------------------------------------------------------
 typedef struct {
-    uint32_t *last;   // per stage that rows make of sums, and of each other: the walk it stands behind; 0: it
-                      // stands behind none
+    // per stage that rows make of sums, and of each other: the walk it stands behind; 0: it stands
+    // behind none
+    uint32_t *last;
     bool *joins;
 } lateness;
 
@@ -513,7 +556,8 @@ static uint32_t last_read(const walks *w, const lateness *l, uint32_t stage) {
     const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
     uint32_t last = 0;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if ((w->walk_of[i] || (i < stage && l->last[i])) && plan_read_by(&given, stage, plan_stage(w->p, i)->targets[0].val))
+        if ((w->walk_of[i] || (i < stage && l->last[i])) &&
+            plan_read_by(&given, stage, plan_stage(w->p, i)->targets[0].val))
             last = later(w, last, w->walk_of[i] ? w->walk_of[i] : l->last[i]);
     return last;
 }
@@ -535,13 +579,15 @@ static bool has_all_at_hand(const walks *w, const lateness *l, uint32_t stage, u
 static bool is_plain_of_rows(const walks *w, const walk *of, uint32_t stage) {
     const tensor_stage *st = plan_stage(w->p, stage);
     return st->reducer == TENSOR_NO_REDUCER && st->loop == TENSOR_NO_LOOP && st->ntargets == 1 &&
-           first_space(w, st) == w->p->op->vals.data[of->map].into && !default_is_walked(w, first_space(w, st));
+           first_space(w, st) == w->p->op->vals.data[of->map].into &&
+           !default_is_walked(w, first_space(w, st));
 }
 
 static bool read_by_joined(const walks *w, const lateness *l, uint32_t stage) {
     const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
     for (uint32_t i = stage + 1; i < w->p->op->stages.len; i++)
-        if (l->joins[i] && l->last[i] == l->last[stage] && plan_read_by(&given, i, plan_stage(w->p, stage)->targets[0].val))
+        if (l->joins[i] && l->last[i] == l->last[stage] &&
+            plan_read_by(&given, i, plan_stage(w->p, stage)->targets[0].val))
             return true;
     return false;
 }
@@ -550,7 +596,8 @@ static bool read_by_joined(const walks *w, const lateness *l, uint32_t stage) {
 static bool is_cheap_row(const walks *w, uint32_t stage) {
     uint32_t deepest = 1;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if ((w->scores[i] || w->stored[i]) && plan_stage(w->p, i)->nleft > deepest) deepest = plan_stage(w->p, i)->nleft;
+        if ((w->scores[i] || w->stored[i]) && plan_stage(w->p, i)->nleft > deepest)
+            deepest = plan_stage(w->p, i)->nleft;
     return plan_inlined(w->p, stage) && plan_stage(w->p, stage)->nleft > deepest;
 }
 
@@ -560,14 +607,18 @@ static void find_late(walks *w) {
     lateness l = {ARENA_ARRAY(w->p->arena, uint32_t, n + 1), ARENA_ARRAY(w->p->arena, bool, n + 1)};
     for (uint32_t i = 0; i < n; i++) {
         uint32_t last = last_read(w, &l, i);
-        if (last && is_plain_of_rows(w, &w->walks.data[last - 1], i) && has_all_at_hand(w, &l, i, last)) l.last[i] = last;
+        if (last && is_plain_of_rows(w, &w->walks.data[last - 1], i) &&
+            has_all_at_hand(w, &l, i, last))
+            l.last[i] = last;
     }
     for (uint32_t i = n; i-- > 0;) {
         const tensor_stage *st = plan_stage(w->p, i);
         if (!l.last[i]) continue;
         bool result = w->p->op->vals.data[st->targets[0].val].role == VAL_RESULT;
         if (result) l.joins[i] = has_loops_of(w, &w->walks.data[l.last[i] - 1], st);
-        else l.joins[i] = read_by_joined(w, &l, i) || (!is_cheap_row(w, i) && read_by_edges(w, st->targets[0].val));
+        else
+            l.joins[i] = read_by_joined(w, &l, i) ||
+                         (!is_cheap_row(w, i) && read_by_edges(w, st->targets[0].val));
     }
     for (uint32_t i = 0; i < n; i++)
         if (l.joins[i]) VEC_PUSH(w->p->arena, &w->walks.data[l.last[i] - 1].late, i);

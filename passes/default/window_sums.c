@@ -1,5 +1,6 @@
-// Whether the sums of a walk are products that windows have (default/windows.c): of what a second map of the
-// edges says, by cells, and scores that are dot products of rows and of that, all of one type.
+// Whether the sums of a walk are products that windows have (default/windows.c): of what a second
+// map of the edges says, by cells, and scores that are dot products of rows and of that, all of one
+// type.
 #include "default/windows.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
@@ -8,7 +9,8 @@
 enum { MOST_ALONE = 16 };   // of sums that are no products
 
 static bool is_map_at(const planner *p, const tensor_node *n, tensor_val *map) {
-    if (n->op != TENSOR_LOAD_OP || n->nargs != 1 || p->op->vals.data[n->imm.i].role != VAL_MAP) return false;
+    if (n->op != TENSOR_LOAD_OP || n->nargs != 1 || p->op->vals.data[n->imm.i].role != VAL_MAP)
+        return false;
     *map = (tensor_val)n->imm.i;
     return tensor_node_at(p->op, n->args[0])->op == TENSOR_VAR_OP;
 }
@@ -25,7 +27,10 @@ static bool see_source(windows *x, tensor_val map) {
 
 static ir_dtype default_window_type(const planner *p, tensor_expr e) {
     ir_dtype t = default_narrow_type(p->op, e);
-    return t == DT_COUNT && tensor_node_at(p->op, e)->op == TENSOR_LOAD_OP && tensor_typeof(p->op, e).type == DT_F32 ? DT_F32 : t;
+    return t == DT_COUNT && tensor_node_at(p->op, e)->op == TENSOR_LOAD_OP &&
+                   tensor_typeof(p->op, e).type == DT_F32
+               ? DT_F32
+               : t;
 }
 
 static bool see_type(windows *x, tensor_expr e) {
@@ -35,10 +40,12 @@ static bool see_type(windows *x, tensor_expr e) {
     return x->type == t;
 }
 
-bool default_window_rows(const windows *x, tensor_expr e, tensor_var along, bool *row, tensor_val *map) {
+bool default_window_rows(const windows *x, tensor_expr e, tensor_var along, bool *row,
+                         tensor_val *map) {
     const planner *p = x->w->p;
     const tensor_node *n = loop_matrix_factor(p->op, e);
-    if (n->op != TENSOR_LOAD_OP || n->nargs < 2 || p->op->vals.data[n->imm.i].role != VAL_TENSOR) return false;
+    if (n->op != TENSOR_LOAD_OP || n->nargs < 2 || p->op->vals.data[n->imm.i].role != VAL_TENSOR)
+        return false;
     const tensor_node *last = tensor_node_at(p->op, n->args[n->nargs - 1]);
     if (last->op != TENSOR_VAR_OP || (tensor_var)last->imm.i != along) return false;
     if (!is_map_at(p, tensor_node_at(p->op, n->args[0]), map)) return false;
@@ -50,9 +57,12 @@ bool default_window_dot(windows *x, const tensor_stage *st) {
     const tensor_node *product = tensor_node_at(x->w->p->op, st->body[0]);
     bool row[2];
     tensor_val map[2];
-    if (st->nbound != 1 || st->nkeys || product->op != TENSOR_MUL_OP || !plan_matrix_sums(x->w->p, st)) return false;
+    if (st->nbound != 1 || st->nkeys || product->op != TENSOR_MUL_OP ||
+        !plan_matrix_sums(x->w->p, st))
+        return false;
     for (uint32_t i = 0; i < 2; i++)
-        if (!default_window_rows(x, product->args[i], st->bound[0], &row[i], &map[i]) || !see_type(x, product->args[i]))
+        if (!default_window_rows(x, product->args[i], st->bound[0], &row[i], &map[i]) ||
+            !see_type(x, product->args[i]))
             return false;
     x->dots = default_extent(x->w->p, st->bound[0]);
     return row[0] != row[1] && see_source(x, map[row[0] ? 1 : 0]) && x->dots;
@@ -70,15 +80,18 @@ static bool has_numbers(const windows *x, tensor_expr e, tensor_var columns) {
     const planner *p = x->w->p;
     const tensor_node *n = tensor_node_at(p->op, e);
     if (n->op == TENSOR_EXP_OP) return false;
-    if (n->op == TENSOR_LOAD_OP && p->op->vals.data[n->imm.i].role == VAL_TENSOR) return !plan_mentions(p, e, columns);
+    if (n->op == TENSOR_LOAD_OP && p->op->vals.data[n->imm.i].role == VAL_TENSOR)
+        return !plan_mentions(p, e, columns);
     for (uint32_t i = 0; i < n->nargs; i++)
         if (has_numbers(x, n->args[i], columns)) return true;
     return false;
 }
 
-// Exponentials of differences from a maximum that is found on the run: what else a term has of the row waits.
+// Exponentials of differences from a maximum that is found on the run: what else a term has of the
+// row waits.
 static bool is_weight(const windows *x, const tensor_stage *st) {
-    if (has_numbers(x, plan_inline_loads(x->w->p, st->body[0]), st->left[st->nleft - 1])) return false;
+    if (has_numbers(x, plan_inline_loads(x->w->p, st->body[0]), st->left[st->nleft - 1]))
+        return false;
     for (uint32_t i = 0; i < x->of->sums.len; i++) {
         const tensor_stage *m = window_stage(x->w, x->of->sums.data[i]);
         if (x->w->p->op->reducers.data[m->reducer].kind == REDUCE_MAX &&
@@ -101,7 +114,8 @@ static void see_factors(factors *f, tensor_expr e) {
         return;
     }
     f->found++;
-    f->fits = f->fits && default_window_rows(f->x, e, f->columns, &row, &map) && !row && see_source(f->x, map) && see_type(f->x, e);
+    f->fits = f->fits && default_window_rows(f->x, e, f->columns, &row, &map) && !row &&
+              see_source(f->x, map) && see_type(f->x, e);
 }
 
 static bool is_product(windows *x, const tensor_stage *st) {
@@ -128,13 +142,16 @@ static bool fits_sums(windows *x) {
         x->columns = default_extent(p, st->left[st->nleft - 1]);
     }
     if (x->products) return !others;
-    const tensor_stage *st = window_stage(x->w, x->of->sums.data[0]);   // what rows and heads have alone
-    return x->depth < 2 || (x->depth == 2 && default_extent(p, st->left[st->nleft - 1]) <= MOST_ALONE);
+    // what rows and heads have alone
+    const tensor_stage *st = window_stage(x->w, x->of->sums.data[0]);
+    return x->depth < 2 ||
+           (x->depth == 2 && default_extent(p, st->left[st->nleft - 1]) <= MOST_ALONE);
 }
 
 bool default_window_is_score(const windows *x, uint32_t stage) {
     bool read = false;
-    for (uint32_t k = 0; k < x->of->sums.len; k++) read |= default_reads(x->w, x->of->sums.data[k], stage);
+    for (uint32_t k = 0; k < x->of->sums.len; k++)
+        read |= default_reads(x->w, x->of->sums.data[k], stage);
     return read && x->w->scores[stage] && window_stage(x->w, stage)->reducer != TENSOR_NO_REDUCER;
 }
 
@@ -147,4 +164,6 @@ static bool fits_scores(windows *x) {
     return true;
 }
 
-bool default_window_sums(windows *x) { return fits_sums(x) && fits_scores(x) && x->source != TENSOR_NO_VAL && x->type != DT_COUNT; }
+bool default_window_sums(windows *x) {
+    return fits_sums(x) && fits_scores(x) && x->source != TENSOR_NO_VAL && x->type != DT_COUNT;
+}

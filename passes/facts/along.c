@@ -10,7 +10,7 @@ static facts_motion moving(int64_t step) {
     return (facts_motion){.affine = true, .sorted = step > 0, .distinct = true, .step = step};
 }
 
-// ---- Divisors --------------------------------------------------------------------------------------------
+// ---- Divisors -----------------------------------------------------------------------------------
 
 int64_t greatest_divisor(int64_t x, int64_t y) {
     x = llabs(x), y = llabs(y);
@@ -36,7 +36,8 @@ static int64_t product_of(int64_t x, int64_t y) {
 static int64_t declared(const scope *s, const form *x, int64_t known) {
     for (; s; s = s->outer)
         for (uint32_t i = 0; i < s->divides.len; i++)
-            if (form_equal(&s->divides.data[i].of, x)) known = least_multiple(known, s->divides.data[i].by);
+            if (form_equal(&s->divides.data[i].of, x))
+                known = least_multiple(known, s->divides.data[i].by);
     return known;
 }
 
@@ -73,7 +74,8 @@ static int64_t without_wrapping(const facts *f, const form *x, int64_t known) {
 int64_t form_multiple(facts *f, const scope *s, const form *x) {
     int64_t g = x->constant;
     for (uint32_t i = 0; i < x->n; i++)
-        g = greatest_divisor(g, product_of(x->terms[i].factor, atom_multiple(f, s, x->terms[i].atom)));
+        g = greatest_divisor(g,
+                             product_of(x->terms[i].factor, atom_multiple(f, s, x->terms[i].atom)));
     return declared(s, x, without_wrapping(f, x, llabs(g)));
 }
 
@@ -84,14 +86,16 @@ static int64_t stride_of(const loop_node *loop, uint32_t digit) {
     return stride;
 }
 
-int64_t form_base_multiple(facts *f, const scope *s, const form *x, const scope *loop, uint32_t digit) {
+int64_t form_base_multiple(facts *f, const scope *s, const form *x, const scope *loop,
+                           uint32_t digit) {
     int64_t g = x->constant;
     for (uint32_t i = 0; i < x->n; i++) {
         atom n = *f->atoms.data[x->terms[i].atom];
         int64_t m;
         if (n.op == TENSOR_VAR_OP && n.binder == loop)
             m = greatest_divisor(form_multiple(f, s, &loop->lo),
-                                 digit < loop->node->ndigits ? stride_of(loop->node, digit + 1) : 0);
+                                 digit < loop->node->ndigits ? stride_of(loop->node, digit + 1)
+                                                             : 0);
         else m = atom_multiple(f, s, x->terms[i].atom);
         g = greatest_divisor(g, product_of(x->terms[i].factor, m));
     }
@@ -99,7 +103,7 @@ int64_t form_base_multiple(facts *f, const scope *s, const form *x, const scope 
     return least_multiple(g, form_multiple(f, s, x));
 }
 
-// ---- Motion ----------------------------------------------------------------------------------------------
+// ---- Motion -------------------------------------------------------------------------------------
 
 typedef struct {
     facts *f;
@@ -109,8 +113,8 @@ typedef struct {
 
 static facts_motion along_form(const question *q, const form *x);
 
-// Something confined to first .. end - 1: where these intervals do not meet, it is distinct and ordered as
-// they are.
+// Something confined to first .. end - 1: where these intervals do not meet, it is distinct and
+// ordered as they are.
 static void confine(const question *q, const walk *w, facts_motion *m) {
     int64_t width;
     if (!form_gap(&w->first, &w->end, &width)) return;
@@ -137,12 +141,14 @@ static facts_motion along_load(const question *q, atom_id a) {
     tensor_val v;
     if (key_of_walk(q->f, a, &loop, &w)) {
         int64_t gap;
-        bool tile = w.array->builder == PREPARED_TILES && form_gap(&w.first, &w.end, &gap) && gap == 1;
+        bool tile = w.array->builder == PREPARED_TILES && form_gap(&w.first, &w.end, &gap) &&
+                    gap == 1;
         if (loop == q->loop && tile) return still;
         if (loop == q->loop) m.sorted = true;
         else if (w.array->builder == PREPARED_OFFSETS) confine(q, &w, &m);
     }
-    if ((sorted_within(q->f, a, &loop) || order_within(q->f, a, &loop)) && loop == q->loop) m.sorted = true;
+    if ((sorted_within(q->f, a, &loop) || order_within(q->f, a, &loop)) && loop == q->loop)
+        m.sorted = true;
     if (key_in_order(q->f, a, &position) && along_form(q, &position).sorted) m.sorted = true;
     if (!val_is_load(q->f, a, &v)) return m;
     facts_motion at = along_form(q, &q->f->atoms.data[a]->args[0]);
@@ -151,8 +157,9 @@ static facts_motion along_load(const question *q, atom_id a) {
     return m;
 }
 
-// Division by a constant. Where the digit only moves below a multiple of it, the quotient stays and the
-// remainder moves with it; where it steps by multiples, the quotient moves and the remainder stays.
+// Division by a constant. Where the digit only moves below a multiple of it, the quotient stays and
+// the remainder moves with it; where it steps by multiples, the quotient moves and the remainder
+// stays.
 static facts_motion along_division(const question *q, const atom *n) {
     const form *x = &n->args[0];
     int64_t by = n->args[1].constant;
@@ -229,7 +236,8 @@ static facts_motion along_form(const question *q, const form *x) {
         return sum;
     }
     sum.step = 0;
-    sum.distinct = (tame || form_bare(x, &bare)) && ((moved == 1 && sum.distinct) || (sum.sorted && strict));
+    sum.distinct = (tame || form_bare(x, &bare)) &&
+                   ((moved == 1 && sum.distinct) || (sum.sorted && strict));
     return sum;
 }
 

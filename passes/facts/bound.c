@@ -1,6 +1,6 @@
-// Bounds by elimination: the atom that varies innermost is replaced by what it is never below or above, until
-// sizes are left (Fourier and Motzkin's step, Dantzig and Eaves 1973, along a bounded search). Every
-// candidate is a form that is 0 or more: x >= x - factor × candidate.
+// Bounds by elimination: the atom that varies innermost is replaced by what it is never below or
+// above, until sizes are left (Fourier and Motzkin's step, Dantzig and Eaves 1973, along a bounded
+// search). Every candidate is a form that is 0 or more: x >= x - factor × candidate.
 //
 //     p - offsets[v]  with  offsets[v + 1] - 1 - p >= 0  and  offsets[v] + max(dst) - offsets[v + 1] >= 0
 //     is at most  max(dst) - 1
@@ -31,15 +31,19 @@ static void candidate(candidates *c, const form *x) {
 // factor × the atom + sign × (y + constant) is 0 or more.
 static void relate(candidates *c, int64_t factor, int64_t sign, const form *y, int64_t constant) {
     form x = form_atom(c->atom), k = form_const(constant);
-    if (form_add(&x, factor - 1, &(form){.n = 1, .terms = {{c->atom, 1}}}) && form_add(&x, sign, y) &&
-        form_add(&x, sign, &k))
+    if (form_add(&x, factor - 1, &(form){.n = 1, .terms = {{c->atom, 1}}}) &&
+        form_add(&x, sign, y) && form_add(&x, sign, &k))
         candidate(c, &x);
 }
-static void at_least(candidates *c, const form *y, int64_t constant) { relate(c, 1, -1, y, constant); }
-static void at_most(candidates *c, const form *y, int64_t constant) { relate(c, -1, 1, y, constant); }
+static void at_least(candidates *c, const form *y, int64_t constant) {
+    relate(c, 1, -1, y, constant);
+}
+static void at_most(candidates *c, const form *y, int64_t constant) {
+    relate(c, -1, 1, y, constant);
+}
 static void not_negative(candidates *c) { at_least(c, &(form){0}, 0); }
 
-// ---- What atoms are by themselves ------------------------------------------------------------------------
+// ---- What atoms are by themselves ---------------------------------------------------------------
 
 static void of_space(search *s, candidates *c, tensor_space space, bool none) {
     form size = size_form(s->f, space);
@@ -54,8 +58,8 @@ static void of_loop(candidates *c, const scope *loop) {
         at_most(c, &loop->lo, (int64_t)loop_digits_product(loop->node) - 1);
 }
 
-// offsets[j] - offsets[i] is 0 or more, and at most (j - i) × the largest preimage, for every other entry in
-// x.
+// offsets[j] - offsets[i] is 0 or more, and at most (j - i) × the largest preimage, for every other
+// entry in x.
 static void of_offsets(search *s, candidates *c, const loop_prepared *p, const form *x) {
     const atom *self = s->f->atoms.data[c->atom];
     int64_t gap, map = (int64_t)p->args[0];
@@ -71,17 +75,21 @@ static void of_offsets(search *s, candidates *c, const loop_prepared *p, const f
         if (p->builder != PREPARED_OFFSETS) continue;
         if (atom_find(s->f, TENSOR_PREIMAGE_OP, map, 0, &most)) {
             form k = form_atom(most);
-            if (form_add(&reach, gap, &k)) relate(c, gap >= 0 ? -1 : 1, gap >= 0 ? 1 : -1, &reach, 0);
+            if (form_add(&reach, gap, &k))
+                relate(c, gap >= 0 ? -1 : 1, gap >= 0 ? 1 : -1, &reach, 0);
         }
         reach = entry;
         if (atom_find(s->f, TENSOR_PREIMAGE_OP, map, 1, &fewest)) {
             form k = form_atom(fewest);
-            if (form_add(&reach, gap, &k)) relate(c, gap >= 0 ? 1 : -1, gap >= 0 ? -1 : 1, &reach, 0);
+            if (form_add(&reach, gap, &k))
+                relate(c, gap >= 0 ? 1 : -1, gap >= 0 ? -1 : 1, &reach, 0);
         }
     }
 }
 
-static tensor_space domain_of(const facts *f, tensor_val map) { return f->op->vals.data[map].axes[0]; }
+static tensor_space domain_of(const facts *f, tensor_val map) {
+    return f->op->vals.data[map].axes[0];
+}
 
 static void of_prepared(search *s, candidates *c, const loop_prepared *p, const form *x) {
     tensor_val m = p->args[0];
@@ -140,10 +148,11 @@ static void of_load(search *s, candidates *c, const form *x) {
     }
     if (p) of_prepared(s, c, p, x);
     bool offsets = p && p->builder != PREPARED_COMPOSE && p->builder != PREPARED_CLASSES;
-    if (self->type.type == DT_INDEX && !offsets) of_space(s, c, self->type.space, !val_total(s->f, v));
+    if (self->type.type == DT_INDEX && !offsets)
+        of_space(s, c, self->type.space, !val_total(s->f, v));
 }
 
-// ---- Arithmetic that is not linear -----------------------------------------------------------------------
+// ---- Arithmetic that is not linear --------------------------------------------------------------
 
 static bool nonnegative(search *s, const form *x) {
     search inner = {s->f, s->at, true, s->budget / 4};
@@ -211,9 +220,10 @@ static void of_itself(search *s, candidates *c, const form *x) {
     }
 }
 
-// ---- Elimination -----------------------------------------------------------------------------------------
+// ---- Elimination --------------------------------------------------------------------------------
 
-// The innermost atom, so that what it is bounded by comes later; loads before positions, which bound keys.
+// The innermost atom, so that what it is bounded by comes later; loads before positions, which
+// bound keys.
 static bool choose(const search *s, const form *x, atom_id *chosen) {
     int64_t best = -1;
     for (uint32_t i = 0; i < x->n; i++) {
@@ -248,7 +258,8 @@ static bool divide_up(form *x, int64_t by) {
 }
 
 // x bounded with one candidate in place of the atom; both are scaled where factors do not divide.
-static bool apply(search *s, const form *x, atom_id a, const form *least, uint32_t steps, form *out) {
+static bool apply(search *s, const form *x, atom_id a, const form *least, uint32_t steps,
+                  form *out) {
     int64_t factor = form_factor(x, a), by = form_factor(least, a);
     if ((factor < 0) != (by < 0)) return false;
     int64_t g = greatest_divisor(factor, by), scale = llabs(by) / g;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// ---- Tables ----------------------------------------------------------------------------------------------
+// ---- Tables -------------------------------------------------------------------------------------
 
 static uint64_t key_hash(table_key k) {
     uint64_t h = (k.a ^ (k.b << 32) ^ k.c) * UINT64_C(0x9e3779b97f4a7c15);
@@ -12,7 +12,8 @@ static uint64_t key_hash(table_key k) {
 
 static uint32_t slot_of(const table *t, table_key k) {
     uint32_t i = (uint32_t)key_hash(k) & (t->nslots - 1);
-    while (t->slots[i].value && memcmp(&t->slots[i].key, &k, sizeof k)) i = (i + 1) & (t->nslots - 1);
+    while (t->slots[i].value && memcmp(&t->slots[i].key, &k, sizeof k))
+        i = (i + 1) & (t->nslots - 1);
     return i;
 }
 
@@ -24,14 +25,16 @@ void **table_at(arena *a, table *t, table_key key) {
         t->slots = arena_alloc(a, sizeof *t->slots * t->nslots);
         t->used = 0;
         for (uint32_t i = 0; i < old.nslots; i++)
-            if (old.slots[i].value) t->slots[slot_of(t, old.slots[i].key)] = old.slots[i], t->used++;
+            if (old.slots[i].value)
+                t->slots[slot_of(t, old.slots[i].key)] = old.slots[i], t->used++;
     }
     uint32_t i = slot_of(t, key);
-    if (!t->slots[i].value) t->slots[i].key = key, t->used++;   // counts what is asked for: never too few
+    // counts what is asked for: never too few
+    if (!t->slots[i].value) t->slots[i].key = key, t->used++;
     return &t->slots[i].value;
 }
 
-// ---- Conditions ------------------------------------------------------------------------------------------
+// ---- Conditions ---------------------------------------------------------------------------------
 
 static void hold(facts *f, scope *s, const form *x) { VEC_PUSH(f->arena, &s->least, *x); }
 
@@ -63,7 +66,8 @@ static void hold_divides(facts *f, scope *s, const form *x, const form *zero) {
     VEC_PUSH(f->arena, &s->divides, d);
 }
 
-// A precondition that two sizes are equal, or one is a number: from here on the later one is the other.
+// A precondition that two sizes are equal, or one is a number: from here on the later one is the
+// other.
 static void same_size(facts *f, const form *x, const form *y) {
     form d = *x, is = {0};
     uint32_t found = FORM_TERMS;
@@ -78,7 +82,8 @@ static void same_size(facts *f, const form *x, const form *y) {
     atom_id a = d.terms[found].atom;
     int64_t sign = -d.terms[found].factor;
     form self = form_atom(a);
-    if (form_add(&d, sign, &self) && form_add(&is, sign, &d)) f->size_is[f->atoms.data[a]->imm] = is;
+    if (form_add(&d, sign, &self) && form_add(&is, sign, &d))
+        f->size_is[f->atoms.data[a]->imm] = is;
 }
 
 static uint16_t negated(uint16_t op) {
@@ -119,7 +124,8 @@ static void hold_compare(facts *f, scope *s, const tensor_node *n, uint16_t op, 
 
 static void hold_condition(facts *f, scope *s, tensor_expr e, bool holds, bool sizes) {
     const tensor_node n = *tensor_node_at(f->op, e);
-    void **held = table_at(f->arena, &f->held, (table_key){(uint64_t)(uintptr_t)s, e, holds + 2U * sizes});
+    void **held = table_at(f->arena, &f->held,
+                           (table_key){(uint64_t)(uintptr_t)s, e, holds + 2U * sizes});
     if (*held) return;
     *held = s;
     if (n.op == TENSOR_NOT_OP) hold_condition(f, s, n.args[0], !holds, sizes);
@@ -129,7 +135,7 @@ static void hold_condition(facts *f, scope *s, tensor_expr e, bool holds, bool s
         hold_compare(f, s, &n, holds ? n.op : negated(n.op), sizes);
 }
 
-// ---- Scopes ----------------------------------------------------------------------------------------------
+// ---- Scopes -------------------------------------------------------------------------------------
 
 static void enter_body(facts *f, const scope *s, const loop_body *body);
 
@@ -142,7 +148,8 @@ static scope *scope_new(facts *f, const scope *outer, const loop_node *n) {
 }
 
 static const scope *enter_node(facts *f, const scope *outer, const loop_node *n) {
-    *table_at(f->arena, &f->scopes, (table_key){(uint64_t)(uintptr_t)n, 0, 0}) = (void *)(uintptr_t)outer;
+    *table_at(f->arena, &f->scopes,
+              (table_key){(uint64_t)(uintptr_t)n, 0, 0}) = (void *)(uintptr_t)outer;
     if (n->kind != LOOP_FOR && n->kind != LOOP_LET && n->kind != LOOP_IF)
         return enter_body(f, outer, &n->body), outer;
     scope *s = scope_new(f, outer, n);
@@ -181,12 +188,13 @@ static const scope *scope_of_loop(facts *f, const loop_node *at, tensor_var var)
 static void read_requires(facts *f) {
     f->size_is = ARENA_ARRAY(f->arena, form, f->op->spaces.len);
     for (tensor_space s = 0; s < f->op->spaces.len; s++) f->size_is[s] = unsaid_size;
-    for (uint32_t i = 0; i < f->op->requires.len; i++) {   // each sees what the ones before made equal
-        hold_condition(f, f->root, f->op->requires.data[i].holds, true, true);
+    // each sees what the ones before made equal
+    for (uint32_t i = 0; i < f->op->required.len; i++) {
+        hold_condition(f, f->root, f->op->required.data[i].holds, true, true);
         f->forms = (table){0};
     }
-    for (uint32_t i = 0; i < f->op->requires.len; i++)
-        hold_condition(f, f->root, f->op->requires.data[i].holds, true, false);
+    for (uint32_t i = 0; i < f->op->required.len; i++)
+        hold_condition(f, f->root, f->op->required.data[i].holds, true, false);
 }
 
 facts *facts_new(arena *a, loop_plan *plan) {
@@ -202,7 +210,7 @@ facts *facts_new(arena *a, loop_plan *plan) {
     return f;
 }
 
-// ---- Questions -------------------------------------------------------------------------------------------
+// ---- Questions ----------------------------------------------------------------------------------
 
 static facts_bound bound_of(const facts *f, const form *x, int64_t sign) {
     facts_bound b = {.known = true, .constant = sign * x->constant, .n = x->n};
@@ -244,12 +252,14 @@ int64_t facts_multiple(facts *f, const loop_node *at, tensor_expr e) {
     return form_multiple(f, s, form_of(f, s, e));
 }
 
-int64_t facts_base_multiple(facts *f, const loop_node *at, tensor_expr e, tensor_var var, uint32_t digit) {
+int64_t facts_base_multiple(facts *f, const loop_node *at, tensor_expr e, tensor_var var,
+                            uint32_t digit) {
     const scope *s = scope_of(f, at);
     return form_base_multiple(f, s, form_of(f, s, e), scope_of_loop(f, at, var), digit);
 }
 
-facts_motion facts_along(facts *f, const loop_node *at, tensor_expr e, tensor_var var, uint32_t digit) {
+facts_motion facts_along(facts *f, const loop_node *at, tensor_expr e, tensor_var var,
+                         uint32_t digit) {
     return form_along(f, form_of(f, scope_of(f, at), e), scope_of_loop(f, at, var), digit);
 }
 

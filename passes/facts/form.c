@@ -1,13 +1,15 @@
-// Values as linear forms over numbered atoms (value numbering: Alpern, Wegman and Zadeck 1988). Exact modulo
-// 2^64; what needs more (bounds, order) asks form_tame.
+// Values as linear forms over numbered atoms (value numbering: Alpern, Wegman and Zadeck 1988).
+// Exact modulo 2^64; what needs more (bounds, order) asks form_tame.
 #include "facts/internal.h"
 
 #include <string.h>
 
 enum { LARGE_BITS = 40 };   // factors and constants stay below 2^40
-static bool is_large(int64_t x) { return x >= INT64_C(1) << LARGE_BITS || x <= -(INT64_C(1) << LARGE_BITS); }
+static bool is_large(int64_t x) {
+    return x >= INT64_C(1) << LARGE_BITS || x <= -(INT64_C(1) << LARGE_BITS);
+}
 
-// ---- Arithmetic ------------------------------------------------------------------------------------------
+// ---- Arithmetic ---------------------------------------------------------------------------------
 
 form form_const(int64_t x) { return (form){.constant = x}; }
 
@@ -47,7 +49,8 @@ bool form_add(form *x, int64_t factor, const form *y) {
     x->constant += product;
     if (is_large(x->constant)) return false;
     for (uint32_t i = 0; i < old.n; i++) {
-        if (__builtin_mul_overflow(factor, old.terms[i].factor, &product) || is_large(product)) return false;
+        if (__builtin_mul_overflow(factor, old.terms[i].factor, &product) || is_large(product))
+            return false;
         if (!add_term(x, old.terms[i].atom, product)) return false;
     }
     return true;
@@ -69,7 +72,8 @@ bool form_bare(const form *x, atom_id *a) {
 bool form_equal(const form *x, const form *y) {
     if (x->constant != y->constant || x->n != y->n) return false;
     for (uint32_t i = 0; i < x->n; i++)
-        if (x->terms[i].atom != y->terms[i].atom || x->terms[i].factor != y->terms[i].factor) return false;
+        if (x->terms[i].atom != y->terms[i].atom || x->terms[i].factor != y->terms[i].factor)
+            return false;
     return true;
 }
 
@@ -79,14 +83,16 @@ bool form_tame(const facts *f, const form *x) {
     return true;
 }
 
-// ---- Atoms -----------------------------------------------------------------------------------------------
+// ---- Atoms --------------------------------------------------------------------------------------
 
 typedef struct named {
     atom_id atom;
     struct named *next;
 } named;
 
-static uint64_t mix(uint64_t h, uint64_t x) { return (h ^ x) * UINT64_C(0x9e3779b97f4a7c15) ^ (h >> 29); }
+static uint64_t mix(uint64_t h, uint64_t x) {
+    return (h ^ x) * UINT64_C(0x9e3779b97f4a7c15) ^ (h >> 29);
+}
 
 static uint64_t atom_hash(const atom *x) {
     uint64_t h = mix(mix(x->op, (uint64_t)x->imm), (uint64_t)(uintptr_t)x->binder);
@@ -99,20 +105,22 @@ static uint64_t atom_hash(const atom *x) {
 }
 
 static bool atom_equal(const atom *x, const atom *y) {
-    if (x->op != y->op || x->imm != y->imm || x->imm2 != y->imm2 || x->binder != y->binder) return false;
+    if (x->op != y->op || x->imm != y->imm || x->imm2 != y->imm2 || x->binder != y->binder)
+        return false;
     if (x->nargs != y->nargs || !tensor_type_equal(x->type, y->type)) return false;
     for (uint32_t i = 0; i < x->nargs; i++)
         if (!form_equal(&x->args[i], &y->args[i])) return false;
     return true;
 }
 
-// Whether its values are small whatever the input: positions, sizes, entries of index arrays, and what keeps
-// them small.
+// Whether its values are small whatever the input: positions, sizes, entries of index arrays, and
+// what keeps them small.
 static bool is_tame(const facts *f, const atom *x) {
     bool index = x->type.type == DT_INDEX;
     if (!index && x->type.type != DT_I64) return false;
     switch (x->op) {
-    case TENSOR_VAR_OP: return !x->binder || (form_tame(f, &x->binder->lo) && form_tame(f, &x->binder->hi));
+    case TENSOR_VAR_OP:
+        return !x->binder || (form_tame(f, &x->binder->lo) && form_tame(f, &x->binder->hi));
     case TENSOR_SIZE_OP:
     case TENSOR_PREIMAGE_OP:
     case TENSOR_INDEX_OP: return true;
@@ -160,7 +168,7 @@ bool atom_find(const facts *f, tensor_opcode op, int64_t imm, int64_t imm2, atom
     return false;
 }
 
-// ---- Expressions -----------------------------------------------------------------------------------------
+// ---- Expressions --------------------------------------------------------------------------------
 
 const form unsaid_size = {.constant = -1};
 
@@ -168,7 +176,8 @@ form size_form(facts *f, tensor_space s) {
     const tensor_space_info *info = &f->op->spaces.data[s];
     if (info->kind == SPACE_CONST && !is_large(info->size)) return form_const(info->size);
     if (info->kind == SPACE_EXPR) return *form_of(f, f->root, info->expr);
-    form itself = form_atom(number(f, (atom){.op = TENSOR_SIZE_OP, .type = TENSOR_TYPE(I64), .imm = s}));
+    form itself = form_atom(
+        number(f, (atom){.op = TENSOR_SIZE_OP, .type = TENSOR_TYPE(I64), .imm = s}));
     form is = f->size_is[s], x = form_const(is.constant);
     if (form_equal(&is, &unsaid_size)) return itself;
     for (uint32_t i = 0; i < is.n; i++) {
@@ -178,8 +187,8 @@ form size_form(facts *f, tensor_space s) {
     return x;
 }
 
-// What binds a variable: a FOR or LET around, or NULL for the step of a recurrence, which each launch is
-// given.
+// What binds a variable: a FOR or LET around, or NULL for the step of a recurrence, which each
+// launch is given.
 static const scope *binder_of(const facts *f, const scope *s, tensor_var v) {
     for (; s->node; s = s->outer)
         if (s->node->kind != LOOP_IF && s->node->var == v) return s;
@@ -191,14 +200,17 @@ static const scope *binder_of(const facts *f, const scope *s, tensor_var v) {
 static form var_form(facts *f, const scope *s, const tensor_node *n) {
     const scope *binder = binder_of(f, s, (tensor_var)n->imm.i);
     if (binder && binder->node->kind == LOOP_LET) return binder->value;
-    return form_atom(number(f, (atom){.op = n->op, .type = n->type, .imm = n->imm.i, .binder = binder}));
+    return form_atom(
+        number(f, (atom){.op = n->op, .type = n->type, .imm = n->imm.i, .binder = binder}));
 }
 
 static bool linear(facts *f, const scope *s, const tensor_node *n, form *x) {
     const form *l = n->nargs > 0 ? form_of(f, s, n->args[0]) : NULL;
     const form *r = n->nargs > 1 ? form_of(f, s, n->args[1]) : NULL;
     switch (n->op) {
-    case TENSOR_CONST_OP: *x = form_const(n->imm.i); return n->type.type == DT_I64 && !is_large(n->imm.i);
+    case TENSOR_CONST_OP:
+        *x = form_const(n->imm.i);
+        return n->type.type == DT_I64 && !is_large(n->imm.i);
     case TENSOR_NONE_OP: *x = form_const(-1); return true;
     case TENSOR_SIZE_OP: *x = size_form(f, (tensor_space)n->imm.i); return true;
     case TENSOR_INDEX_OP: *x = *l; return form_tame(f, l);   // else its space is all that is known
@@ -215,15 +227,16 @@ static bool linear(facts *f, const scope *s, const tensor_node *n, form *x) {
     case TENSOR_SUB_OP: return form_add(x, 1, l) && form_add(x, -1, r);
     case TENSOR_NEG_OP: return form_add(x, -1, l);
     case TENSOR_MUL_OP:
-        return (r->n == 0 && form_add(x, r->constant, l)) || (l->n == 0 && form_add(x, l->constant, r));
+        return (r->n == 0 && form_add(x, r->constant, l)) ||
+               (l->n == 0 && form_add(x, l->constant, r));
     default: return false;
     }
 }
 
 static form load_form(facts *f, const atom *x);
 
-// A composition is its maps one after the other, where the inner ones are never none: there is nothing at
-// none.
+// A composition is its maps one after the other, where the inner ones are never none: there is
+// nothing at none.
 static bool compose_expand(facts *f, const atom *load, form *at) {
     const loop_prepared *p = prepared_of(f, (tensor_val)load->imm);
     if (!p || p->builder != PREPARED_COMPOSE) return false;
@@ -234,13 +247,15 @@ static bool compose_expand(facts *f, const atom *load, form *at) {
         form index = *at;
         tensor_type type = {DT_INDEX, f->op->vals.data[p->args[i]].into};
         *at = load_form(
-            f, &(atom){.op = TENSOR_LOAD_OP, .type = type, .imm = p->args[i], .nargs = 1, .args = &index});
+            f,
+            &(atom){
+                .op = TENSOR_LOAD_OP, .type = type, .imm = p->args[i], .nargs = 1, .args = &index});
     }
     return true;
 }
 
-// A key read at the position of the walk by it is what is walked: dst[p] is v for p in offsets.dst[v] ..
-// offsets.dst[v + 1].
+// A key read at the position of the walk by it is what is walked: dst[p] is v for p in
+// offsets.dst[v] .. offsets.dst[v + 1].
 static form load_form(facts *f, const atom *x) {
     form whole;
     if (compose_expand(f, x, &whole)) return whole;
@@ -256,8 +271,12 @@ static form load_form(facts *f, const atom *x) {
 static form opaque(facts *f, const scope *s, const tensor_node *n) {
     form *args = ARENA_ARRAY(f->arena, form, n->nargs);
     for (uint32_t i = 0; i < n->nargs; i++) args[i] = *form_of(f, s, n->args[i]);
-    atom x = {
-        .op = n->op, .type = n->type, .imm = n->imm.i, .imm2 = n->imm2, .nargs = n->nargs, .args = args};
+    atom x = {.op = n->op,
+              .type = n->type,
+              .imm = n->imm.i,
+              .imm2 = n->imm2,
+              .nargs = n->nargs,
+              .args = args};
     return n->op == TENSOR_LOAD_OP ? load_form(f, &x) : form_atom(number(f, x));
 }
 

@@ -1,13 +1,14 @@
-// Inside the facts: facts/facts.c scopes and questions, facts/form.c values as linear forms, facts/keys.c
-// maps and what is prepared for them, facts/bound.c bounds, facts/along.c motion and divisors, facts/print.c
-// their text.
+// Inside the facts: facts/facts.c scopes and questions, facts/form.c values as linear forms,
+// facts/keys.c maps and what is prepared for them, facts/bound.c bounds, facts/along.c motion and
+// divisors, facts/print.c their text.
 #ifndef GNNC_FACTS_INTERNAL_H
 #define GNNC_FACTS_INTERNAL_H
 
 #include "facts/facts.h"
 
-// A value is constant + sum factor × atom; atoms are what is not linear, numbered so that equal ones have one
-// number. LETs are gone, so `dst[e]` and `dst[p]` after `let e = p` are the same atom.
+// A value is constant + sum factor × atom; atoms are what is not linear, numbered so that equal
+// ones have one number. LETs are gone, so `dst[e]` and `dst[p]` after `let e = p` are the same
+// atom.
 typedef uint32_t atom_id;
 enum { FORM_TERMS = FACTS_TERMS };
 typedef struct {
@@ -54,7 +55,7 @@ typedef struct {
     struct {
         table_key key;
         void *value;
-    } * slots;
+    } *slots;
     uint32_t nslots, used;
 } table;   // NULL: not there
 
@@ -81,7 +82,8 @@ const scope *scope_of(facts *f, const loop_node *at);
 form form_const(int64_t x);
 form form_atom(atom_id a);
 int64_t form_factor(const form *x, atom_id a);
-bool form_add(form *x, int64_t factor, const form *y);   // x += factor × y; false: too large, x is spoilt
+// x += factor × y; false: too large, x is spoilt
+bool form_add(form *x, int64_t factor, const form *y);
 bool form_gap(const form *x, const form *y, int64_t *gap);   // y - x where it is constant
 bool form_bare(const form *x, atom_id *a);                   // just an atom
 bool form_tame(const facts *f, const form *x);
@@ -89,8 +91,8 @@ bool form_equal(const form *x, const form *y);
 const form *form_of(facts *f, const scope *s, tensor_expr e);
 extern const form unsaid_size;
 form size_form(facts *f, tensor_space s);
-bool atom_find(const facts *f, tensor_opcode op, int64_t imm, int64_t imm2,
-               atom_id *a);   // a leaf that occurs
+// a leaf that occurs
+bool atom_find(const facts *f, tensor_opcode op, int64_t imm, int64_t imm2, atom_id *a);
 
 // facts/keys.c
 const loop_prepared *prepared_of(const facts *f, tensor_val v);
@@ -98,28 +100,33 @@ bool val_is_load(const facts *f, atom_id a, tensor_val *v);   // of one axis
 bool val_sorted(const facts *f, tensor_val v);
 bool val_distinct(const facts *f, tensor_val v);
 bool val_total(const facts *f, tensor_val v);   // never none
-// The loop's bounds are two entries of one ascending prepared array: entries `first` and `end` of it.
+// The loop's bounds are two entries of one ascending prepared array: entries `first` and `end` of
+// it.
 typedef struct {
     const loop_prepared *array;
     form first, end;
 } walk;
 bool walk_of(const facts *f, const scope *loop, walk *w);
-// The atom is the key by which a loop walks, at the loop's position: it lies from w->first to w->end - 1.
+// The atom is the key by which a loop walks, at the loop's position: it lies from w->first to
+// w->end - 1.
 bool key_of_walk(const facts *f, atom_id a, const scope **loop, walk *w);
-bool key_in_order(const facts *f, atom_id a, form *position);   // key[order(key)[position]], none excluded
-bool sorted_within(const facts *f, atom_id a,
-                   const scope **loop);   // a map sorted in each row, at a walk of one row
-bool order_within(const facts *f, atom_id a,
-                  const scope **loop);   // the order itself, which is stable, at such a walk
+// key[order(key)[position]], none excluded
+bool key_in_order(const facts *f, atom_id a, form *position);
+// a map sorted in each row, at a walk of one row
+bool sorted_within(const facts *f, atom_id a, const scope **loop);
+// the order itself, which is stable, at such a walk
+bool order_within(const facts *f, atom_id a, const scope **loop);
 
 // facts/bound.c
-bool form_least(facts *f, const scope *s, const form *x, bool numeric, form *out);   // x is never below out
+// x is never below out
+bool form_least(facts *f, const scope *s, const form *x, bool numeric, form *out);
 bool form_nonnegative(facts *f, const scope *s, const form *x);
 
 // facts/along.c
 int64_t greatest_divisor(int64_t x, int64_t y);
 int64_t form_multiple(facts *f, const scope *s, const form *x);
-int64_t form_base_multiple(facts *f, const scope *s, const form *x, const scope *loop, uint32_t digit);
+int64_t form_base_multiple(facts *f, const scope *s, const form *x, const scope *loop,
+                           uint32_t digit);
 facts_motion form_along(facts *f, const form *x, const scope *loop, uint32_t digit);
 
 // facts/print.c

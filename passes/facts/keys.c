@@ -1,5 +1,5 @@
-// What is known of maps and of the arrays prepared for them: offsets ascend and tile the order of their map,
-// an order is a permutation, and a key read in its order ascends.
+// What is known of maps and of the arrays prepared for them: offsets ascend and tile the order of
+// their map, an order is a permutation, and a key read in its order ascends.
 #include "facts/internal.h"
 
 const loop_prepared *prepared_of(const facts *f, tensor_val v) {
@@ -23,8 +23,8 @@ bool val_total(const facts *f, tensor_val v) {
         for (uint32_t i = 0; i < info->nkeys; i++) total &= val_total(f, info->keys[i]);
     }
     if (!p) return total;
-    for (uint32_t i = 0; (p->builder == PREPARED_COMPOSE || p->builder == PREPARED_CLASSES) && i < p->nargs;
-         i++)
+    for (uint32_t i = 0;
+         (p->builder == PREPARED_COMPOSE || p->builder == PREPARED_CLASSES) && i < p->nargs; i++)
         if (!val_total(f, p->args[i])) return false;
     return true;   // offsets, orders, degrees and tiles hold no none
 }
@@ -33,8 +33,8 @@ bool val_sorted(const facts *f, tensor_val v) {
     const tensor_val_info *info = &f->op->vals.data[v];
     const loop_prepared *p = prepared_of(f, v);
     if (p)
-        return p->builder == PREPARED_OFFSETS || p->builder == PREPARED_TILES || p->builder == PREPARED_TILE_BEGINS ||
-               p->builder == PREPARED_TILE_VALUES;
+        return p->builder == PREPARED_OFFSETS || p->builder == PREPARED_TILES ||
+               p->builder == PREPARED_TILE_BEGINS || p->builder == PREPARED_TILE_VALUES;
     return info->role == VAL_MAP && info->rank == 1 && info->facts & FACT_SORTED &&
            info->sorted_by == TENSOR_NO_VAL && val_total(f, v);
 }
@@ -54,10 +54,12 @@ bool walk_of(const facts *f, const scope *loop, walk *w) {
     w->array = prepared_of(f, l);
     w->first = f->atoms.data[lo]->args[0];
     w->end = f->atoms.data[hi]->args[0];
-    return w->array && (w->array->builder == PREPARED_OFFSETS || w->array->builder == PREPARED_TILES);
+    return w->array &&
+           (w->array->builder == PREPARED_OFFSETS || w->array->builder == PREPARED_TILES);
 }
 
-// Whether the atom is map m at some position: m[position], or a composition's maps one after the other.
+// Whether the atom is map m at some position: m[position], or a composition's maps one after the
+// other.
 static bool match_map(const facts *f, tensor_val m, atom_id a, form *position) {
     const loop_prepared *p = prepared_of(f, m);
     tensor_val v;
@@ -79,7 +81,8 @@ static bool map_sorted(const facts *f, tensor_val m) {
     return true;
 }
 
-// The point a position in the order of map m stands for: order(m)[p], or p itself where m is sorted already.
+// The point a position in the order of map m stands for: order(m)[p], or p itself where m is sorted
+// already.
 static bool point_of_order(const facts *f, tensor_val m, const form *point, form *position) {
     atom_id a;
     tensor_val v;
@@ -94,7 +97,8 @@ static bool point_of_order(const facts *f, tensor_val m, const form *point, form
 // The loop whose position alone the form is.
 static const scope *loop_of_position(const facts *f, const form *x) {
     atom_id a;
-    return form_bare(x, &a) && f->atoms.data[a]->op == TENSOR_VAR_OP ? f->atoms.data[a]->binder : NULL;
+    return form_bare(x, &a) && f->atoms.data[a]->op == TENSOR_VAR_OP ? f->atoms.data[a]->binder
+                                                                     : NULL;
 }
 
 // The loop at the end of a chain of loads n[m[order[p]]], where it walks.
@@ -128,13 +132,14 @@ bool key_in_order(const facts *f, atom_id a, form *position) {
     return false;
 }
 
-// The loop that walks one row of m (or a tile, which lies in a row) and at whose position alone the atom's
-// chain ends.
+// The loop that walks one row of m (or a tile, which lies in a row) and at whose position alone the
+// atom's chain ends.
 static const scope *row_of(const facts *f, atom_id a, tensor_val m) {
     walk w;
     int64_t gap;
     const scope *loop = innermost_walk(f, a, &w);
-    return loop && form_gap(&w.first, &w.end, &gap) && gap == 1 && w.array->args[0] == m ? loop : NULL;
+    return loop && form_gap(&w.first, &w.end, &gap) && gap == 1 && w.array->args[0] == m ? loop
+                                                                                         : NULL;
 }
 
 bool sorted_within(const facts *f, atom_id a, const scope **loop) {

@@ -1,4 +1,5 @@
-// Facts as text, a line for each loop and each access to memory of a kernel, at the node where it is made:
+// Facts as text, a line for each loop and each access to memory of a kernel, at the node where it
+// is made:
 //
 //     kernel spmm
 //       for p in offsets.dst[v] .. offsets.dst[v + 1]: position in [0, E - 1], extent at most 64
@@ -17,7 +18,7 @@ typedef struct {
 
 #define OUT(p, ...) textbuf_printf((p)->out, __VA_ARGS__)
 
-// ---- Expressions -----------------------------------------------------------------------------------------
+// ---- Expressions --------------------------------------------------------------------------------
 
 static void print_expr(textbuf *out, const tensor_op *op, tensor_expr e, uint32_t *budget);
 
@@ -39,7 +40,8 @@ static void print_constant(textbuf *out, const tensor_node *n) {
     else textbuf_printf(out, "%lld", (long long)n->imm.i);
 }
 
-// For people: no conversions, and … past the budget, as shared expressions may be long when written out.
+// For people: no conversions, and … past the budget, as shared expressions may be long when written
+// out.
 static void print_expr(textbuf *out, const tensor_op *op, tensor_expr e, uint32_t *budget) {
     const tensor_node *n = tensor_node_at(op, e);
     if (*budget == 0) {
@@ -58,7 +60,8 @@ static void print_expr(textbuf *out, const tensor_op *op, tensor_expr e, uint32_
     default: break;
     }
     bool load = n->op == TENSOR_LOAD_OP;
-    textbuf_puts(out, load ? op->vals.data[n->imm.i].name : tensor_op_table((tensor_opcode)n->op)->text);
+    textbuf_puts(out,
+                 load ? op->vals.data[n->imm.i].name : tensor_op_table((tensor_opcode)n->op)->text);
     textbuf_puts(out, load ? "[" : "(");
     print_args(out, op, n, budget);
     textbuf_puts(out, load ? "]" : ")");
@@ -69,9 +72,10 @@ void facts_print_expr(textbuf *out, const tensor_op *op, tensor_expr e) {
     print_expr(out, op, e, &budget);
 }
 
-// ---- Facts -----------------------------------------------------------------------------------------------
+// ---- Facts --------------------------------------------------------------------------------------
 
-static void print_bound(const facts_printer *p, const facts_bound *b, int64_t constant, bool is_constant) {
+static void print_bound(const facts_printer *p, const facts_bound *b, int64_t constant,
+                        bool is_constant) {
     if (!b->known && !is_constant) {
         OUT(p, "?");
         return;
@@ -83,7 +87,8 @@ static void print_bound(const facts_printer *p, const facts_bound *b, int64_t co
     for (uint32_t i = 0; i < b->n; i++) {
         int64_t factor = b->terms[i].factor;
         if (i || factor < 0) OUT(p, i ? factor < 0 ? " - " : " + " : "-");
-        if (factor != 1 && factor != -1) OUT(p, "%lld ", (long long)(factor < 0 ? -factor : factor));
+        if (factor != 1 && factor != -1)
+            OUT(p, "%lld ", (long long)(factor < 0 ? -factor : factor));
         OUT(p, "%s", p->f->op->spaces.data[b->terms[i].space].name);
     }
     if (b->constant)
@@ -100,7 +105,8 @@ static void print_range(const facts_printer *p, const facts_range *r) {
     if (r->hi.n && r->max != INT64_MAX) OUT(p, " at most %lld", (long long)r->max);
 }
 
-static void print_motion(const facts_printer *p, const loop_node *loop, uint32_t digit, tensor_expr e) {
+static void print_motion(const facts_printer *p, const loop_node *loop, uint32_t digit,
+                         tensor_expr e) {
     facts_motion m = facts_along(p->f, p->at, e, loop->var, digit);
     bool position = digit == FACTS_POSITION, rest = digit == loop->ndigits;
     if (m.uniform || (!m.affine && !m.sorted && !m.distinct)) return;
@@ -142,7 +148,7 @@ static void print_axes(const facts_printer *p, const tensor_expr *index, uint32_
     OUT(p, "\n");
 }
 
-// ---- Nodes -----------------------------------------------------------------------------------------------
+// ---- Nodes --------------------------------------------------------------------------------------
 
 static bool first_here(facts_printer *p, tensor_expr e) {
     if (e >= p->seen_len) {   // answering makes no expressions, so all were there at the start

@@ -1,5 +1,5 @@
-// How the values a kernel reads and writes are to be cached: `cache x reuse` is a word of the kernel's
-// launch.
+// How the values a kernel reads and writes are to be cached: `cache x reuse` is a word of the
+// kernel's launch.
 //     cache w stream;  cache x reuse;  →  kernel spmm threads 128 lanes 32 cache x reuse, w stream { … }
 #include "finish/finish.h"
 #include "base/base.h"
@@ -23,13 +23,15 @@ static void hint(hinting *h, tensor_val v) {
     planner *p = h->p;
     const char *name = p->op->vals.data[v].name;
     schedule_cell *c = schedule_find(p->s, h->stage->id, SCHEDULE_CACHE, p->op->vals.data[v].id);
-    if (!c || p->plan->values.data[v].home != LOOP_MEMORY || p->op->vals.data[v].role == VAL_SCALAR) return;
+    if (!c || p->plan->values.data[v].home != LOOP_MEMORY || p->op->vals.data[v].role == VAL_SCALAR)
+        return;
     c->consumed = true;
     simt_cache wanted = hint_of(c);
     for (uint32_t i = 0; i < h->kernel->hints.len; i++) {
         if (h->kernel->hints.data[i].val != v) continue;
         if (h->kernel->hints.data[i].cache == wanted) return;
-        diagnostic *d = plan_refuse(p, E0541, c->at, "'%s' is cached in two ways in one kernel", name);
+        diagnostic *d = plan_refuse(p, E0541, c->at, "'%s' is cached in two ways in one kernel",
+                                    name);
         if (d) diag_help(d, "say it once for its stages");
         return;
     }
@@ -48,7 +50,8 @@ static void hint_stage(hinting *h, const loop_node *n) {
     const tensor_stage *st = h->stage;
     bool lifts = (n->kind == LOOP_CONTRIBUTE && !n->state.n) || n->kind == LOOP_CARRY,
          stores = n->kind == LOOP_STORE || n->kind == LOOP_CLEAR || n->kind == LOOP_COMBINE;
-    for (uint32_t i = 0; (lifts || (stores && st->reducer == TENSOR_NO_REDUCER)) && i < st->nbody; i++)
+    for (uint32_t i = 0; (lifts || (stores && st->reducer == TENSOR_NO_REDUCER)) && i < st->nbody;
+         i++)
         hint_loads(h, st->body[i]);
     for (uint32_t i = 0; stores && i < st->nelse; i++) hint_loads(h, st->orelse[i]);
     for (uint32_t t = 0; (stores || n->kind == LOOP_CARRY) && t < st->ntargets; t++)
@@ -64,11 +67,13 @@ static const tensor_stage *stage_in(const planner *p, const loop_node *n) {
 
 static void hint_body(planner *p, loop_kernel *k, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
-        const loop_node *n = body->data[i], *after = i + 1 < body->len ? body->data[body->len - 1] : n;
+        const loop_node *n = body->data[i],
+                        *after = i + 1 < body->len ? body->data[body->len - 1] : n;
         hinting h = {p, k, stage_in(p, n->kind == LOOP_LET || n->kind == LOOP_GIVEN ? after : n),
                      ARENA_ARRAY(p->arena, bool, p->op->exprs.len + 1)};
         const tensor_expr around[] = {n->lo, n->hi, n->value, n->key};
-        for (uint32_t e = 0; h.stage && e < sizeof around / sizeof *around; e++) hint_loads(&h, around[e]);
+        for (uint32_t e = 0; h.stage && e < sizeof around / sizeof *around; e++)
+            hint_loads(&h, around[e]);
         for (uint32_t s = 0; s < n->nstages; s++) {
             h.stage = &p->op->stages.data[n->stages[s]];
             hint_stage(&h, n);

@@ -1,5 +1,6 @@
-// Rows of inputs that a block copies into shared memory, round by round of a loop, some rounds ahead of the
-// one it is at; along what a matrix operation sums, tiles of its factors, as CUTLASS's main loop has them.
+// Rows of inputs that a block copies into shared memory, round by round of a loop, some rounds
+// ahead of the one it is at; along what a matrix operation sums, tiles of its factors, as CUTLASS's
+// main loop has them.
 //     keep x shared … pipeline e 3     →  for e … [lane 8 unit 4, register 2, serial 8, whole] fetch 3 x[e]
 //     pitch 96 keep x, w shared … pipeline k 3  →  for k … [register 8, lane 4, serial]
 //                                           fetch 3 x[e, k] beside e pitch 32, w[k, q] beside q pitch 72
@@ -27,14 +28,16 @@ bool plan_fetches(const planner *p, const stage_group *g) {
     return false;
 }
 
-static bool refuse(planner *p, diag_code code, const schedule_cell *c, const char *help, const char *words) {
+static bool refuse(planner *p, diag_code code, const schedule_cell *c, const char *help,
+                   const char *words) {
     diagnostic *d = plan_refuse(p, code, c->at, "%s", words);
     if (d) diag_help(d, "%s", help);
     return false;
 }
-#define REFUSE(p, code, c, help, ...) refuse((p), (code), (c), (help), arena_printf((p)->arena, __VA_ARGS__))
+#define REFUSE(p, code, c, help, ...)                                                              \
+    refuse((p), (code), (c), (help), arena_printf((p)->arena, __VA_ARGS__))
 
-// ---- The loop --------------------------------------------------------------------------------------------
+// ---- The loop -----------------------------------------------------------------------------------
 static uint32_t serial_digits(const loop_node *n) {
     uint32_t serial = 0;
     for (uint32_t i = 0; i < n->ndigits; i++) serial += n->digits[i].place == LOOP_SERIAL_PLACE;
@@ -50,8 +53,8 @@ static const loop_node *let_of(const loop_body *body, tensor_var v) {
     return NULL;
 }
 
-// The loop whose points are those of v, NULL: there is none; value: what v is there, by the loop's index, as
-// stages that share a loop have it, and what stands in an order.
+// The loop whose points are those of v, NULL: there is none; value: what v is there, by the loop's
+// index, as stages that share a loop have it, and what stands in an order.
 loop_node *plan_loop_behind(planner *p, const loop_kernel *k, tensor_var v, tensor_expr *value) {
     tensor_expr *vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len);
     loop_node *n;
@@ -90,15 +93,18 @@ static bool check_loop(planner *p, const tensor_stage *st, tensor_var v, const s
     bool rounds = n->rest == LOOP_SERIAL_PLACE ? !serial : serial == 1;
     if (rounds && !n->rounds.within && !n->rounds.pad && !n->deal.steps && !n->holding.n)
         return true;
-    return REFUSE(p, E0540, c, "leave it out, or give a block more points than it takes at once",
-                  "'pipeline %s' has nothing to do here: no steps along '%s' come one after the other, alike",
-                  name, name);
+    return REFUSE(
+        p, E0540, c, "leave it out, or give a block more points than it takes at once",
+        "'pipeline %s' has nothing to do here: no steps along '%s' come one after the other, alike",
+        name, name);
 }
 
-// Threads of a block fetch rows for all of them: groups or copies of it that walk ranges of their own do not.
+// Threads of a block fetch rows for all of them: groups or copies of it that walk ranges of their
+// own do not.
 static bool mentions_any(const planner *p, tensor_expr e, const bool *vars) {
     bool any = false;
-    for (tensor_var v = 0; e && v < p->op->vars.len && !any; v++) any = vars[v] && plan_mentions(p, e, v);
+    for (tensor_var v = 0; e && v < p->op->vars.len && !any; v++)
+        any = vars[v] && plan_mentions(p, e, v);
     return any;
 }
 
@@ -115,7 +121,8 @@ static bool find_apart(const planner *p, const loop_body *body, const loop_node 
         const loop_node *m = body->data[i];
         if (m == n) return true;
         if (m->kind == LOOP_FOR)
-            apart[m->var] = deals_out(m) || mentions_any(p, m->lo, apart) || mentions_any(p, m->hi, apart);
+            apart[m->var] = deals_out(m) || mentions_any(p, m->lo, apart) ||
+                            mentions_any(p, m->hi, apart);
         if (m->kind == LOOP_LET) apart[m->var] = mentions_any(p, m->value, apart);
         if (find_apart(p, &m->body, n, apart)) return true;
         if (m->kind == LOOP_FOR) apart[m->var] = false;
@@ -129,7 +136,8 @@ bool plan_fetch_same(planner *p, const loop_kernel *k, const loop_node *n, tenso
     return !mentions_any(p, e, apart);
 }
 
-bool plan_fetch_alike(planner *p, const schedule_cell *c, const loop_kernel *k, const loop_node *n) {
+bool plan_fetch_alike(planner *p, const schedule_cell *c, const loop_kernel *k,
+                      const loop_node *n) {
     if (plan_fetch_same(p, k, n, n->lo) && plan_fetch_same(p, k, n, n->hi)) return true;
     return REFUSE(
         p, E0530, c, "give a block one: leave out groups and registers along what it belongs to",
@@ -137,7 +145,7 @@ bool plan_fetch_alike(planner *p, const schedule_cell *c, const loop_kernel *k, 
         c->subject, c->subject);
 }
 
-// ---- What is read ----------------------------------------------------------------------------------------
+// ---- What is read -------------------------------------------------------------------------------
 typedef struct {
     planner *p;
     const tensor_stage *st;
@@ -180,13 +188,15 @@ bool plan_fetch_shape(planner *p, tensor_val v, const schedule_cell *keep) {
     bool stored = i->role == VAL_TENSOR || i->role == VAL_STAGE;
     if (!s || !stored || !ir_dtype_is_float(i->type))
         return REFUSE(p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
-                      "copies of '%s', which is no matrix of floats, have no pass in this version", i->name);
+                      "copies of '%s', which is no matrix of floats, have no pass in this version",
+                      i->name);
     if (s->kind != SPACE_CONST || !s->size)
         return REFUSE(
             p, E0544, keep,
-            arena_printf(p->arena, "give the size, -D %s=64, or leave '%s' in memory", s->name, i->name),
-            "the extent of '%s' is not known, so nothing bounds rows of '%s' in shared memory", s->name,
-            i->name);
+            arena_printf(p->arena, "give the size, -D %s=64, or leave '%s' in memory", s->name,
+                         i->name),
+            "the extent of '%s' is not known, so nothing bounds rows of '%s' in shared memory",
+            s->name, i->name);
     return true;
 }
 
@@ -199,12 +209,13 @@ static bool check_reading(planner *p, const reading *r, const schedule_cell *kee
     bool there = true;
     for (uint32_t a = 0; a < r->load->nargs; a++) there = there && is_read_at(p, r->load->args[a]);
     if (there) return true;
-    return REFUSE(p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
-                  "rows of '%s' at an index that is computed, or may be none, have no pass in this version",
-                  i->name);
+    return REFUSE(
+        p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
+        "rows of '%s' at an index that is computed, or may be none, have no pass in this version",
+        i->name);
 }
 
-// ---- Rows and tiles --------------------------------------------------------------------------------------
+// ---- Rows and tiles -----------------------------------------------------------------------------
 // Of a load's two axes that move: whose points the rows and the columns are.
 typedef struct {
     uint32_t row_axis;
@@ -212,7 +223,8 @@ typedef struct {
 } moving;
 
 // false: the axes move otherwise.
-static bool find_moving(const planner *p, const plan_matrix *m, const tensor_node *load, moving *w) {
+static bool find_moving(const planner *p, const plan_matrix *m, const tensor_node *load,
+                        moving *w) {
     const tensor_var vars[] = {m->rows, m->columns, m->depth};
     uint32_t found = 0, last = load->nargs - 1;
     for (uint32_t i = 0; i <= last; i++)
@@ -227,19 +239,21 @@ static bool find_moving(const planner *p, const plan_matrix *m, const tensor_nod
     return found == 2;
 }
 
-// ---- Pitch -----------------------------------------------------------------------------------------------
+// ---- Pitch --------------------------------------------------------------------------------------
 enum { ACCESS = 16 };   // bytes that a lane reads at once
 
-// Lanes that take turns at the banks should ask for all of them, 128 bytes. Of rows of a matrix four lanes
-// read neighbouring vectors of one row each: the next row begins as far behind a multiple of twice that. Of
-// its depth a lane reads one in each of four rows: a vector behind a multiple of four.
+// Lanes that take turns at the banks should ask for all of them, 128 bytes. Of rows of a matrix
+// four lanes read neighbouring vectors of one row each: the next row begins as far behind a
+// multiple of twice that. Of its depth a lane reads one in each of four rows: a vector behind a
+// multiple of four.
 static int64_t access_bytes(planner *p, const plan_matrix *m, int64_t bytes) {
     index_cut c = plan_cut(p, m->stage, m->depth, true);
     return (c.matrix_run ? c.matrix_run : c.vector ? c.vector : 1) * bytes;
 }
 
 // row: bytes of one.
-static uint32_t pitch_of(planner *p, const plan_matrix *m, int64_t row, int64_t bytes, bool along_depth) {
+static uint32_t pitch_of(planner *p, const plan_matrix *m, int64_t row, int64_t bytes,
+                         bool along_depth) {
     int64_t first = ACCESS, each = 4 * ACCESS;
     if (row % ACCESS) return (uint32_t)(row / bytes);   // no vectors
     if (along_depth) {
@@ -251,9 +265,9 @@ static uint32_t pitch_of(planner *p, const plan_matrix *m, int64_t row, int64_t 
     return (uint32_t)((apart < row ? apart + each : apart) / bytes);
 }
 
-// Four lanes that read a vector each of rows that are several apart, as many as a lane has of the depth,
-// would ask for the same banks: from as many rows to the next there are two vectors more, where rows are
-// whole lines.
+// Four lanes that read a vector each of rows that are several apart, as many as a lane has of the
+// depth, would ask for the same banks: from as many rows to the next there are two vectors more,
+// where rows are whole lines.
 static void skew(planner *p, const plan_matrix *m, int64_t bytes, loop_fetch *f) {
     index_cut c = plan_cut(p, m->stage, m->depth, true);
     if (c.matrix_run <= 1 || f->pitch * bytes % ACCESS) return;
@@ -261,9 +275,11 @@ static void skew(planner *p, const plan_matrix *m, int64_t bytes, loop_fetch *f)
     f->skew = (uint32_t)(2 * ACCESS / bytes);
 }
 
-// ---- All of them -----------------------------------------------------------------------------------------
-static int64_t buffers_bytes(const planner *p, const loop_kernel *k, const loop_node *n, const loop_fetch *f) {
-    const loop_node *beside = f->beside == LOOP_NO_BESIDE ? NULL : loop_over_var(&k->body, f->beside);
+// ---- All of them --------------------------------------------------------------------------------
+static int64_t buffers_bytes(const planner *p, const loop_kernel *k, const loop_node *n,
+                             const loop_fetch *f) {
+    const loop_node *beside = f->beside == LOOP_NO_BESIDE ? NULL
+                                                          : loop_over_var(&k->body, f->beside);
     return loop_fetch_room(p->op, n, f, beside);
 }
 
@@ -291,12 +307,14 @@ static bool check_room(planner *p, const schedule_cell *c, const loop_kernel *k,
         (long long)room);
 }
 
-void plan_fetch_into(planner *p, const tensor_stage *st, const schedule_cell *c, const loop_kernel *k, loop_node *n,
-                     const loop_fetch *fetched, uint32_t count) {
+void plan_fetch_into(planner *p, const tensor_stage *st, const schedule_cell *c,
+                     const loop_kernel *k, loop_node *n, const loop_fetch *fetched,
+                     uint32_t count) {
     int64_t buffers = schedule_number(c, NULL);
     if (buffers > LOOP_MAX_BUFFERS) {
-        REFUSE(p, E0543, c, "two to four hide what memory takes", "at most %d buffers are possible, not %lld",
-               (int)LOOP_MAX_BUFFERS, (long long)buffers);
+        REFUSE(p, E0543, c, "two to four hide what memory takes",
+               "at most %d buffers are possible, not %lld", (int)LOOP_MAX_BUFFERS,
+               (long long)buffers);
         return;
     }
     if (!count) {
@@ -328,7 +346,8 @@ static void guard_copies(const fetching *x, const loop_fetch *f, const loop_node
 }
 
 // A block has one tile: what does not move in it is the same for all groups and copies.
-static bool check_same(const fetching *x, const schedule_cell *keep, const reading *r, const moving *w) {
+static bool check_same(const fetching *x, const schedule_cell *keep, const reading *r,
+                       const moving *w) {
     planner *p = x->p;
     bool *apart = ARENA_ARRAY(p->arena, bool, p->op->vars.len + 1), same = true;
     find_apart(p, &x->kernel->body, x->node, apart);
@@ -360,7 +379,8 @@ static void fetch_rows(const fetching *x, const reading *r, loop_fetch *f) {
     const tensor_val_info *i = &p->op->vals.data[f->val];
     int64_t bytes = ir_dtype_bytes(i->type);
     matrix_role role = plan_matrix_role(p, x->st, x->at, &(plan_matrix){0});
-    f->pitch = pitch_of(p, &x->m, p->op->spaces.data[i->axes[1]].size * bytes, bytes, role != MATRIX_DEPTH);
+    f->pitch = pitch_of(p, &x->m, p->op->spaces.data[i->axes[1]].size * bytes, bytes,
+                        role != MATRIX_DEPTH);
     f->index = plan_substitute(p, r->load->args, 1, x->vars);
     f->nindex = 1;
     if (x->at == x->m.depth) skew(p, &x->m, bytes, f);
@@ -383,8 +403,8 @@ static bool check_beside(const fetching *x, tensor_var v, const loop_node *n) {
         x->cell->subject, name);
 }
 
-static bool fetch_tile(const fetching *x, const schedule_cell *keep, const reading *r, const moving *w,
-                       loop_fetch *f) {
+static bool fetch_tile(const fetching *x, const schedule_cell *keep, const reading *r,
+                       const moving *w, loop_fetch *f) {
     planner *p = x->p;
     int64_t bytes = ir_dtype_bytes(p->op->vals.data[f->val].type);
     bool along = w->column == x->at;
@@ -407,7 +427,8 @@ static bool fetch_tile(const fetching *x, const schedule_cell *keep, const readi
     return true;
 }
 
-static bool fetch_input(const fetching *x, const schedule_cell *keep, const reading *r, loop_fetch *f) {
+static bool fetch_input(const fetching *x, const schedule_cell *keep, const reading *r,
+                        loop_fetch *f) {
     planner *p = x->p;
     const tensor_val_info *i = &p->op->vals.data[r->v];
     moving w = {0};
@@ -451,8 +472,10 @@ void plan_fetch(planner *p, const stage_group *g, loop_kernel *k) {
         tensor_var at;
         plan_matrix m;
         schedule_cell *c = cell_of(p, st, &at);
-        if (!c || (c->consumed && st->reducer == TENSOR_NO_REDUCER)) continue;   // what follows the sum it is about
-        if ((plan_matrix_of(p, st, &m) && m.window) || (plan_windowed(p, g->data[i], &m) && m.stage == st)) {
+        // what follows the sum it is about
+        if (!c || (c->consumed && st->reducer == TENSOR_NO_REDUCER)) continue;
+        if ((plan_matrix_of(p, st, &m) && m.window) ||
+            (plan_windowed(p, g->data[i], &m) && m.stage == st)) {
             plan_fetch_slots(p, &m, c, k);
             continue;
         }

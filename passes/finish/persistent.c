@@ -1,4 +1,5 @@
-// A kernel whose grid fills the machine and walks the work: its blocks take one share after the other.
+// A kernel whose grid fills the machine and walks the work: its blocks take one share after the
+// other.
 //     persistent 2;  →  kernel spmm threads 128 lanes 32 persistent 2 { … }: min(blocks, 2 · multiprocessors)
 //     blocks
 // And how many threads share a multiprocessor's registers:
@@ -11,7 +12,8 @@
 static bool dealt_to_blocks(const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        if ((n->kind == LOOP_FOR && n->rest == LOOP_BLOCK_PLACE) || dealt_to_blocks(&n->body)) return true;
+        if ((n->kind == LOOP_FOR && n->rest == LOOP_BLOCK_PLACE) || dealt_to_blocks(&n->body))
+            return true;
     }
     return false;
 }
@@ -24,7 +26,8 @@ static const schedule_cell *take(planner *p, const tensor_stage *st, schedule_ve
     c->consumed = true;
     if (*number && *number != wanted) {
         diagnostic *d = plan_refuse(
-            p, E0541, c->at, "'%s' shares its kernel with a stage that wants %u %s a multiprocessor, not %u",
+            p, E0541, c->at,
+            "'%s' shares its kernel with a stage that wants %u %s a multiprocessor, not %u",
             st->name, *number, what, wanted);
         if (d) diag_help(d, "say it once for both");
         return NULL;
@@ -38,7 +41,8 @@ static void take_room(planner *p, loop_kernel *k, const tensor_stage *st) {
     const schedule_cell *c = take(p, st, SCHEDULE_OCCUPANCY, "threads", &k->occupancy);
     if (c) k->fits = schedule_value_of(c, "fit") && (first || k->fits);   // who insists is heeded
     if (!c || (k->occupancy >= k->threads && k->occupancy <= SIMT_MOST_THREADS)) return;
-    diagnostic *d = plan_refuse(p, E0543, c->at, "room is for a block, of %u threads here, to %d, not for %u",
+    diagnostic *d = plan_refuse(p, E0543, c->at,
+                                "room is for a block, of %u threads here, to %d, not for %u",
                                 k->threads, SIMT_MOST_THREADS, k->occupancy);
     if (d) diag_help(d, "say how many threads a multiprocessor should have room for, such as 1024");
     k->occupancy = 0;
@@ -48,8 +52,8 @@ static void take_all(planner *p, loop_kernel *k, const loop_body *body, bool blo
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         take_all(p, k, &n->body, blocks);
-        bool stores = n->kind == LOOP_STORE || n->kind == LOOP_STORE_STATE || n->kind == LOOP_CARRY ||
-                      n->kind == LOOP_CLEAR || n->kind == LOOP_COMBINE;
+        bool stores = n->kind == LOOP_STORE || n->kind == LOOP_STORE_STATE ||
+                      n->kind == LOOP_CARRY || n->kind == LOOP_CLEAR || n->kind == LOOP_COMBINE;
         for (uint32_t s = 0; stores && s < n->nstages; s++) {
             const tensor_stage *st = plan_stage(p, n->stages[s]);
             if (blocks) take(p, st, SCHEDULE_PERSISTENT, "blocks", &k->persistent);
@@ -59,4 +63,6 @@ static void take_all(planner *p, loop_kernel *k, const loop_body *body, bool blo
 }
 
 // Without blocks there is nothing to walk, and `persistent` has nothing to do.
-void plan_persistent(planner *p, loop_kernel *k) { take_all(p, k, &k->body, dealt_to_blocks(&k->body)); }
+void plan_persistent(planner *p, loop_kernel *k) {
+    take_all(p, k, &k->body, dealt_to_blocks(&k->body));
+}

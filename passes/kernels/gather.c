@@ -1,5 +1,5 @@
-// Which stages a statement fuses, and their order: those of one statement stand next to each other, what they
-// need before them and what needs them after.
+// Which stages a statement fuses, and their order: those of one statement stand next to each other,
+// what they need before them and what needs them after.
 //     fuse a, d at v   →  a b c d becomes b a d c where d reads b and c reads a
 #include "kernels/kernels.h"
 #include "base/base.h"
@@ -19,12 +19,14 @@ bool plan_same_statement(const schedule_cell *a, const schedule_cell *b) {
     return same;
 }
 
-// Whether one statement fuses it: each stage that a list names has a cell, which holds the whole list.
+// Whether one statement fuses it: each stage that a list names has a cell, which holds the whole
+// list.
 bool plan_fuses(const planner *p, const schedule_cell *c, uint32_t stage) {
     const schedule_value *list = schedule_value_of(c, "stages");
     const schedule_cell *again = plan_again_in(p, plan_stage(p, stage)->id);
     if (again) return plan_same_statement(again, c);
-    const schedule_cell *own = list ? plan_fuse_cell(p, stage) : NULL;   // of `dx`, unless `dx.sum` has another
+    // of `dx`, unless `dx.sum` has another
+    const schedule_cell *own = list ? plan_fuse_cell(p, stage) : NULL;
     if (list) return own && plan_same_statement(own, c);
     return tensor_id_covers(p->op->ids, c->about.data[0], plan_stage(p, stage)->id);
 }
@@ -44,7 +46,8 @@ typedef struct {
 } together;
 typedef VEC(together) all_together;
 
-static bool belongs(const planner *p, const together *t, uint32_t stage, const schedule_cell *fuse) {
+static bool belongs(const planner *p, const together *t, uint32_t stage,
+                    const schedule_cell *fuse) {
     uint32_t first = t->stages.data[0], loop = p->op->stages.data[stage].loop;
     if (t->fuse || fuse) return t->fuse && fuse && plan_fuses(p, t->fuse, stage);
     return loop != TENSOR_NO_LOOP && p->op->stages.data[first].loop == loop;
@@ -72,14 +75,18 @@ static bool overwrites(const planner *p, uint32_t later, uint32_t earlier) {
     return false;
 }
 
-// Of what is still to come, something that a stage of them reads or must come after; its stage and theirs.
-static bool waits(const planner *p, const all_together *all, const together *t, uint32_t *reader, uint32_t *read) {
+// Of what is still to come, something that a stage of them reads or must come after; its stage and
+// theirs.
+static bool waits(const planner *p, const all_together *all, const together *t, uint32_t *reader,
+                  uint32_t *read) {
     for (uint32_t k = 0; k < all->len; k++)
-        for (uint32_t i = 0; !all->data[k].done && &all->data[k] != t && i < all->data[k].stages.len; i++)
+        for (uint32_t i = 0;
+             !all->data[k].done && &all->data[k] != t && i < all->data[k].stages.len; i++)
             for (uint32_t m = 0; m < t->stages.len; m++) {
                 *reader = t->stages.data[m];
                 *read = all->data[k].stages.data[i];
-                if (*read < *reader && (plan_reads_stage(p, *reader, *read) || overwrites(p, *reader, *read)))
+                if (*read < *reader &&
+                    (plan_reads_stage(p, *reader, *read) || overwrites(p, *reader, *read)))
                     return true;
             }
     return false;
@@ -89,20 +96,24 @@ static void stands_between(planner *p, const together *t, uint32_t stage, uint32
     const tensor_stage *st = &p->op->stages.data[stage];
     const char *between = read == UINT32_MAX ? "a recurrence" : p->op->stages.data[read].name;
     diagnostic *d = plan_refuse(
-        p, E0551, t->fuse->at, "'%s' cannot be fused: '%s', which it reads, is computed between the fused stages",
+        p, E0551, t->fuse->at,
+        "'%s' cannot be fused: '%s', which it reads, is computed between the fused stages",
         st->name, between);
     if (!d) return;
     diag_note(d, st->at, "'%s'", st->name);
     diag_help(d, "fuse '%s' with them, or fuse without '%s'", between, st->name);
 }
 
-// The one whose last stage comes first of those that wait for nothing; NULL: each waits for another.
+// The one whose last stage comes first of those that wait for nothing; NULL: each waits for
+// another.
 static together *next_of(const planner *p, const all_together *all) {
     together *next = NULL;
     uint32_t reader, read;
     for (uint32_t k = 0; k < all->len; k++) {
         together *t = &all->data[k];
-        if (t->done || (next && t->stages.data[t->stages.len - 1] > next->stages.data[next->stages.len - 1])) continue;
+        if (t->done ||
+            (next && t->stages.data[t->stages.len - 1] > next->stages.data[next->stages.len - 1]))
+            continue;
         if (!waits(p, all, t, &reader, &read)) next = t;
     }
     return next;
@@ -112,7 +123,8 @@ static void refuse_order(planner *p, const all_together *all) {
     for (uint32_t k = 0; k < all->len && !p->failed; k++) {
         const together *t = &all->data[k];
         uint32_t reader, read;
-        if (!t->done && t->fuse && t->stages.len > 1 && waits(p, all, t, &reader, &read)) stands_between(p, t, reader, read);
+        if (!t->done && t->fuse && t->stages.len > 1 && waits(p, all, t, &reader, &read))
+            stands_between(p, t, reader, read);
     }
 }
 
@@ -122,7 +134,8 @@ static void check_recurrences(planner *p, const all_together *all) {
         const together *t = &all->data[k];
         uint32_t first = t->stages.data[0], last = t->stages.data[t->stages.len - 1];
         for (uint32_t i = first; t->fuse && last > first && i <= last && !p->failed; i++)
-            if (p->op->stages.data[i].loop != TENSOR_NO_LOOP) stands_between(p, t, last, UINT32_MAX);
+            if (p->op->stages.data[i].loop != TENSOR_NO_LOOP)
+                stands_between(p, t, last, UINT32_MAX);
     }
 }
 
@@ -150,7 +163,8 @@ void plan_fuse_order(planner *p) {
             break;
         }
         next->done = true;
-        for (uint32_t i = 0; i < next->stages.len; i++) VEC_PUSH(p->arena, &order, next->stages.data[i]);
+        for (uint32_t i = 0; i < next->stages.len; i++)
+            VEC_PUSH(p->arena, &order, next->stages.data[i]);
     }
     if (!p->failed && order.len == p->op->stages.len) permute(p, &order);
 }

@@ -1,6 +1,6 @@
-// Stages that share a kernel. The loops of an earlier one are a prefix of a later one's, and the later reads
-// of what the earlier writes only the point whose loops it stands in, so that each thread meets only what it
-// knows.
+// Stages that share a kernel. The loops of an earlier one are a prefix of a later one's, and the
+// later reads of what the earlier writes only the point whose loops it stands in, so that each
+// thread meets only what it knows.
 //     a.max[v, h] = max …    a.sum[v, h] = sum … a.max[v, h] …    y[v, h, d] = sum … a.sum[v, h] …   →  one
 //     kernel
 #include "kernels/kernels.h"
@@ -43,7 +43,8 @@ static bool own_point(const check *c, const tensor_target *t, const tensor_node 
         }
         if (r->op != TENSOR_VAR_OP) return false;
         uint32_t at = plan_place(c->p, c->writer, (tensor_var)w->imm.i);
-        if (at == UINT32_MAX || at != plan_place(c->p, c->reader, (tensor_var)r->imm.i)) return false;
+        if (at == UINT32_MAX || at != plan_place(c->p, c->reader, (tensor_var)r->imm.i))
+            return false;
     }
     return true;
 }
@@ -62,7 +63,8 @@ static bool reads_own(const planner *p, const tensor_stage *writer, const tensor
     return plan_loads(p, reader, load_safe, &c);
 }
 
-static bool reads_nothing_of(const planner *p, const tensor_stage *writer, const tensor_stage *reader) {
+static bool reads_nothing_of(const planner *p, const tensor_stage *writer,
+                             const tensor_stage *reader) {
     check c = {p, writer, reader, true};
     return plan_loads(p, reader, load_safe, &c);
 }
@@ -70,12 +72,13 @@ static bool reads_nothing_of(const planner *p, const tensor_stage *writer, const
 static bool is_overwritten(void *user, const tensor_node *load) {
     const check *c = user;
     for (uint32_t t = 0; t < c->writer->ntargets; t++)
-        if (c->p->op->vals.data[c->writer->targets[t].val].inplace == (tensor_val)load->imm.i) return false;
+        if (c->p->op->vals.data[c->writer->targets[t].val].inplace == (tensor_val)load->imm.i)
+            return false;
     return true;
 }
 
-// Where the writer overwrites what it is computed from, the thread that stores it alone may compute it. A
-// reader whose terms or further points are dealt to other threads would need it there.
+// Where the writer overwrites what it is computed from, the thread that stores it alone may compute
+// it. A reader whose terms or further points are dealt to other threads would need it there.
 bool plan_owner_alone(const planner *p, const tensor_stage *writer, const tensor_stage *reader) {
     check c = {p, writer, reader, true};
     if (plan_loads(p, writer, is_overwritten, &c)) return true;
@@ -83,7 +86,8 @@ bool plan_owner_alone(const planner *p, const tensor_stage *writer, const tensor
            reads_nothing_of(p, writer, reader);
 }
 
-// Sizes are not known, but what maps lead from or into is large, and other axes (features, heads) are not.
+// Sizes are not known, but what maps lead from or into is large, and other axes (features, heads)
+// are not.
 static bool large(const planner *p, tensor_space s) {
     for (tensor_val v = 0; v < p->op->vals.len; v++) {
         const tensor_val_info *i = &p->op->vals.data[v];
@@ -108,7 +112,8 @@ static bool prefix(const planner *p, const tensor_stage *a, const tensor_stage *
 }
 
 // Every block of an inner index would store what the outer stage leaves in memory.
-static bool stored_by_blocks(const planner *p, const stage_group *g, uint32_t writer, uint32_t stage) {
+static bool stored_by_blocks(const planner *p, const stage_group *g, uint32_t writer,
+                             uint32_t stage) {
     const tensor_stage *w = &p->op->stages.data[writer], *st = &p->op->stages.data[stage];
     tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(p, st, vars),
@@ -130,8 +135,8 @@ static bool by_matrices(const planner *p, const tensor_stage *st) {
     return plan_matrix_of(p, st, &m) || plan_windowed(p, (uint32_t)(st - p->op->stages.data), &m);
 }
 
-// Rows are dealt out by a matrix operation as suits it: what follows from its result goes along, another sum
-// does not.
+// Rows are dealt out by a matrix operation as suits it: what follows from its result goes along,
+// another sum does not.
 bool plan_matrix_joins(bool before_is, const tensor_stage *st, bool is) {
     return before_is == is || (before_is && st->reducer == TENSOR_NO_REDUCER);
 }
@@ -142,13 +147,15 @@ static bool may_join(planner *p, const stage_group *g, uint32_t stage) {
     if (g->len && (plan_carries(p, st) || plan_atomic(p, st))) return false;   // kernels of its own
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *w = &p->op->stages.data[g->data[i]];
-        if (plan_carries(p, w) || plan_atomic(p, w) || !plan_matrix_joins(by_matrices(p, w), st, matrix))
+        if (plan_carries(p, w) || plan_atomic(p, w) ||
+            !plan_matrix_joins(by_matrices(p, w), st, matrix))
             return false;
-        if (w->loop != st->loop || !prefix(p, w, st) || !reads_own(p, w, st) || !reads_own(p, st, w) ||
-            !plan_owner_alone(p, w, st))
+        if (w->loop != st->loop || !prefix(p, w, st) || !reads_own(p, w, st) ||
+            !reads_own(p, st, w) || !plan_owner_alone(p, w, st))
             return false;
         if (stored_by_blocks(p, g, g->data[i], stage)) return false;
-        if (plan_part_points(p, st) && !plan_is_online(p, g->data[i]) && !reads_nothing_of(p, w, st))
+        if (plan_part_points(p, st) && !plan_is_online(p, g->data[i]) &&
+            !reads_nothing_of(p, w, st))
             return false;   // a kernel before walks its parts
     }
     return true;
@@ -174,14 +181,18 @@ const tensor_stage *plan_deepest(const planner *p, const stage_group *g) {
     return deepest ? deepest : last;
 }
 
-// ---- Walks that several reductions share -----------------------------------------------------------------
+// ---- Walks that several reductions share --------------------------------------------------------
 static bool same_key(const planner *p, const tensor_stage *a, const tensor_stage *b, uint32_t k) {
-    const tensor_node *x = tensor_node_at(p->op, a->keys[k].lhs), *y = tensor_node_at(p->op, b->keys[k].lhs);
-    const tensor_node *v = tensor_node_at(p->op, a->keys[k].rhs), *w = tensor_node_at(p->op, b->keys[k].rhs);
+    const tensor_node *x = tensor_node_at(p->op, a->keys[k].lhs),
+                      *y = tensor_node_at(p->op, b->keys[k].lhs);
+    const tensor_node *v = tensor_node_at(p->op, a->keys[k].rhs),
+                      *w = tensor_node_at(p->op, b->keys[k].rhs);
     if (x->op != TENSOR_LOAD_OP || y->op != TENSOR_LOAD_OP || x->imm.i != y->imm.i || x->nargs != 1)
         return false;
-    const tensor_node *i = tensor_node_at(p->op, x->args[0]), *j = tensor_node_at(p->op, y->args[0]);
-    if (i->op != TENSOR_VAR_OP || j->op != TENSOR_VAR_OP || v->op != TENSOR_VAR_OP || w->op != TENSOR_VAR_OP)
+    const tensor_node *i = tensor_node_at(p->op, x->args[0]),
+                      *j = tensor_node_at(p->op, y->args[0]);
+    if (i->op != TENSOR_VAR_OP || j->op != TENSOR_VAR_OP || v->op != TENSOR_VAR_OP ||
+        w->op != TENSOR_VAR_OP)
         return false;
     return plan_place(p, a, (tensor_var)v->imm.i) == plan_place(p, b, (tensor_var)w->imm.i);
 }
@@ -199,15 +210,15 @@ bool plan_same_walk(const planner *p, const tensor_stage *a, const tensor_stage 
     plan_matrix m;
     if (plan_matrix_of(p, a, &m) || plan_matrix_of(p, b, &m)) return false;
     if (!plan_same_keys(p, a, b)) return false;
-    return plan_part_points(p, a) == plan_part_points(p, b) && plan_every(p, a) == plan_every(p, b) &&
-           reads_nothing_of(p, a, b);
+    return plan_part_points(p, a) == plan_part_points(p, b) &&
+           plan_every(p, a) == plan_every(p, b) && reads_nothing_of(p, a, b);
 }
 
 uint32_t plan_run_end(const planner *p, const stage_group *g, uint32_t from) {
     uint32_t end = from + 1;
     for (bool all = true; end < g->len && all; end += all)
         for (uint32_t k = from; k < end; k++)
-            all = all &&
-                  plan_same_walk(p, &p->op->stages.data[g->data[k]], &p->op->stages.data[g->data[end]]);
+            all = all && plan_same_walk(p, &p->op->stages.data[g->data[k]],
+                                        &p->op->stages.data[g->data[end]]);
     return end;
 }

@@ -2,7 +2,8 @@
 #include "kernels/kernels.h"
 #include "base/base.h"
 
-enum { FUNCTION = 24, DIVISION = 8 };   // of a function, where it does not matter which, or math.def has no row for it
+// of a function, where it does not matter which, or math.def has no row for it
+enum { FUNCTION = 24, DIVISION = 8 };
 
 // A function of a constant or a size, such as sqrt(D): worked out once, before any loop.
 static bool of_size(const planner *p, tensor_expr e) {
@@ -11,7 +12,8 @@ static bool of_size(const planner *p, tensor_expr e) {
     return n->op == TENSOR_CONST_OP || n->op == TENSOR_SIZE_OP;
 }
 
-// Of a function of the maths library, as its text has them; of a short one as many as of those it has no text of.
+// Of a function of the maths library, as its text has them; of a short one as many as of those it
+// has no text of.
 static int64_t function_length(const tensor_node *n) {
     const tensor_maths *f = tensor_maths_of((tensor_opcode)n->op);
     int64_t length = f ? f->length[n->type.type == DT_F64] : 0;
@@ -24,7 +26,8 @@ static int64_t own_length(const tensor_node *n, bool alike) {
     return n->op == TENSOR_DIV_OP ? DIVISION : n->nargs != 0;
 }
 
-static int64_t length_of(const planner *p, tensor_expr e, tensor_var v, int64_t copies, bool alike, uint8_t *seen) {
+static int64_t length_of(const planner *p, tensor_expr e, tensor_var v, int64_t copies, bool alike,
+                         uint8_t *seen) {
     const tensor_node *n = tensor_node_at(p->op, e);
     if (seen[e] || of_size(p, e)) return 0;
     seen[e] = 1;
@@ -34,7 +37,9 @@ static int64_t length_of(const planner *p, tensor_expr e, tensor_var v, int64_t 
     return sum;
 }
 
-int64_t plan_operations(const planner *p, tensor_expr e, uint8_t *seen) { return length_of(p, e, UINT32_MAX, 1, true, seen); }
+int64_t plan_operations(const planner *p, tensor_expr e, uint8_t *seen) {
+    return length_of(p, e, UINT32_MAX, 1, true, seen);
+}
 
 int64_t plan_length(const planner *p, tensor_expr e, tensor_var v, int64_t copies, uint8_t *seen) {
     return length_of(p, e, v, copies, false, seen);

@@ -1,7 +1,7 @@
-// Contractions on tensor cores: a sum over one index of products of two factors, one with an index of its own
-// for rows, the other with one for columns. The factors are rounded to what the operation multiplies, or
-// marked as what it takes apart, the sum gets the roundings it has, and the three indices are dealt out to
-// the 32 lanes of a warp as the operation holds its pieces.
+// Contractions on tensor cores: a sum over one index of products of two factors, one with an index
+// of its own for rows, the other with one for columns. The factors are rounded to what the
+// operation multiplies, or marked as what it takes apart, the sum gets the roundings it has, and
+// the three indices are dealt out to the 32 lanes of a warp as the operation holds its pieces.
 //     mma k f16   →  y[n, q] = sum.mma {k} (mul(x[n, k], w[k, q]))
 //                    for n … [lane 8 unit 4, register 2, …] { for q … [register 2, lane 4, …] {
 //                      reduce y by m16n8k16.f16 (n, q, k) { for k … [register 2, lane 4, register 2, …] { …
@@ -31,7 +31,7 @@ static bool refuse(planner *p, const schedule_cell *c, const char *help, const c
 }
 #define REFUSE(p, c, help, ...) refuse((p), (c), (help), arena_printf((p)->arena, __VA_ARGS__))
 
-// ---- The operation ---------------------------------------------------------------------------------------
+// ---- The operation ------------------------------------------------------------------------------
 static const char *shapes(planner *p) {
     const char *text = "";
     for (uint32_t k = 0; k < SIMT_MMA_COUNT; k++) {
@@ -64,8 +64,9 @@ static bool find_kind(planner *p, const schedule_cell *c, simt_mma *kind) {
     return false;
 }
 
-// ---- Roles -----------------------------------------------------------------------------------------------
-// The map by whose tiles a block owns points of the variable: it is given, and no index of what loads it.
+// ---- Roles --------------------------------------------------------------------------------------
+// The map by whose tiles a block owns points of the variable: it is given, and no index of what
+// loads it.
 tensor_val plan_tiled_by(const planner *p, const tensor_stage *st, tensor_var v) {
     const schedule_value *by = plan_tiled(
         schedule_find(p->s, st->id, SCHEDULE_BLOCK, plan_var_id(p, v)));
@@ -89,8 +90,8 @@ static uint32_t factors_with(const planner *p, const tensor_stage *st, tensor_va
     return plan_depends(p, body->args[0], v, given) | plan_depends(p, body->args[1], v, given) << 1;
 }
 
-// The last left index that the first factor alone has, and the second. A factor that has none is the same for
-// all rows, and the other's index is that of columns.
+// The last left index that the first factor alone has, and the second. A factor that has none is
+// the same for all rows, and the other's index is that of columns.
 static bool find_roles(const planner *p, const tensor_stage *st, plan_matrix *m) {
     tensor_var row;
     if (plan_window_cell(p, st, &row)) return plan_window_roles(p, st, m);
@@ -120,25 +121,29 @@ static bool is_swapped(const planner *p, const tensor_stage *st) {
 static bool is_sum(const planner *p, const tensor_reducer *r) {
     tensor_reduce_kind by;
     return r->nstate == 1 && r->nargs == 1 && r->state_types[0].type == DT_F32 &&
-           r->arg_types[0].type == DT_F32 && tensor_combined_by(p->op, r, 0, &by) && by == REDUCE_SUM &&
-           tensor_reducer_neutral(p->op, r);
+           r->arg_types[0].type == DT_F32 && tensor_combined_by(p->op, r, 0, &by) &&
+           by == REDUCE_SUM && tensor_reducer_neutral(p->op, r);
 }
 
 bool plan_adds(const planner *p, const tensor_stage *st) {
-    const tensor_reducer *r = st->reducer == TENSOR_NO_REDUCER ? NULL : &p->op->reducers.data[st->reducer];
+    const tensor_reducer *r = st->reducer == TENSOR_NO_REDUCER ? NULL
+                                                               : &p->op->reducers.data[st->reducer];
     return r && (r->kind == REDUCE_SUM || r->roundings);   // nothing else has roundings of its own
 }
 
 bool plan_matrix_sums(const planner *p, const tensor_stage *st) {
-    return st->reducer != TENSOR_NO_REDUCER && is_sum(p, &p->op->reducers.data[st->reducer]) && !st->nelse;
+    return st->reducer != TENSOR_NO_REDUCER && is_sum(p, &p->op->reducers.data[st->reducer]) &&
+           !st->nelse;
 }
 
 // All rows and columns of an operation sum the same points.
-static bool check_keys(planner *p, const tensor_stage *st, const schedule_cell *c, const plan_matrix *m) {
+static bool check_keys(planner *p, const tensor_stage *st, const schedule_cell *c,
+                       const plan_matrix *m) {
     for (uint32_t i = 0; i < st->nkeys; i++) {
         tensor_var of[] = {m->columns, m->rows};
         for (uint32_t k = 0; k < (m->rows == LOOP_NO_ROWS ? 1 : 2); k++)
-            if (plan_mentions(p, st->keys[i].lhs, of[k]) || plan_mentions(p, st->keys[i].rhs, of[k]))
+            if (plan_mentions(p, st->keys[i].lhs, of[k]) ||
+                plan_mentions(p, st->keys[i].rhs, of[k]))
                 return REFUSE(
                     p, c, "leave 'mma' out: lanes and vectors are for such a sum",
                     "'%s' sums other points for each '%s', and a matrix operation sums the same for all its %s",
@@ -160,16 +165,19 @@ static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *
     schedule_cell *compute = schedule_find(p->s, st->id, SCHEDULE_COMPUTE, TENSOR_ALL);
     plan_matrix m;
     if (compute)
-        return REFUSE(p, compute, "leave one of them out",
-                      "'mma' says what the factors of '%s' are multiplied in, and so does 'compute'",
-                      st->name);
+        return REFUSE(
+            p, compute, "leave one of them out",
+            "'mma' says what the factors of '%s' are multiplied in, and so does 'compute'",
+            st->name);
     if (!plan_matrix_sums(p, st))
-        return REFUSE(p, c, out,
-                      "tensor cores add products of f32 or narrower numbers up, and '%s' is no such sum",
-                      st->name);
+        return REFUSE(
+            p, c, out,
+            "tensor cores add products of f32 or narrower numbers up, and '%s' is no such sum",
+            st->name);
     if (windows) return true;   // by the windows
     if (tensor_node_at(p->op, st->body[0])->op != TENSOR_MUL_OP)
-        return REFUSE(p, c, out, "tensor cores sum products of two factors, and what '%s' sums is no product",
+        return REFUSE(p, c, out,
+                      "tensor cores sum products of two factors, and what '%s' sums is no product",
                       st->name);
     if (st->nbound > 1 || st->nkeys > 1 || st->nfilters)
         return REFUSE(
@@ -180,13 +188,15 @@ static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *
             "all points of '%s' are contracted, and '%s' sums those that a condition or another index leaves",
             name, st->name);
     if (find_roles(p, st, &m)) return check_keys(p, st, c, &m);
-    if (has_windows(p) && st->nleft) return true;   // of an entry of theirs, which is seen where they are walked
-    return REFUSE(p, c, out,
-                  "no factor of '%s' has an index of '%s' that the other has not, for rows or for columns",
-                  st->name, st->name);
+    // of an entry of theirs, which is seen where they are walked
+    if (has_windows(p) && st->nleft) return true;
+    return REFUSE(
+        p, c, out,
+        "no factor of '%s' has an index of '%s' that the other has not, for rows or for columns",
+        st->name, st->name);
 }
 
-// ---- Types -----------------------------------------------------------------------------------------------
+// ---- Types --------------------------------------------------------------------------------------
 // A maximum found on the run in the walk of the stage.
 static const schedule_cell *online_with(const planner *p, const tensor_stage *st) {
     const schedule_cell *walk = plan_fuse_cell(p, (uint32_t)(st - p->op->stages.data));
@@ -200,19 +210,27 @@ static const schedule_cell *online_with(const planner *p, const tensor_stage *st
 }
 
 // Of what windows sum: cells are multiplied by it exactly.
-static bool check_scale(planner *p, const schedule_cell *c, const tensor_stage *st, simt_mma kind, bool windows) {
+static bool check_scale(planner *p, const schedule_cell *c, const tensor_stage *st, simt_mma kind,
+                        bool windows) {
     static const int64_t MOST = 1 << 20;
     if (!schedule_value_of(c, "scale")) return true;
     int64_t scale = schedule_number(c, "scale");
     const char *out = "leave 'scale' out";
     if (!windows)
         return REFUSE(p, c, out, "'scale' is of what windows sum, and '%s' has none", st->name);
-    if (ir_dtype_table(loop_matrix_type(kind))->min_exponent == ir_dtype_table(DT_F32)->min_exponent)
-        return REFUSE(p, c, out, "'scale' is for numbers of f16, and '%s' reaches as far as f32", simt_mma_table(kind)->operand);
+    if (ir_dtype_table(loop_matrix_type(kind))->min_exponent ==
+        ir_dtype_table(DT_F32)->min_exponent)
+        return REFUSE(p, c, out, "'scale' is for numbers of f16, and '%s' reaches as far as f32",
+                      simt_mma_table(kind)->operand);
     if (online_with(p, st))
-        return REFUSE(p, c, out, "'scale' has no pass where 'online' finds a maximum in the walk of '%s', to which cells are relative", st->name);
+        return REFUSE(
+            p, c, out,
+            "'scale' has no pass where 'online' finds a maximum in the walk of '%s', to which cells are relative",
+            st->name);
     if (scale > 0 && scale <= MOST && !(scale & (scale - 1))) return true;
-    return REFUSE(p, c, "take 16, 256 or another one", "'scale' is a power of two up to %lld, not %lld", (long long)MOST, (long long)scale);
+    return REFUSE(p, c, "take 16, 256 or another one",
+                  "'scale' is a power of two up to %lld, not %lld", (long long)MOST,
+                  (long long)scale);
 }
 
 static tensor_expr as_operand(planner *p, tensor_expr e, simt_mma kind) {
@@ -220,7 +238,8 @@ static tensor_expr as_operand(planner *p, tensor_expr e, simt_mma kind) {
     if (loop_matrix_holds(p->plan, e, kind)) return e;
     if (simt_mma_splits(kind)) return tensor_tf32(p->op, TENSOR_PARTS_OP, e, at);
     ir_dtype t = loop_matrix_type(kind);
-    return ir_dtype_is_narrow(t) ? tensor_round(p->op, t, e, at) : tensor_tf32(p->op, TENSOR_TF32_OP, e, at);
+    return ir_dtype_is_narrow(t) ? tensor_round(p->op, t, e, at)
+                                 : tensor_tf32(p->op, TENSOR_TF32_OP, e, at);
 }
 
 static uint32_t rounded_sum(planner *p, uint32_t of, simt_mma kind) {
@@ -229,7 +248,8 @@ static uint32_t rounded_sum(planner *p, uint32_t of, simt_mma kind) {
     r.kind = REDUCE_USER;
     r.roundings = simt_mma_table(kind)->roundings;
     for (uint32_t i = 0; i < p->op->reducers.len; i++)
-        if (p->op->reducers.data[i].roundings == r.roundings && !strcmp(p->op->reducers.data[i].name, r.name))
+        if (p->op->reducers.data[i].roundings == r.roundings &&
+            !strcmp(p->op->reducers.data[i].name, r.name))
             return i;
     VEC_PUSH(p->arena, &p->op->reducers, r);
     return p->op->reducers.len - 1;
@@ -243,7 +263,9 @@ void plan_matrix_types(planner *p, uint32_t stage) {
     c->consumed = true;
     tensor_var row;
     bool windows = plan_window_cell(p, st, &row) != NULL;
-    if (!find_kind(p, c, &m.kind) || !check_form(p, st, c, m.depth, windows) || !check_scale(p, c, st, m.kind, windows)) return;
+    if (!find_kind(p, c, &m.kind) || !check_form(p, st, c, m.depth, windows) ||
+        !check_scale(p, c, st, m.kind, windows))
+        return;
     const tensor_node product = *tensor_node_at(p->op, st->body[0]);
     bool swapped = !windows && is_swapped(p, st);
     tensor_expr first, second;
@@ -273,26 +295,28 @@ void plan_matrix_check(planner *p) {
         const tensor_stage *st = &p->op->stages.data[i];
         plan_matrix m;
         if (is_typed(p, st) && (!plan_matrix_of(p, st, &m) || (m.cells && !has_windows(p))))
-            REFUSE(p, m.cell, "leave 'mma' out, or store the factor: `keep` what it reads `global`",
-                   "a factor of '%s' is 1 everywhere, and gone once it is computed where it is read",
-                   st->name);
+            REFUSE(
+                p, m.cell, "leave 'mma' out, or store the factor: `keep` what it reads `global`",
+                "a factor of '%s' is 1 everywhere, and gone once it is computed where it is read",
+                st->name);
     }
 }
 
-// ---- The sum itself -------------------------------------------------------------------------------------
+// ---- The sum itself -----------------------------------------------------------------------------
 bool plan_matrix_of(const planner *p, const tensor_stage *st, plan_matrix *m) {
     *m = (plan_matrix){0};
     schedule_cell *c = is_typed(p, st) ? cell_of(p, st, &m->depth) : NULL;
     if (!c) return false;
     m->cell = c;
     m->stage = st;
-    if (!kind_of(c, &m->kind) || tensor_node_at(p->op, st->body[0])->op != TENSOR_MUL_OP) return false;
+    if (!kind_of(c, &m->kind) || tensor_node_at(p->op, st->body[0])->op != TENSOR_MUL_OP)
+        return false;
     m->cells = !find_roles(p, st, m);
     if (m->cells) m->rows = m->columns = PLAN_OF_CELLS;
     return !m->cells || st->nleft;
 }
 
-// ---- Digits ----------------------------------------------------------------------------------------------
+// ---- Digits -------------------------------------------------------------------------------------
 static int64_t low_points(const index_cut *c) {   // of the depth, in a register of 32 bits
     return c->matrix == MATRIX_DEPTH ? simt_mma_word(c->matrix_kind) : 1;
 }
@@ -309,7 +333,8 @@ static bool may_have_vector(const index_cut *c, const plan_matrix *m) {
 }
 
 static void check_vector(planner *p, const index_cut *c, const plan_matrix *m) {
-    if (c->matrix != MATRIX_DEPTH || c->vector <= 1 || c->vector % piece(c) == 0 || p->failed) return;
+    if (c->matrix != MATRIX_DEPTH || c->vector <= 1 || c->vector % piece(c) == 0 || p->failed)
+        return;
     diagnostic *d = plan_refuse(
         p, E0542, c->cell[SCHEDULE_VECTOR]->at,
         "'vector %s %lld' is no multiple of the %lld points that a thread holds of a matrix operation's piece",
@@ -320,27 +345,31 @@ static void check_vector(planner *p, const index_cut *c, const plan_matrix *m) {
 
 // What else deals out points that the operation holds.
 static void refuse_others(planner *p, const index_cut *c, const plan_matrix *m) {
-    static const schedule_verb others[] = {SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_PAD, SCHEDULE_FLAT};
+    static const schedule_verb others[] = {SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_PAD,
+                                           SCHEDULE_FLAT};
     const char *name = plan_index_text(p, c->var);
     for (uint32_t i = 0; i < sizeof others / sizeof *others && !p->failed; i++) {
         if (others[i] == SCHEDULE_VECTOR && may_have_vector(c, m)) continue;
         const schedule_cell *other = schedule_find(p->s, c->stage->id, others[i],
                                                    p->op->vars.data[c->var].id);
         if (!other) continue;
-        diagnostic *d = plan_refuse(p, E0572, other->at,
-                                    "'%s %s' deals out points that a matrix operation holds in its own way",
-                                    schedule_verb_text(others[i]), name);
+        diagnostic *d = plan_refuse(
+            p, E0572, other->at,
+            "'%s %s' deals out points that a matrix operation holds in its own way",
+            schedule_verb_text(others[i]), name);
         if (d) diag_note(d, m->cell->at, "by this statement");
         if (d)
             diag_help(
-                d, "leave it out; what a thread holds beyond a piece is for registers: `registers %s %lld`",
+                d,
+                "leave it out; what a thread holds beyond a piece is for registers: `registers %s %lld`",
                 name, (long long)(2 * piece(c)));
     }
 }
 
 static void check_registers(planner *p, const index_cut *c, const plan_matrix *m) {
     const char *name = plan_index_text(p, c->var);
-    if (c->registers % piece(c) == 0 || (c->matrix_run && c->matrix == MATRIX_DEPTH) || p->failed) return;
+    if (c->registers % piece(c) == 0 || (c->matrix_run && c->matrix == MATRIX_DEPTH) || p->failed)
+        return;
     diagnostic *d = plan_refuse(
         p, E0542, c->cell[SCHEDULE_REGISTERS]->at,
         "'registers %s %lld' is no multiple of the %lld points that a thread holds of a matrix operation's piece",
@@ -356,7 +385,9 @@ void plan_matrix_cut(planner *p, index_cut *c) {
     c->matrix = plan_matrix_role(p, c->stage, c->var, &m);
     if (c->matrix == MATRIX_NONE) return;
     c->matrix_kind = m.kind;
-    tensor_var of = c->matrix == MATRIX_ROWS ? m.rows : c->matrix == MATRIX_COLUMNS ? m.columns : m.depth;
+    tensor_var of = c->matrix == MATRIX_ROWS      ? m.rows
+                    : c->matrix == MATRIX_COLUMNS ? m.columns
+                                                  : m.depth;
     tensor_var rounds[] = {of, m.depth};   // the points that a block has at once follow each other
     for (uint32_t i = 0; i < 2; i++)
         c->fetches |= schedule_find(p->s, m.stage->id, SCHEDULE_PIPELINE,
@@ -365,13 +396,16 @@ void plan_matrix_cut(planner *p, index_cut *c) {
     check_vector(p, c, &m);
     if (!may_have_vector(c, &m)) c->vector = 0;
     // What columns are read from may lie along the depth: they are no vector then.
-    if (c->vector > 1 && (c->matrix != MATRIX_COLUMNS || plan_ends_on(p, m.stage, m.depth, m.columns)))
+    if (c->vector > 1 &&
+        (c->matrix != MATRIX_COLUMNS || plan_ends_on(p, m.stage, m.depth, m.columns)))
         c->matrix_run = c->vector;
-    if (c->matrix_run && m.rows != LOOP_NO_ROWS) c->vector = 0;   // the kernel's is that of the columns
+    // the kernel's is that of the columns
+    if (c->matrix_run && m.rows != LOOP_NO_ROWS) c->vector = 0;
     c->pad = 0;
     c->lanes = c->matrix == MATRIX_ROWS ? 8 : 4;
     if (!c->registers) c->registers = c->matrix_run && c->matrix == MATRIX_DEPTH ? 1 : piece(c);
-    if (p->s->automatic && !c->matrix_run)   // a twin without vectors, whose registers are more than a piece
+    // a twin without vectors, whose registers are more than a piece
+    if (p->s->automatic && !c->matrix_run)
         c->registers = (c->registers + piece(c) - 1) / piece(c) * piece(c);
     check_registers(p, c, &m);
     if (m.window && c->matrix == MATRIX_ROWS) plan_window_alone(p, c, &m);
@@ -384,7 +418,8 @@ bool plan_matrix_apart(planner *p, const index_cut *c, const index_cut *o) {
     const char *name = plan_index_text(p, c->var), *apart = other->stage->name;
     return REFUSE(
         p, m.cell,
-        arena_printf(p->arena, "give '%s' a kernel of its own: `fuse %s at %s`", apart, apart, name),
+        arena_printf(p->arena, "give '%s' a kernel of its own: `fuse %s at %s`", apart, apart,
+                     name),
         "'%s' shares the loop over '%s' with '%s', whose points a matrix operation holds in its own way",
         apart, name, held->stage->name);
 }
@@ -395,7 +430,8 @@ static bool check_steps(planner *p, const tensor_stage *st, const plan_matrix *m
         const schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_UNROLL,
                                                p->op->vars.data[st->left[i]].id);
         if (!c || !schedule_value_of(c, "masked")) continue;
-        diagnostic *d = plan_refuse(p, E0572, c->at, "a matrix operation of '%s' has no masked steps of '%s'",
+        diagnostic *d = plan_refuse(p, E0572, c->at,
+                                    "a matrix operation of '%s' has no masked steps of '%s'",
                                     st->name, plan_index_text(p, st->left[i]));
         if (d) diag_note(d, m->cell->at, "by this statement");
         if (d) diag_help(d, "leave `masked` out");
@@ -413,17 +449,19 @@ void plan_matrix_lanes(planner *p, const tensor_stage *st, uint32_t lanes) {
                                                p->op->vars.data[st->left[i]].id);
         bool own = st->left[i] == m.columns || st->left[i] == m.rows;
         if (!c || own || schedule_number(c, NULL) <= 1) continue;
-        diagnostic *d = plan_refuse(p, E0572, c->at,
-                                    "'lanes %s' deals out lanes that a matrix operation of '%s' needs", name,
-                                    st->name);
+        diagnostic *d = plan_refuse(
+            p, E0572, c->at, "'lanes %s' deals out lanes that a matrix operation of '%s' needs",
+            name, st->name);
         if (d) diag_note(d, m.cell->at, "by this statement");
-        if (d) diag_help(d, "take groups: `groups %s %lld`", name, (long long)schedule_number(c, NULL));
+        if (d)
+            diag_help(d, "take groups: `groups %s %lld`", name,
+                      (long long)schedule_number(c, NULL));
         return;
     }
     if (lanes == p->machine->lanes) return;
     REFUSE(p, m.cell, "leave lanes along other indices out, and take groups",
-           "a matrix operation of '%s' takes the %u lanes of a warp, and its kernel has %u", st->name,
-           p->machine->lanes, lanes);
+           "a matrix operation of '%s' takes the %u lanes of a warp, and its kernel has %u",
+           st->name, p->machine->lanes, lanes);
 }
 
 bool plan_matrix_alike(const planner *p, const tensor_stage *st) {
@@ -453,8 +491,9 @@ void plan_matrix_digits(const index_cut *c, plan_digit *add, loop_node *n) {
     add(n, LOOP_REGISTER_PLACE, c->registers / piece(c));
 }
 
-// ---- The reduction ---------------------------------------------------------------------------------------
-static loop_node *loop_of(planner *p, const tensor_stage *st, tensor_var v, const loop_list *levels) {
+// ---- The reduction ------------------------------------------------------------------------------
+static loop_node *loop_of(planner *p, const tensor_stage *st, tensor_var v,
+                          const loop_list *levels) {
     tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(p, st, vars), i = 0;
     while (i < n && vars[i] != v) i++;
@@ -470,14 +509,16 @@ static bool refuse_vectors(planner *p, const tensor_stage *st, const plan_matrix
         if (!vector || st->left[i] == m->rows || st->left[i] == m->columns) continue;
         diagnostic *d = plan_refuse(
             p, E0572, vector->at,
-            "'vector %s' has several products of '%s', and a matrix operation is of one", name, st->name);
+            "'vector %s' has several products of '%s', and a matrix operation is of one", name,
+            st->name);
         if (d) diag_note(d, m->cell->at, "by this statement");
         if (d) diag_help(d, "leave it out, or take registers: `registers %s 2`", name);
     }
     return !p->failed;
 }
 
-// The variable whose points lanes have: the depth, or where it stands in an order, its position there.
+// The variable whose points lanes have: the depth, or where it stands in an order, its position
+// there.
 static tensor_var walked_by(const loop_node *reduce, tensor_var depth) {
     const loop_node *n = reduce->body.len ? reduce->body.data[0] : NULL;
     bool order = n && n->kind == LOOP_FOR && n->body.len && n->body.data[0]->kind == LOOP_LET &&
@@ -486,27 +527,35 @@ static tensor_var walked_by(const loop_node *reduce, tensor_var depth) {
 }
 
 // What follows one another in a step of the depth is added up in turn.
-void plan_accumulators(planner *p, const plan_matrix *m, const loop_node *reduce, loop_matrix *made) {
+void plan_accumulators(planner *p, const plan_matrix *m, const loop_node *reduce,
+                       loop_matrix *made) {
     if (p->failed || !schedule_value_of(m->cell, "accumulators")) return;
     const loop_node *depth = loop_over_var(&reduce->body, made->depth);
-    const int64_t n = schedule_number(m->cell, "accumulators"), products = depth ? loop_matrix_products(depth, m->kind) : 1;
+    const int64_t n = schedule_number(m->cell, "accumulators"),
+                  products = depth ? loop_matrix_products(depth, m->kind) : 1;
     if (simt_mma_table(m->kind)->warps > 1)
-        REFUSE(p, m->cell, "leave 'accumulators' out", "operations of four warps follow one another in one accumulator");
+        REFUSE(p, m->cell, "leave 'accumulators' out",
+               "operations of four warps follow one another in one accumulator");
     else if (n < 1 || n > LOOP_MOST_ACCUMULATORS)
-        REFUSE(p, m->cell, "take 1, 2, 3 or 4", "there are up to %d accumulators of a sum, not %lld", LOOP_MOST_ACCUMULATORS, (long long)n);
+        REFUSE(p, m->cell, "take 1, 2, 3 or 4",
+               "there are up to %d accumulators of a sum, not %lld", LOOP_MOST_ACCUMULATORS,
+               (long long)n);
     else if (n > products)
-        REFUSE(p, m->cell, "take fewer, or more `registers` along what is reduced", "a step along '%s' has %lld products of a sum, for %lld accumulators",
+        REFUSE(p, m->cell, "take fewer, or more `registers` along what is reduced",
+               "a step along '%s' has %lld products of a sum, for %lld accumulators",
                p->op->vars.data[m->depth].name, (long long)products, (long long)n);
-    else
-        made->accumulators = (uint32_t)n;
+    else made->accumulators = (uint32_t)n;
 }
 
-void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *levels, loop_node *reduce) {
+void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *levels,
+                        loop_node *reduce) {
     plan_matrix m;
     if (p->failed || !plan_matrix_of(p, st, &m) || !refuse_vectors(p, st, &m)) return;
     if (m.cells) {
-        REFUSE(p, m.cell, "leave 'mma' out, or fuse it in a walk of windows: `window v 16 by src 16`",
-               "no factor of '%s' has an index of '%s' that the other has not, for rows or for columns", st->name, st->name);
+        REFUSE(
+            p, m.cell, "leave 'mma' out, or fuse it in a walk of windows: `window v 16 by src 16`",
+            "no factor of '%s' has an index of '%s' that the other has not, for rows or for columns",
+            st->name, st->name);
         return;
     }
     const bool alike = m.rows == LOOP_NO_ROWS;
@@ -546,6 +595,6 @@ void plan_matrix_units(planner *p, const tensor_stage *st, const loop_list *leve
 void plan_matrix_alone(planner *p, const tensor_stage *st, const char *why) {
     plan_matrix m;
     if (!p->failed && plan_matrix_of(p, st, &m))
-        REFUSE(p, m.cell, "leave 'mma' out, or that", "'mma' of '%s' has no pass in this version %s",
-               st->name, why);
+        REFUSE(p, m.cell, "leave 'mma' out, or that",
+               "'mma' of '%s' has no pass in this version %s", st->name, why);
 }

@@ -1,5 +1,5 @@
-// Which indices are rows, columns and the depth of a matrix operation, of the sum and of what follows it in its
-// kernel point by point.
+// Which indices are rows, columns and the depth of a matrix operation, of the sum and of what
+// follows it in its kernel point by point.
 //     a.sum[v, f] = sum.mma {k} (x[v, k] * w[k, f])   a[v, f] = relu(a.sum[v, f])   d[v, f] = … a[v, f] …
 //     →  v: rows of a.sum, a and d; f: columns of each; k: the depth
 #include "kernels/kernels.h"
@@ -46,7 +46,8 @@ static uint32_t number_of(const planner *p, const tensor_stage *st) {
 }
 
 // Or what was computed from it in the same way.
-static bool reads_at(const planner *p, uint32_t stage, uint32_t sum, tensor_var role, tensor_var v) {
+static bool reads_at(const planner *p, uint32_t stage, uint32_t sum, tensor_var role,
+                     tensor_var v) {
     const tensor_stage *st = &p->op->stages.data[stage];
     reading r = {.p = p, .sum = &p->op->stages.data[sum], .reader = st, .role = role};
     plan_loads(p, st, at_own_index, &r);
@@ -65,7 +66,8 @@ static bool reads_at(const planner *p, uint32_t stage, uint32_t sum, tensor_var 
 
 // Whether a stage joins the kernel of a sum before it: none between them begins another.
 static bool stands_in_kernel(const planner *p, uint32_t sum, uint32_t stage) {
-    planner *asked = (planner *)(uintptr_t)p;   // plan_joins may note a map that sums by it have noted before
+    // plan_joins may note a map that sums by it have noted before
+    planner *asked = (planner *)(uintptr_t)p;
     stage_group g = {0};
     VEC_PUSH(p->arena, &g, sum);
     for (uint32_t i = sum + 1; i <= stage; i++) {
@@ -77,7 +79,8 @@ static bool stands_in_kernel(const planner *p, uint32_t sum, uint32_t stage) {
 }
 
 // What reads the sum point by point in its kernel has its points where the pieces of the sum lie.
-matrix_role plan_matrix_role(const planner *p, const tensor_stage *st, tensor_var v, plan_matrix *m) {
+matrix_role plan_matrix_role(const planner *p, const tensor_stage *st, tensor_var v,
+                             plan_matrix *m) {
     if (plan_matrix_of(p, st, m) && !(m->cells && v == st->left[0]))
         return v == m->rows      ? MATRIX_ROWS
                : v == m->columns ? MATRIX_COLUMNS

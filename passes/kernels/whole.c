@@ -1,6 +1,6 @@
-// `whole e 32, 64`: where all rows of a warp have at most so many points, the loops over them are written out
-// and masked, so that what a row's reductions and what follows them load and compute alike stays in
-// registers.
+// `whole e 32, 64`: where all rows of a warp have at most so many points, the loops over them are
+// written out and masked, so that what a row's reductions and what follows them load and compute
+// alike stays in registers.
 //     reduce a.max { for e … }  reduce a.sum { for e … }  for e … { store a }
 //     →  within 32, 64 of the row { … }
 #include "kernels/kernels.h"
@@ -35,7 +35,8 @@ loop_body *plan_whole_open(plan_nest *n, loop_body *at) {
     const schedule_cell *c = NULL;
     for (uint32_t i = 0; i < n->group->len && !c; i++) {
         const tensor_stage *st = &p->op->stages.data[n->group->data[i]];
-        bool deepest = plan_left(p, st, ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1)) == n->depth;
+        bool deepest = plan_left(p, st, ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1)) ==
+                       n->depth;
         if (deepest) c = walk_cell(p, st);
     }
     if (!c) return at;
@@ -47,8 +48,8 @@ loop_body *plan_whole_open(plan_nest *n, loop_body *at) {
     w->ranges.most = sizes;
     w->ranges.n = v->nnumbers;
     if (w->ranges.n > LOOP_MAX_SIZES) {
-        diagnostic *d = plan_refuse(p, E0544, c->at, "'whole' takes at most %d sizes, not %u", LOOP_MAX_SIZES,
-                                    w->ranges.n);
+        diagnostic *d = plan_refuse(p, E0544, c->at, "'whole' takes at most %d sizes, not %u",
+                                    LOOP_MAX_SIZES, w->ranges.n);
         if (d) diag_help(d, "leave some out: rows between two sizes take the greater one");
     }
     loop_append(p->plan, at, w);
@@ -63,13 +64,15 @@ loop_body *plan_whole_open(plan_nest *n, loop_body *at) {
 
 static void refuse_place(planner *p, const schedule_cell *c, const char *index, const char *why,
                          const char *way) {
-    diagnostic *d = plan_refuse(p, E0530, c->at, "'whole %s' has no pass in this version %s", index, why);
+    diagnostic *d = plan_refuse(p, E0530, c->at, "'whole %s' has no pass in this version %s", index,
+                                why);
     if (d) diag_help(d, "%s", way);
 }
 
 static bool same_sizes(const schedule_cell *a, const schedule_cell *b) {
     const schedule_value *x = &a->values[0], *y = &b->values[0];
-    return x->nnumbers == y->nnumbers && !memcmp(x->numbers, y->numbers, x->nnumbers * sizeof *x->numbers);
+    return x->nnumbers == y->nnumbers &&
+           !memcmp(x->numbers, y->numbers, x->nnumbers * sizeof *x->numbers);
 }
 
 // Ends of two walks, the left indices of whose stages stand in the same loops.
@@ -88,13 +91,15 @@ static bool same_end(const planner *p, const tensor_stage *a, tensor_expr x, con
 // The rows are those of a class that has none of more points, or a condition says so of all.
 static bool no_row_is_longer(const planner *p, uint32_t most) {
     const tensor_node *lo = tensor_node_at(p->op, p->taken.loop->lo);
-    while (lo->op == TENSOR_CVT_OP || lo->op == TENSOR_INDEX_OP) lo = tensor_node_at(p->op, lo->args[0]);
+    while (lo->op == TENSOR_CVT_OP || lo->op == TENSOR_INDEX_OP)
+        lo = tensor_node_at(p->op, lo->args[0]);
     const loop_prepared *of = NULL;
     for (uint32_t i = 0; i < p->plan->prepared.len && lo->op == TENSOR_LOAD_OP; i++)
         if (p->plan->prepared.data[i].val == (tensor_val)lo->imm.i) of = &p->plan->prepared.data[i];
     if (!of || of->builder != PREPARED_OFFSETS) return false;
-    int64_t longest = p->taken.most && of->args[0] == p->taken.counted ? p->taken.most
-                                                                         : plan_largest_row(p, of->args[0]);
+    int64_t longest = p->taken.most && of->args[0] == p->taken.counted
+                          ? p->taken.most
+                          : plan_largest_row(p, of->args[0]);
     return longest && longest <= most;
 }
 
@@ -113,8 +118,9 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
     }
     if (!same_sizes(c, p->taken.cell)) {
         diagnostic *d = plan_refuse(
-            p, E0541, c->at, "'whole %s' has other sizes for '%s' than for the others that walk the row",
-            index, st->name);
+            p, E0541, c->at,
+            "'whole %s' has other sizes for '%s' than for the others that walk the row", index,
+            st->name);
         if (d)
             diag_note(d, p->taken.cell->at, "here they are others"),
                 diag_help(d, "say it once for all of them");
@@ -128,9 +134,12 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
     }
     if (has_digit(n, LOOP_SERIAL_PLACE) || n->rounds.unroll <= 1 || !n->rounds.masked) {
         diagnostic *d = plan_refuse(
-            p, E0542, c->at, "'whole %s' is about rounds that are written out under masks, and '%s' has none",
-            index, st->name);
-        if (d) diag_help(d, "say how longer rows are walked: `unroll %s 4 masked`, without 'tile'", index);
+            p, E0542, c->at,
+            "'whole %s' is about rounds that are written out under masks, and '%s' has none", index,
+            st->name);
+        if (d)
+            diag_help(d, "say how longer rows are walked: `unroll %s 4 masked`, without 'tile'",
+                      index);
         return;
     }
     uint32_t most = p->taken.loop->ranges.most[p->taken.loop->ranges.n - 1], threads = 1;
@@ -139,7 +148,8 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
             threads *= n->digits[i].extent;
     if (most > MOST_POINTS_A_LANE * threads) {
         diagnostic *d = plan_refuse(
-            p, E0544, c->at, "a lane would hold %u points of '%s' at once, and at most %d are possible",
+            p, E0544, c->at,
+            "a lane would hold %u points of '%s' at once, and at most %d are possible",
             (most + threads - 1) / threads, index, MOST_POINTS_A_LANE);
         if (d) diag_help(d, "take more lanes along it, or leave out the greatest size");
         return;
@@ -154,12 +164,14 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
     n->rounds.within = same_end(p, first, p->taken.loop->lo, st, n->lo) &&
                        same_end(p, first, p->taken.loop->hi, st, n->hi);
     if (n->rounds.within) return;
-    refuse_place(p, c, index,
-                 arena_printf(p->arena, "where '%s' walks other points than '%s'", st->name, first->name),
-                 "leave it out for one of them");
+    refuse_place(
+        p, c, index,
+        arena_printf(p->arena, "where '%s' walks other points than '%s'", st->name, first->name),
+        "leave it out for one of them");
 }
 
-// Which way a warp goes it asks all its lanes, who must be there: those of another tile may have no point.
+// Which way a warp goes it asks all its lanes, who must be there: those of another tile may have no
+// point.
 void plan_whole_lanes(const plan_nest *n, uint32_t lanes) {
     planner *p = n->p;
     if (p->failed || !p->taken.loop || !n->tiles || !has_digit(n->tiles, LOOP_GROUP_PLACE) ||
@@ -168,5 +180,7 @@ void plan_whole_lanes(const plan_nest *n, uint32_t lanes) {
     diagnostic *d = plan_refuse(
         p, E0530, p->taken.cell->at,
         "'whole' has no pass in this version where a warp has several tiles, some of which may have no point");
-    if (d) diag_help(d, "leave it out, or take one tile a block, or %u lanes for each", p->machine->lanes);
+    if (d)
+        diag_help(d, "leave it out, or take one tile a block, or %u lanes for each",
+                  p->machine->lanes);
 }

@@ -2,7 +2,8 @@
 #include "kernels/kernels.h"
 #include "base/base.h"
 
-tensor_val plan_window_places(planner *p, tensor_val map, tensor_val other, int64_t extent, tensor_val *of_entries) {
+tensor_val plan_window_places(planner *p, tensor_val map, tensor_val other, int64_t extent,
+                              tensor_val *of_entries) {
     const tensor_val_info i = p->op->vals.data[map];
     tensor_val args[] = {map, other};
     const char *name = arena_printf(p->arena, "%s.places%lld", i.name, (long long)extent);

@@ -2,7 +2,7 @@
 #include "kernels/kernels.h"
 #include "base/base.h"
 
-// ---- The walk --------------------------------------------------------------------------------------------
+// ---- The walk -----------------------------------------------------------------------------------
 bool plan_walks_at(const planner *p, const schedule_cell *fuse, uint32_t stage) {
     const tensor_stage *st = plan_stage(p, stage);
     const schedule_ids index = plan_fused_at(fuse);
@@ -17,15 +17,23 @@ static const schedule_cell *walk_of(const planner *p, uint32_t stage) {
 }
 
 // What its entries sum is a product, though nothing of the walk is.
-static bool sums_beside(const planner *p, const schedule_cell *walk, uint32_t stage, plan_matrix *m) {
+static bool sums_beside(const planner *p, const schedule_cell *walk, uint32_t stage,
+                        plan_matrix *m) {
     const tensor_stage *st = plan_stage(p, stage);
     tensor_var row = 0;
     schedule_cell *window = plan_walks_at(p, walk, stage) ? plan_window_cell(p, st, &row) : NULL;
     for (uint32_t i = 0; window && i < p->op->stages.len; i++) {
         const schedule_cell *other = walk_of(p, i);
-        if (!other || !plan_same_statement(other, walk) || !plan_matrix_of(p, plan_stage(p, i), m) || !m->cells) continue;
-        *m = (plan_matrix){.cell = m->cell, .window = window, .kind = m->kind, .rows = row, .columns = PLAN_OF_CELLS,
-                           .depth = st->bound[0], .stage = st};
+        if (!other || !plan_same_statement(other, walk) ||
+            !plan_matrix_of(p, plan_stage(p, i), m) || !m->cells)
+            continue;
+        *m = (plan_matrix){.cell = m->cell,
+                           .window = window,
+                           .kind = m->kind,
+                           .rows = row,
+                           .columns = PLAN_OF_CELLS,
+                           .depth = st->bound[0],
+                           .stage = st};
         return true;
     }
     return false;
@@ -34,7 +42,8 @@ static bool sums_beside(const planner *p, const schedule_cell *walk, uint32_t st
 bool plan_windowed(const planner *p, uint32_t stage, plan_matrix *m) {
     const schedule_cell *walk = stage < p->op->stages.len ? walk_of(p, stage) : NULL;
     for (uint32_t i = 0; walk && i < p->op->stages.len; i++)
-        if (plan_walks_at(p, walk, i) && plan_matrix_of(p, plan_stage(p, i), m) && m->window) return true;
+        if (plan_walks_at(p, walk, i) && plan_matrix_of(p, plan_stage(p, i), m) && m->window)
+            return true;
     for (uint32_t i = 0; walk && i < p->op->stages.len; i++)
         if (sums_beside(p, walk, i, m)) return true;
     return false;

@@ -1,6 +1,7 @@
-// Exponentials of a kernel by the GPU's own instruction, of which two operations make one where the library's take twelve to
-// eighteen (lower/values/exponential.c). The check allows for what they are off. Factors by which sums are rescaled are
-// not among them: a sum may have many of these, and so what all of them are off.
+// Exponentials of a kernel by the GPU's own instruction, of which two operations make one where the
+// library's take twelve to eighteen (lower/values/exponential.c). The check allows for what they
+// are off. Factors by which sums are rescaled are not among them: a sum may have many of these, and
+// so what all of them are off.
 //     approximate;  →  kernel y threads 128 lanes 32 approximate { … }
 #include "base/base.h"
 #include "tensor/tensor.h"
@@ -10,7 +11,8 @@
 static void find_exponentials(const planner *p, tensor_expr e, plan_having *has) {
     const tensor_node *n = tensor_node_at(p->op, e);
     if (has[e] != PLAN_NOT_SEEN) return;
-    has[e] = n->op == TENSOR_EXP_OP && tensor_typeof(p->op, e).type == DT_F32 ? PLAN_HAS : PLAN_HAS_NOT;
+    has[e] = n->op == TENSOR_EXP_OP && tensor_typeof(p->op, e).type == DT_F32 ? PLAN_HAS
+                                                                              : PLAN_HAS_NOT;
     for (uint32_t i = 0; i < n->nargs; i++) {
         find_exponentials(p, n->args[i], has);
         if (has[n->args[i]] == PLAN_HAS) has[e] = PLAN_HAS;
@@ -38,7 +40,8 @@ static bool any_exponential(planner *p, const loop_body *body) {
     for (uint32_t i = 0; i < body->len && !any; i++) {
         const loop_node *n = body->data[i];
         any = any_exponential(p, &n->body);
-        for (uint32_t k = 0; k < n->nstages && !any; k++) any = plan_stage_has_exponential(p, n->stages[k]);
+        for (uint32_t k = 0; k < n->nstages && !any; k++)
+            any = plan_stage_has_exponential(p, n->stages[k]);
     }
     return any;
 }
@@ -58,9 +61,12 @@ static const tensor_stage *followed_behind(const planner *p, const loop_body *bo
 // Exponentials of the library are faster where they are of nothing above 0.
 static void check_behind(planner *p, const loop_kernel *k) {
     const tensor_stage *st = followed_behind(p, &k->body);
-    if (!st || (k->approximate && p->op->reducers.data[st->reducer].state_types[0].type == DT_F32)) return;
-    diagnostic *d = plan_refuse(p, E0530, schedule_find(p->s, st->id, SCHEDULE_ONLINE, st->id)->at,
-                                "'behind' has no pass in this version where exponentials are exact, or not of f32, as those of what '%s' is the largest of are", st->name);
+    if (!st || (k->approximate && p->op->reducers.data[st->reducer].state_types[0].type == DT_F32))
+        return;
+    diagnostic *d = plan_refuse(
+        p, E0530, schedule_find(p->s, st->id, SCHEDULE_ONLINE, st->id)->at,
+        "'behind' has no pass in this version where exponentials are exact, or not of f32, as those of what '%s' is the largest of are",
+        st->name);
     if (d) diag_help(d, "leave 'behind' out, or say `approximate` of a stage of that kernel");
 }
 

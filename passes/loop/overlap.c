@@ -1,6 +1,6 @@
-// Kernels that are launched while the one before them still runs (programmatic dependent launch, sm_90):
-// where they may run at the same time they wait at their end, else before they touch what those write: the
-// launch overlaps, and little else.
+// Kernels that are launched while the one before them still runs (programmatic dependent launch,
+// sm_90): where they may run at the same time they wait at their end, else before they touch what
+// those write: the launch overlaps, and little else.
 //     overlap;  →  kernel y_1 … { … }  kernel y_2 … early wait last { … }  kernel y_3 … early wait first { … }
 #include "base/base.h"
 #include "loop/loop.h"
@@ -35,7 +35,9 @@ static const schedule_cell *said(planner *p, const loop_body *body, schedule_ver
     return found;
 }
 
-bool plan_says(planner *p, const loop_body *body, schedule_verb verb) { return said(p, body, verb, true) != NULL; }
+bool plan_says(planner *p, const loop_body *body, schedule_verb verb) {
+    return said(p, body, verb, true) != NULL;
+}
 
 // Behind the kernels of the launch that begins there.
 static uint32_t launch_end(const overlapping *o, uint32_t step) {
@@ -47,7 +49,8 @@ static uint32_t launch_end(const overlapping *o, uint32_t step) {
 // What a kernel and one of those from `from` to `to` meet in; TENSOR_NO_VAL: nothing.
 static tensor_val meets(const overlapping *o, uint32_t step, uint32_t from, uint32_t to) {
     tensor_val v = TENSOR_NO_VAL;
-    for (uint32_t i = from; i < to && v == TENSOR_NO_VAL; i++) v = loop_uses_meet(o->p->plan, &o->uses[i], &o->uses[step]);
+    for (uint32_t i = from; i < to && v == TENSOR_NO_VAL; i++)
+        v = loop_uses_meet(o->p->plan, &o->uses[i], &o->uses[step]);
     return v;
 }
 
@@ -58,11 +61,12 @@ static bool apart(const overlapping *o, uint32_t step, uint32_t from, uint32_t t
     return true;
 }
 
-// A kernel that waits first hides a launch; one that starts in turn lets those behind it run beside it that
-// need what came before. That is worth more, where there is something for those.
+// A kernel that waits first hides a launch; one that starts in turn lets those behind it run beside
+// it that need what came before. That is worth more, where there is something for those.
 static bool better_in_turn(const overlapping *o, uint32_t step) {
     uint32_t next = launch_end(o, step);
-    return kernel_at(o->p, next) && !kernel_at(o->p, next)->seldom && apart(o, next, step, next) && !apart(o, next, o->head, step);
+    return kernel_at(o->p, next) && !kernel_at(o->p, next)->seldom && apart(o, next, step, next) &&
+           !apart(o, next, o->head, step);
 }
 
 static void start(overlapping *o, uint32_t step) {
@@ -74,8 +78,9 @@ static void start(overlapping *o, uint32_t step) {
     else k->start = LOOP_START_WAIT_FIRST;
 }
 
-// ---- One launch ------------------------------------------------------------------------------------------
-// Kernels that read the same rows, each by windows of its own, read them from memory once where they go through them side by side.
+// ---- One launch ---------------------------------------------------------------------------------
+// Kernels that read the same rows, each by windows of its own, read them from memory once where
+// they go through them side by side.
 //     alternate;  →  kernel y_dq … { … }  kernel y_dk … alternate { … }
 static void refuse(planner *p, const schedule_cell *c, const char *help, const char *words) {
     diagnostic *d = plan_refuse(p, E0541, c->at, "%s", words);
@@ -88,26 +93,36 @@ static uint32_t launch_begin(const overlapping *o, uint32_t step) {
     return step;
 }
 
-// The default says it of kernels that are alike, and of what a caller's arrays make meet it is not done.
+// The default says it of kernels that are alike, and of what a caller's arrays make meet it is not
+// done.
 static void alternate(overlapping *o, uint32_t step) {
     planner *p = o->p;
     loop_kernel *k = kernel_at(p, step), *before = step ? kernel_at(p, step - 1) : NULL;
     const schedule_cell *c = before ? said(p, &before->body, SCHEDULE_ALTERNATE, false) : NULL;
     if (!c) return;
     tensor_val v = meets(o, step, launch_begin(o, step - 1), step);
-    bool alike = plan_blocks_alike(before, k), classes = k->start == LOOP_START_TOGETHER || before->start == LOOP_START_TOGETHER;
+    bool alike = plan_blocks_alike(before, k),
+         classes = k->start == LOOP_START_TOGETHER || before->start == LOOP_START_TOGETHER;
     bool fits = alike && !classes && v == TENSOR_NO_VAL;
     if (!fits && p->s->automatic) return;
     plan_says(p, &before->body, SCHEDULE_ALTERNATE);
     if (fits) k->start = LOOP_START_ALTERNATE;
     else if (!alike)
-        refuse(p, c, "give both as many groups and lanes, one `occupancy`, `approximate` or not, and no `persistent`; or leave it out",
-               arena_printf(p->arena, "blocks that alternate are alike: %s; %s", plan_blocks_text(p->arena, before), plan_blocks_text(p->arena, k)));
-    else if (classes) refuse(p, c, "leave it out, or `together` of the bucket", "blocks of classes that share a launch come one class after the other");
+        refuse(
+            p, c,
+            "give both as many groups and lanes, one `occupancy`, `approximate` or not, and no `persistent`; or leave it out",
+            arena_printf(p->arena, "blocks that alternate are alike: %s; %s",
+                         plan_blocks_text(p->arena, before), plan_blocks_text(p->arena, k)));
+    else if (classes)
+        refuse(p, c, "leave it out, or `together` of the bucket",
+               "blocks of classes that share a launch come one class after the other");
     else
-        refuse(p, c, "leave it out",
-               arena_printf(p->arena, "kernels of one launch run at the same time, and these meet in '%s', which one writes and the other uses",
-                            p->op->vals.data[v].name));
+        refuse(
+            p, c, "leave it out",
+            arena_printf(
+                p->arena,
+                "kernels of one launch run at the same time, and these meet in '%s', which one writes and the other uses",
+                p->op->vals.data[v].name));
 }
 
 void plan_overlap(planner *p) {

@@ -1,5 +1,5 @@
-// Statements that nothing was left to: a schedule is executed whole or refused, so each is told, with what
-// made it idle.
+// Statements that nothing was left to: a schedule is executed whole or refused, so each is told,
+// with what made it idle.
 //     inline s;  s: lanes e 32;   →  's: lanes e' has nothing to do here: 's' is computed where it is read
 #include "loop/loop.h"
 #include "base/base.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-// ---- Why -------------------------------------------------------------------------------------------------
+// ---- Why ----------------------------------------------------------------------------------------
 typedef struct {
     uint32_t stages, inlined, with_index, outermost, left;   // that the statement covers
     const char *inlined_name, *other;   // one of the inlined; one where another cell holds
@@ -55,20 +55,26 @@ static const char *why(void *user, const schedule_cell *c) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) hear(p, c, i, &a);
     if (a.stages && a.stages == a.inlined)
         return arena_printf(p->arena, "'%s' is computed where it is read", a.inlined_name);
-    if (c->verb == SCHEDULE_OVERLAP || c->verb == SCHEDULE_ALTERNATE) return "no kernel comes right after one that it holds for, and what shares a kernel has one launch";
-    if (c->verb == SCHEDULE_APART) return "no stage that it holds for could share the kernel of the one before it";
+    if (c->verb == SCHEDULE_OVERLAP || c->verb == SCHEDULE_ALTERNATE)
+        return "no kernel comes right after one that it holds for, and what shares a kernel has one launch";
+    if (c->verb == SCHEDULE_APART)
+        return "no stage that it holds for could share the kernel of the one before it";
     if (c->verb == SCHEDULE_LOOPS) return "no stage that it holds for has two of its indices";
     if (keeps_registers(c) && overwritten(p, c))
         return arena_printf(p->arena, "a result overwrites '%s'", c->subject);
     if (keeps_registers(c))
-        return arena_printf(p->arena, "no reduction that it holds for reads '%s' at the point that is walked", c->subject);
+        return arena_printf(p->arena,
+                            "no reduction that it holds for reads '%s' at the point that is walked",
+                            c->subject);
     if (strncmp(form, "INDEX", 5) && strncmp(form, "REDUCED", 7)) return NULL;
     if (!a.with_index)
-        return arena_printf(p->arena, "no stage that it holds for has an index '%s' of its own", c->subject);
-    if (a.other) return arena_printf(p->arena, "a more specific statement takes its place in '%s'", a.other);
-    if (c->verb == SCHEDULE_WINDOW)
-        return arena_printf(p->arena, "no sum with '%s' on the left has an 'mma' of what it reduces",
+        return arena_printf(p->arena, "no stage that it holds for has an index '%s' of its own",
                             c->subject);
+    if (a.other)
+        return arena_printf(p->arena, "a more specific statement takes its place in '%s'", a.other);
+    if (c->verb == SCHEDULE_WINDOW)
+        return arena_printf(
+            p->arena, "no sum with '%s' on the left has an 'mma' of what it reduces", c->subject);
     if (c->verb == SCHEDULE_ORDER && !a.left)
         return arena_printf(p->arena, "'%s' is reduced, not on the left", c->subject);
     if (c->verb == SCHEDULE_BUCKET && !a.outermost)
@@ -86,8 +92,9 @@ static const char *why_not_whole(void *user, const schedule_cell *c) {
 
 static bool deals_out(schedule_verb v) {
     static const bool does[SCHEDULE_VERB_COUNT] = {
-        [SCHEDULE_BLOCK] = true, [SCHEDULE_GROUPS] = true, [SCHEDULE_LANES] = true, [SCHEDULE_REGISTERS] = true, [SCHEDULE_VECTOR] = true,
-        [SCHEDULE_TILE] = true, [SCHEDULE_UNROLL] = true, [SCHEDULE_WINDOW] = true, [SCHEDULE_MMA] = true};
+        [SCHEDULE_BLOCK] = true,     [SCHEDULE_GROUPS] = true, [SCHEDULE_LANES] = true,
+        [SCHEDULE_REGISTERS] = true, [SCHEDULE_VECTOR] = true, [SCHEDULE_TILE] = true,
+        [SCHEDULE_UNROLL] = true,    [SCHEDULE_WINDOW] = true, [SCHEDULE_MMA] = true};
     return does[v];
 }
 
@@ -104,8 +111,9 @@ void plan_unused(planner *p) {
     bool buckets = false;
     for (uint32_t i = 0; i < whole->cells.len; i++) {
         const schedule_cell *c = &whole->cells.data[i];
-        const schedule_value *use = c->verb == SCHEDULE_BUCKET && c->consumed ? schedule_value_of(c, "use")
-                                                                              : NULL;
+        const schedule_value *use = c->verb == SCHEDULE_BUCKET && c->consumed
+                                        ? schedule_value_of(c, "use")
+                                        : NULL;
         buckets = buckets || use;
         for (uint32_t k = 0; use && use->schedules && k < use->nnames; k++) {
             p->s = (schedule *)(uintptr_t)use->schedules[k];

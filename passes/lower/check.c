@@ -44,7 +44,8 @@ static uint32_t stride(const checking *c, const loop_digit *d) {
 
 static bool power_of_two(uint32_t x) { return x && !(x & (x - 1)); }
 
-// Does something inside combine what threads hold, or exchange it? beyond_warp: through shared memory?
+// Does something inside combine what threads hold, or exchange it? beyond_warp: through shared
+// memory?
 static bool combines(const checking *c, const loop_body *body, bool inside, bool beyond_warp) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
@@ -63,7 +64,8 @@ static bool combines(const checking *c, const loop_body *body, bool inside, bool
 static const char *check_for(const checking *c, const loop_node *n) {
     bool meet = n->fetch.n || combines(c, &n->body, false, true);
     if (!((differs(c, n->lo) | differs(c, n->hi)) & IN_BLOCK) || !meet) return NULL;
-    return arena_printf(c->arena, "the bounds of '%s' differ between threads that meet at a barrier inside",
+    return arena_printf(c->arena,
+                        "the bounds of '%s' differ between threads that meet at a barrier inside",
                         name_of(c, n->var));
 }
 
@@ -88,7 +90,8 @@ static bool plain_digits(const loop_body *body) {
 
 static const char *check_carry(const loop_node *n) {
     const loop_node *walk = n->body.len ? n->body.data[n->body.len - 1] : NULL;
-    bool good = walk && walk->kind == LOOP_FOR && walk->rest == LOOP_SERIAL_PLACE && plain_digits(&n->body);
+    bool good = walk && walk->kind == LOOP_FOR && walk->rest == LOOP_SERIAL_PLACE &&
+                plain_digits(&n->body);
     for (uint32_t i = 0; good && i + 1 < n->body.len; i++) good = n->body.data[i]->kind == LOOP_LET;
     return good ? NULL : "a carry walks one serial loop, and deals nothing out inside";
 }

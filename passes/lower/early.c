@@ -1,6 +1,6 @@
-// Launches that overlap (programmatic dependent launch). A kernel says when the next one may start, and
-// waits for the one before: at its end, or, where a kernel before may still write what it reads, ahead of
-// the first such access.
+// Launches that overlap (programmatic dependent launch). A kernel says when the next one may start,
+// and waits for the one before: at its end, or, where a kernel before may still write what it
+// reads, ahead of the first such access.
 //     kernel y_cut … early wait first { … }  →  %row = ld i32 %a invariant   grid.wait   %part = ld f32 %b
 
 #include "lower/lower.h"
@@ -15,8 +15,9 @@ bool lw_together(const lowering *l, uint32_t step) {
     return k && loop_shares_launch(k->start);
 }
 
-// A load that is invariant, or goes through a pointer without aliases, may come before the wait. So no
-// value may be loaded that way which a kernel before still writes, or reads where this kernel writes it.
+// A load that is invariant, or goes through a pointer without aliases, may come before the wait. So
+// no value may be loaded that way which a kernel before still writes, or reads where this kernel
+// writes it.
 void lw_find_unsettled(kernel *k, uint32_t step) {
     if (k->plan->start != LOOP_START_WAIT_FIRST || !k->l->o->machine->gpu) return;
     arena *a = k->l->arena;
@@ -41,22 +42,24 @@ static bool find_states(const kernel *k, const loop_body *body, bool *states) {
     return any;
 }
 
-// Of temporaries, the launch writes the states of parts of rows alone, and no launch before touches them.
-// They are large, and may share memory with temporaries of launches that still run. Then the kernel waits
-// before it writes them, which is the last it does.
+// Of temporaries, the launch writes the states of parts of rows alone, and no launch before touches
+// them. They are large, and may share memory with temporaries of launches that still run. Then the
+// kernel waits before it writes them, which is the last it does.
 static bool leaves_states_alone(const kernel *k, uint32_t step) {
     const tensor_op *op = k->l->op;
     arena *a = k->l->arena;
     bool *states = ARENA_ARRAY(a, bool, op->vals.len + 1), any = false;
     uint32_t end = step + 1;
     while (lw_together(k->l, end)) end++;
-    for (uint32_t i = step; i < end; i++) any |= find_states(k, &lw_launch_at(k->l, i)->body, states);
+    for (uint32_t i = step; i < end; i++)
+        any |= find_states(k, &lw_launch_at(k->l, i)->body, states);
     for (uint32_t i = 0; i < end && any; i++) {
         if (!lw_launch_at(k->l, i)) continue;
         loop_uses uses = loop_uses_of(a, k->l->plan, lw_launch_at(k->l, i));
         for (tensor_val v = 0; v < op->vals.len; v++) {
             bool before = i < step && states[v] && (uses.reads[v] || uses.writes[v]),
-                 other = i >= step && !states[v] && uses.writes[v] && op->vals.data[v].role == VAL_STAGE;
+                 other = i >= step && !states[v] && uses.writes[v] &&
+                         op->vals.data[v].role == VAL_STAGE;
             if (before || other) return false;
         }
     }
@@ -65,7 +68,7 @@ static bool leaves_states_alone(const kernel *k, uint32_t step) {
 
 void lw_find_left(kernel *k, uint32_t step) {
     k->access.waits_to_write = k->plan->start == LOOP_START_WAIT_LAST && k->l->o->machine->gpu &&
-                        leaves_states_alone(k, step);
+                               leaves_states_alone(k, step);
 }
 
 void lw_begin_early(kernel *k, simt_builder *b, uint32_t step) {

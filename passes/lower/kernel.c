@@ -1,18 +1,19 @@
-// One kernel of a loop plan: the block's place in the loops that are dealt to blocks, the thread's lane and
-// group, and the launch.
+// One kernel of a loop plan: the block's place in the loops that are dealt to blocks, the thread's
+// lane and group, and the launch.
 //     for v in 0 .. size(V) [group 4, block] { for f in 0 .. size(F) [lane 32, block] { … } }
 //  →  blocks = ceil(V / 4) * ceil(F / 32); v's block = ctaid / ceil(F / 32), f's = ctaid % ceil(F / 32)
 
 #include "lower/lower.h"
 #include <string.h>
 
-// ---- Blocks ----------------------------------------------------------------------------------------------
+// ---- Blocks -------------------------------------------------------------------------------------
 static void find_block_loops(kernel *k, const loop_body *body) {
     uint32_t before = k->grid.loops.len, holders = 0;
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         uint32_t had = k->grid.loops.len;
-        if (n->kind == LOOP_FOR && n->rest == LOOP_BLOCK_PLACE) VEC_PUSH(k->l->arena, &k->grid.loops, n);
+        if (n->kind == LOOP_FOR && n->rest == LOOP_BLOCK_PLACE)
+            VEC_PUSH(k->l->arena, &k->grid.loops, n);
         find_block_loops(k, &n->body);
         holders += k->grid.loops.len > had;
     }
@@ -54,7 +55,8 @@ static simt_value count_of_blocks(kernel *k, simt_builder *b, const loop_node *n
     simt_value points = simt_build_binary(b, SIMT_SUB, hi, lo);
     uint32_t step = lw_step(n);
     simt_value up = simt_build_binary(b, SIMT_ADD, points, simt_build_int(b, i64, step - 1));
-    return simt_build_cvt(b, i32, simt_build_binary(b, SIMT_UDIV, up, simt_build_int(b, i64, step)));
+    return simt_build_cvt(b, i32,
+                          simt_build_binary(b, SIMT_UDIV, up, simt_build_int(b, i64, step)));
 }
 
 static void deal_blocks(kernel *k, simt_builder *b, simt_value rest) {
@@ -63,7 +65,8 @@ static void deal_blocks(kernel *k, simt_builder *b, simt_value rest) {
     for (uint32_t i = k->grid.loops.len; i-- > 1;) {
         simt_value count = count_of_blocks(k, b, k->grid.loops.data[i]);
         simt_value outer = simt_build_binary(b, SIMT_UDIV, rest, count);
-        k->grid.at[i] = simt_build_binary(b, SIMT_SUB, rest, simt_build_binary(b, SIMT_MUL, outer, count));
+        k->grid.at[i] = simt_build_binary(b, SIMT_SUB, rest,
+                                          simt_build_binary(b, SIMT_MUL, outer, count));
         rest = outer;
     }
     k->grid.at[0] = rest;
@@ -76,7 +79,7 @@ static simt_value count_of_shares(kernel *k, simt_builder *b) {
     return n;
 }
 
-// ---- Kernels that share a launch --------------------------------------------------------------------------
+// ---- Kernels that share a launch ----------------------------------------------------------------
 // Kernels that share a launch become one, with the bodies of all. Its blocks take turns.
 static const loop_kernel *whole_launch(lowering *l, uint32_t step) {
     const loop_kernel *first = lw_launch_at(l, step);
@@ -96,34 +99,37 @@ typedef struct {
     simt_value is, at;   // is: 0: all blocks do
 } turn;
 
-// Kernels one after the other. from: the first block of the kernel at hand; n: how many it has; NULL: all
-// that are left.
-static turn in_a_row(simt_builder *b, simt_value block, const simt_value *from, const simt_value *n) {
+// Kernels one after the other. from: the first block of the kernel at hand; n: how many it has;
+// NULL: all that are left.
+static turn in_a_row(simt_builder *b, simt_value block, const simt_value *from,
+                     const simt_value *n) {
     simt_value at = from ? simt_build_binary(b, SIMT_SUB, block, *from) : block,
                is = from ? simt_build_cmp(b, SIMT_GE, block, *from) : 0,
                less = n ? simt_build_cmp(b, SIMT_LT, at, *n) : 0;
     return (turn){is && less ? simt_build_binary(b, SIMT_AND, is, less) : is ? is : less, at};
 }
 
-// Kernels in turns while each has a block left, then one after the other. least: the smallest number of
-// blocks; from: the first block of the kernel that is left over.
-static turn alternating(simt_builder *b, simt_value block, uint32_t which, uint32_t kernels, simt_value least,
-                        simt_value from, simt_value n) {
+// Kernels in turns while each has a block left, then one after the other. least: the smallest
+// number of blocks; from: the first block of the kernel that is left over.
+static turn alternating(simt_builder *b, simt_value block, uint32_t which, uint32_t kernels,
+                        simt_value least, simt_value from, simt_value n) {
     simt_value turns = simt_build_with(b, SIMT_MUL, least, kernels),
                in = simt_build_cmp(b, SIMT_LT, block, turns),
                its = simt_build_cmp(b, SIMT_EQ, simt_build_with(b, SIMT_UREM, block, kernels),
                                     simt_build_int(b, SIMT_T(I32), which)),
-               left = simt_build_binary(b, SIMT_SUB, simt_build_binary(b, SIMT_SUB, block, turns), from),
+               left = simt_build_binary(b, SIMT_SUB, simt_build_binary(b, SIMT_SUB, block, turns),
+                                        from),
                rest = simt_build_binary(b, SIMT_SUB, n, least),
-               there = simt_build_binary(b, SIMT_AND,
-                                         simt_build_cmp(b, SIMT_GE, left, simt_build_int(b, SIMT_T(I32), 0)),
-                                         simt_build_cmp(b, SIMT_LT, left, rest));
+               there = simt_build_binary(
+                   b, SIMT_AND, simt_build_cmp(b, SIMT_GE, left, simt_build_int(b, SIMT_T(I32), 0)),
+                   simt_build_cmp(b, SIMT_LT, left, rest));
     return (turn){simt_build_select(b, in, its, there),
                   simt_build_select(b, in, simt_build_with(b, SIMT_UDIV, block, kernels),
                                     simt_build_binary(b, SIMT_ADD, left, least))};
 }
 
-// A block runs one of the bodies, so all use the same shared memory. Each body has its own cache hints.
+// A block runs one of the bodies, so all use the same shared memory. Each body has its own cache
+// hints.
 static void blocks_of(kernel *k, simt_builder *b, const loop_kernel *plan, turn t, uint32_t shared,
                       uint32_t *most) {
     simt_builder then;
@@ -147,7 +153,8 @@ static void blocks_of(kernel *k, simt_builder *b, const loop_kernel *plan, turn 
 }
 
 // How many blocks each kernel has, and their sum for the launch.
-static simt_value *counts_of(kernel *k, simt_builder *b, uint32_t step, uint32_t kernels, size_expr *all) {
+static simt_value *counts_of(kernel *k, simt_builder *b, uint32_t step, uint32_t kernels,
+                             size_expr *all) {
     simt_value *n = ARENA_ARRAY(k->l->arena, simt_value, kernels);
     for (uint32_t i = 0; i < kernels; i++) {
         k->grid.loops.len = 0;
@@ -167,7 +174,8 @@ static size_expr walk_together(kernel *k, simt_builder *b, uint32_t step) {
     bool turns = lw_launch_at(k->l, step + 1)->start == LOOP_START_ALTERNATE;
     simt_value *n = counts_of(k, b, step, kernels, &all), block = simt_build_sreg(b, SREG_CTAID),
                least = n[0], from = 0;
-    for (uint32_t i = 1; turns && i < kernels; i++) least = simt_build_binary(b, SIMT_MIN, least, n[i]);
+    for (uint32_t i = 1; turns && i < kernels; i++)
+        least = simt_build_binary(b, SIMT_MIN, least, n[i]);
     if (turns) from = simt_build_int(b, SIMT_T(I32), 0);
     for (uint32_t i = 0; i < kernels; i++) {
         const loop_kernel *plan = lw_launch_at(k->l, step + i);
@@ -183,9 +191,9 @@ static size_expr walk_together(kernel *k, simt_builder *b, uint32_t step) {
     return all;
 }
 
-// ---- Shares of the grid ----------------------------------------------------------------------------------
-// Blocks of a persistent kernel take one share after the other. A guard says that the number of shares and
-// the grid fit 31 bits together.
+// ---- Shares of the grid -------------------------------------------------------------------------
+// Blocks of a persistent kernel take one share after the other. A guard says that the number of
+// shares and the grid fit 31 bits together.
 static void walk_shares(kernel *k, simt_builder *b) {
     simt_instr loop;
     simt_builder in = simt_build_for(b, simt_build_sreg(b, SREG_CTAID), count_of_shares(k, b),
@@ -207,13 +215,14 @@ static size_expr persistent_grid(kernel *k, size_expr shares) {
     VEC_PUSH(a, &g.holds, ((size_token){SZ_CONST, INT64_C(1) << 30, 0}));
     VEC_PUSH(a, &g.holds, ((size_token){SZ_LT, 0, 0}));
     VEC_PUSH(a, &k->l->v->guards, g);
-    const size_token most[] = {{SZ_DEVICE, DEVICE_SMS, 0},         {SZ_CONST, 1, 0}, {SZ_MAX, 0, 0},
-                               {SZ_CONST, k->plan->persistent, 0}, {SZ_MUL, 0, 0},   {SZ_MIN, 0, 0}};
+    const size_token most[] = {
+        {SZ_DEVICE, DEVICE_SMS, 0},         {SZ_CONST, 1, 0}, {SZ_MAX, 0, 0},
+        {SZ_CONST, k->plan->persistent, 0}, {SZ_MUL, 0, 0},   {SZ_MIN, 0, 0}};
     for (uint32_t i = 0; i < sizeof most / sizeof *most; i++) VEC_PUSH(a, &shares, most[i]);
     return shares;
 }
 
-// ---- Threads ---------------------------------------------------------------------------------------------
+// ---- Threads ------------------------------------------------------------------------------------
 static bool power_of_two(uint32_t x) { return x && !(x & (x - 1)); }
 
 static void deal_threads(kernel *k, simt_builder *b) {
@@ -225,15 +234,19 @@ static void deal_threads(kernel *k, simt_builder *b) {
     else if (lanes >= k->plan->threads) k->thread.lane = k->thread.number;
     else if (power_of_two(lanes)) {
         while (1u << shift < lanes) shift++;
-        k->thread.lane = simt_build_binary(b, SIMT_AND, k->thread.number, simt_build_int(b, i32, lanes - 1));
-        k->thread.group = simt_build_binary(b, SIMT_LSHR, k->thread.number, simt_build_int(b, i32, shift));
+        k->thread.lane = simt_build_binary(b, SIMT_AND, k->thread.number,
+                                           simt_build_int(b, i32, lanes - 1));
+        k->thread.group = simt_build_binary(b, SIMT_LSHR, k->thread.number,
+                                            simt_build_int(b, i32, shift));
     } else {
-        k->thread.lane = simt_build_binary(b, SIMT_UREM, k->thread.number, simt_build_int(b, i32, lanes));
-        k->thread.group = simt_build_binary(b, SIMT_UDIV, k->thread.number, simt_build_int(b, i32, lanes));
+        k->thread.lane = simt_build_binary(b, SIMT_UREM, k->thread.number,
+                                           simt_build_int(b, i32, lanes));
+        k->thread.group = simt_build_binary(b, SIMT_UDIV, k->thread.number,
+                                            simt_build_int(b, i32, lanes));
     }
 }
 
-// ---- The whole -------------------------------------------------------------------------------------------
+// ---- The whole ----------------------------------------------------------------------------------
 static const char *unique_name(lowering *l, const char *wanted) {
     const char *name = wanted;
     for (uint32_t i = 2; simt_func_find(l->p->module, name); i++)
@@ -243,8 +256,9 @@ static const char *unique_name(lowering *l, const char *wanted) {
 
 static kernel kernel_start(lowering *l, const loop_kernel *plan) {
     arena *a = l->arena;
-    kernel k = {
-        .l = l, .plan = plan, .f = simt_kernel_new(l->p->module, unique_name(l, plan->name), plan->threads)};
+    kernel k = {.l = l,
+                .plan = plan,
+                .f = simt_kernel_new(l->p->module, unique_name(l, plan->name), plan->threads)};
     k.f->at = plan->at;
     k.ix = l->o->narrow ? SIMT_T(I32) : SIMT_T(I64);
     k.digits.vector = LOWER_NO_AXIS;
@@ -257,8 +271,8 @@ static kernel kernel_start(lowering *l, const loop_kernel *plan) {
     return k;
 }
 
-// Versions often differ in some kernels alone, and stages may be computed by the same code: what the module has already is
-// not made again.
+// Versions often differ in some kernels alone, and stages may be computed by the same code: what
+// the module has already is not made again.
 static const char *made_before(const kernel *k) {
     simt_module *m = k->l->p->module;
     if (m->funcs.data[m->funcs.len - 1] != k->f) return k->f->name;   // others came with it
@@ -270,7 +284,7 @@ static const char *made_before(const kernel *k) {
     return k->f->name;
 }
 
-// ---- The kernel ------------------------------------------------------------------------------------------
+// ---- The kernel ---------------------------------------------------------------------------------
 // The block's share, or all shares in turn.
 static size_expr walk_blocks(kernel *k, simt_builder *b, uint32_t step) {
     if (lw_together(k->l, step + 1)) return walk_together(k, b, step);

@@ -1,5 +1,6 @@
-// From a loop plan to kernels in SIMT IR and a version of the program: its steps, and rows of the program's
-// tables for the prepared arrays and temporaries that the kernels use. Versions share these rows by name.
+// From a loop plan to kernels in SIMT IR and a version of the program: its steps, and rows of the
+// program's tables for the prepared arrays and temporaries that the kernels use. Versions share
+// these rows by name.
 
 #include "lower/lower.h"
 #include "base/scalar.h"
@@ -17,8 +18,8 @@ static tensor_space domain_of(const lowering *l, tensor_val v) {
     return i->axes[0] < l->p->spaces.len ? i->axes[0] : i->into;
 }
 
-// Degrees and places lead into spaces that only this plan has. They are told apart by what they are degrees
-// and places of.
+// Degrees and places lead into spaces that only this plan has. They are told apart by what they are
+// degrees and places of.
 static tensor_space into_of(const lowering *l, tensor_val v) {
     const tensor_val_info *i = &l->op->vals.data[v];
     if (i->into < l->p->spaces.len) return i->into;
@@ -76,7 +77,8 @@ static void add_step(lowering *l, uint32_t at) {
     VEC_PUSH(l->arena, &l->v->steps, step);
 }
 
-void lower_plan(arena *a, const loop_plan *plan, program *p, program_version *v, const lower_options *o) {
+void lower_plan(arena *a, const loop_plan *plan, program *p, program_version *v,
+                const lower_options *o) {
     const tensor_op *op = plan->op;
     lowering l = {.arena = a, .plan = plan, .op = op, .p = p, .v = v, .o = o};
     l.temp_of = ARENA_ARRAY(a, uint32_t, op->vals.len + 1);

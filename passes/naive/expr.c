@@ -1,12 +1,13 @@
-// Scalar expressions of tensor IR as SIMT IR. Shared subexpressions are computed once in each region. A
-// choice becomes a select, or a branch where the arm not taken could read at no index.
+// Scalar expressions of tensor IR as SIMT IR. Shared subexpressions are computed once in each
+// region. A choice becomes a select, or a branch where the arm not taken could read at no index.
 #include "naive/naive.h"
 #include "base/scalar.h"
 
-// ---- Values known in the region at hand -----------------------------------------------------------------
+// ---- Values known in the region at hand ---------------------------------------------------------
 uint32_t memo_mark(const kernel *k) { return k->log.len; }
 
-static simt_value expr_lower_inlined(kernel *k, simt_builder *b, const tensor_stage *st, const tensor_node *load);
+static simt_value expr_lower_inlined(kernel *k, simt_builder *b, const tensor_stage *st,
+                                     const tensor_node *load);
 
 void memo_undo(kernel *k, uint32_t mark) {
     while (k->log.len > mark) k->memo[k->log.data[--k->log.len]] = 0;
@@ -18,7 +19,7 @@ static simt_value memo_set(kernel *k, tensor_expr e, simt_value v) {
     return v;
 }
 
-// ---- What must not be evaluated where its condition fails ------------------------------------------------
+// ---- What must not be evaluated where its condition fails ---------------------------------------
 bool first_visit(naive *n, tensor_expr e) {
     if (n->visited[e] == n->visits) return false;
     n->visited[e] = n->visits;
@@ -40,7 +41,8 @@ static bool needs_guard(const kernel *k, tensor_expr e) {
     return unguarded(k, e);
 }
 
-static simt_value lower_branch(kernel *k, simt_builder *b, simt_value c, tensor_expr x, tensor_expr y) {
+static simt_value lower_branch(kernel *k, simt_builder *b, simt_value c, tensor_expr x,
+                               tensor_expr y) {
     simt_type t = value_simt(tensor_typeof(k->n->op, x));
     simt_builder then, other;
     simt_instr i = simt_build_if(b, c, &t, 1, &then, &other);
@@ -79,7 +81,7 @@ static simt_value lower_logic(kernel *k, simt_builder *b, const tensor_node *n, 
     return simt_result(k->f, i, 0);
 }
 
-// ---- Operators ------------------------------------------------------------------------------------------
+// ---- Operators ----------------------------------------------------------------------------------
 static simt_value lower_load(kernel *k, simt_builder *b, const tensor_node *n) {
     const tensor_stage *inlined = k->n->inlined[n->imm.i];
     if (inlined) return expr_lower_inlined(k, b, inlined, n);
@@ -127,8 +129,8 @@ simt_value expr_lower(kernel *k, simt_builder *b, tensor_expr e) {
     return memo_set(k, e, v);
 }
 
-// A side of a key: where an index in it is none, none, which matches no key. The conditions that rule it out
-// come after keys.
+// A side of a key: where an index in it is none, none, which matches no key. The conditions that
+// rule it out come after keys.
 simt_value expr_lower_key(kernel *k, simt_builder *b, tensor_expr e) {
     const tensor_node *n = tensor_node_at(k->n->op, e);
     if (n->op != TENSOR_LOAD_OP || !needs_guard(k, e)) return expr_lower(k, b, e);
@@ -149,8 +151,9 @@ simt_value expr_lower_key(kernel *k, simt_builder *b, tensor_expr e) {
     return memo_set(k, e, simt_result(k->f, i, 0));
 }
 
-void reducer_lower(kernel *k, simt_builder *b, const tensor_expr *e, uint32_t n, const simt_value *arg,
-                   const simt_value *left, const simt_value *right, simt_value *out) {
+void reducer_lower(kernel *k, simt_builder *b, const tensor_expr *e, uint32_t n,
+                   const simt_value *arg, const simt_value *left, const simt_value *right,
+                   simt_value *out) {
     simt_value *memo = k->memo;
     uint32_t mark = k->log.len;
     k->memo = ARENA_ARRAY(k->n->arena, simt_value, k->n->op->exprs.len + 1);
@@ -163,7 +166,8 @@ void reducer_lower(kernel *k, simt_builder *b, const tensor_expr *e, uint32_t n,
 }
 
 // The stage's body with its variables at the load's indices, memoised for this load alone.
-static simt_value expr_lower_inlined(kernel *k, simt_builder *b, const tensor_stage *st, const tensor_node *load) {
+static simt_value expr_lower_inlined(kernel *k, simt_builder *b, const tensor_stage *st,
+                                     const tensor_node *load) {
     simt_value *memo = k->memo, *var = k->var, index[8];
     for (uint32_t i = 0; i < load->nargs; i++) index[i] = expr_lower(k, b, load->args[i]);
     uint32_t mark = k->log.len;

@@ -1,6 +1,6 @@
-// Stages that share a kernel: over the same points, where a later one reads what an earlier one writes only
-// at its own point, and writes nothing that an earlier one reads elsewhere. Each thread then meets only what
-// it wrote itself.
+// Stages that share a kernel: over the same points, where a later one reads what an earlier one
+// writes only at its own point, and writes nothing that an earlier one reads elsewhere. Each thread
+// then meets only what it wrote itself.
 //     a.max[v, h] = max …    a.sum[v, h] = sum … a.max(v, h) …   →  one kernel over (v, h)
 #include "naive/naive.h"
 
@@ -14,21 +14,26 @@ static bool same_points(const naive *n, const tensor_stage *a, const tensor_stag
     return true;
 }
 
-// The place of a variable among the left ones of its stage; UINT32_MAX: none. Steps stand for themselves.
+// The place of a variable among the left ones of its stage; UINT32_MAX: none. Steps stand for
+// themselves.
 static uint32_t place(const tensor_stage *st, tensor_var v) {
     for (uint32_t i = 0; i < st->nleft; i++)
         if (st->left[i] == v) return i;
     return UINT32_MAX;
 }
 
-// Does the load name, on every axis where the target has a variable, that same variable of its own stage?
+// Does the load name, on every axis where the target has a variable, that same variable of its own
+// stage?
 static bool own_point(const naive *n, const tensor_stage *writer, const tensor_target *t,
                       const tensor_stage *reader, const tensor_node *load) {
     for (uint32_t i = 0; i < t->rank; i++) {
-        const tensor_node *w = tensor_node_at(n->op, t->index[i]), *r = tensor_node_at(n->op, load->args[i]);
+        const tensor_node *w = tensor_node_at(n->op, t->index[i]),
+                          *r = tensor_node_at(n->op, load->args[i]);
         if (w->op != TENSOR_VAR_OP) continue;
-        if (r->op != TENSOR_VAR_OP || place(writer, (tensor_var)w->imm.i) == UINT32_MAX) return false;
-        if (place(writer, (tensor_var)w->imm.i) != place(reader, (tensor_var)r->imm.i)) return false;
+        if (r->op != TENSOR_VAR_OP || place(writer, (tensor_var)w->imm.i) == UINT32_MAX)
+            return false;
+        if (place(writer, (tensor_var)w->imm.i) != place(reader, (tensor_var)r->imm.i))
+            return false;
     }
     return true;
 }
@@ -41,7 +46,8 @@ typedef struct {
     const naive *n;
     const tensor_stage *writer,
         *reader;   // reader NULL: inside a stage computed where it is read, whose points are others
-    uint32_t *seen, *inside;   // per expression: the number of the check that met it last; inside such a stage
+    // per expression: the number of the check that met it last; inside such a stage
+    uint32_t *seen, *inside;
     uint32_t number;
 } check;
 
@@ -85,7 +91,8 @@ static bool reads_safe(naive *n, const tensor_stage *writer, const tensor_stage 
 bool stage_joins(naive *n, const tensor_stage *const *stages, uint32_t nstages,
                  const tensor_stage *st) {
     for (uint32_t i = 0; i < nstages; i++)
-        if (!same_points(n, stages[i], st) || !reads_safe(n, stages[i], st) || !reads_safe(n, st, stages[i]))
+        if (!same_points(n, stages[i], st) || !reads_safe(n, stages[i], st) ||
+            !reads_safe(n, st, stages[i]))
             return false;
     return true;
 }

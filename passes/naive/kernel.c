@@ -1,10 +1,10 @@
-// One kernel of the naive plan: a block owns consecutive points of its stages' targets; its
-// threads take them in turn. On a GPU that is one point a thread; on the host, whose blocks have one thread,
-// a loop over the block's points.
+// One kernel of the naive plan: a block owns consecutive points of its stages' targets; its threads
+// take them in turn. On a GPU that is one point a thread; on the host, whose blocks have one
+// thread, a loop over the block's points.
 #include "naive/naive.h"
 
-// May another parameter lie in the same memory? Results do not overlap inputs otherwise; the runtime checks
-// it.
+// May another parameter lie in the same memory? Results do not overlap inputs otherwise; the
+// runtime checks it.
 static bool shares_memory(const tensor_op *op, tensor_val v) {
     for (tensor_val w = 0; w < op->nparams; w++)
         if (op->vals.data[w].inplace == v) return true;
@@ -13,7 +13,8 @@ static bool shares_memory(const tensor_op *op, tensor_val v) {
 
 simt_value kernel_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis) {
     for (uint32_t i = 0; i < k->args.len; i++)
-        if (k->args.data[i].kind == kind && k->args.data[i].index == index && k->args.data[i].axis == axis)
+        if (k->args.data[i].kind == kind && k->args.data[i].index == index &&
+            k->args.data[i].axis == axis)
             return k->values.data[i];
     const tensor_op *op = k->n->op;
     simt_type t = NAIVE_I64;
@@ -26,7 +27,9 @@ simt_value kernel_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis) {
                                         : SIMT_READONLY | SIMT_NOALIAS;
         name = op->vals.data[index].name;
         break;
-    case ARG_STRIDE: name = arena_printf(k->n->arena, "%s_stride%u", op->vals.data[index].name, axis); break;
+    case ARG_STRIDE:
+        name = arena_printf(k->n->arena, "%s_stride%u", op->vals.data[index].name, axis);
+        break;
     case ARG_VALUE:
         t = value_simt(tensor_type_of_storage(op->vals.data[index].type, TENSOR_NO_SPACE));
         if (t.element == SIMT_PRED) t = NAIVE_I64;
@@ -76,7 +79,8 @@ bool kernel_writes(const kernel *k, tensor_val v) {
     for (uint32_t s = 0; s < k->nstages; s++)
         for (uint32_t t = 0; t < k->stages[s]->ntargets; t++) {
             tensor_val w = k->stages[s]->targets[t].val;
-            if (w == v || k->n->op->vals.data[w].inplace == v || k->n->op->vals.data[v].inplace == w)
+            if (w == v || k->n->op->vals.data[w].inplace == v ||
+                k->n->op->vals.data[v].inplace == w)
                 return true;
         }
     return false;
@@ -90,12 +94,12 @@ static simt_value divide(kernel *k, simt_builder *b, simt_value point, tensor_sp
 }
 
 // The point's position on each of the spaces, the last one fastest.
-static void decompose(kernel *k, simt_builder *b, simt_value point, const tensor_space *spaces, uint32_t n,
-                      simt_value *position) {
+static void decompose(kernel *k, simt_builder *b, simt_value point, const tensor_space *spaces,
+                      uint32_t n, simt_value *position) {
     for (uint32_t i = n; i-- > 1;) {
         simt_value rest = divide(k, b, point, spaces[i]);
-        position[i] = simt_build_binary(b, SIMT_SUB, point,
-                                        simt_build_binary(b, SIMT_MUL, rest, kernel_size(k, spaces[i])));
+        position[i] = simt_build_binary(
+            b, SIMT_SUB, point, simt_build_binary(b, SIMT_MUL, rest, kernel_size(k, spaces[i])));
         point = rest;
     }
     if (n) position[0] = point;
@@ -117,12 +121,14 @@ static void stage_body(kernel *k, simt_builder *b, const simt_value *position) {
         if (!is_step(k->n, k->stage, k->stage->left[i])) k->var[k->stage->left[i]] = position[n++];
     if (k->stage->reducer != TENSOR_NO_REDUCER) reduction_build(k, b, x);
     else
-        for (uint32_t t = 0; t < k->stage->ntargets; t++) x[t] = expr_lower(k, b, k->stage->body[t]);
+        for (uint32_t t = 0; t < k->stage->ntargets; t++)
+            x[t] = expr_lower(k, b, k->stage->body[t]);
     store_results(k, b, x);
     memo_undo(k, mark);
 }
 
-static void point_body(kernel *k, simt_builder *b, simt_value point, const tensor_space *spaces, uint32_t n) {
+static void point_body(kernel *k, simt_builder *b, simt_value point, const tensor_space *spaces,
+                       uint32_t n) {
     simt_value *position = ARENA_ARRAY(k->n->arena, simt_value, n + 1);
     decompose(k, b, point, spaces, n, position);
     for (uint32_t s = 0; s < k->nstages; s++) {
@@ -135,7 +141,8 @@ static void point_body(kernel *k, simt_builder *b, simt_value point, const tenso
 
 static simt_value product(kernel *k, simt_builder *b, const tensor_space *spaces, uint32_t n) {
     simt_value x = simt_build_int(b, NAIVE_I64, 1);
-    for (uint32_t i = 0; i < n; i++) x = simt_build_binary(b, SIMT_MUL, x, kernel_size(k, spaces[i]));
+    for (uint32_t i = 0; i < n; i++)
+        x = simt_build_binary(b, SIMT_MUL, x, kernel_size(k, spaces[i]));
     return x;
 }
 
@@ -155,8 +162,8 @@ static void build_body(kernel *k, const tensor_space *spaces, uint32_t n) {
     simt_builder in = simt_build_for(&b, simt_build_sreg(&b, SREG_TID),
                                      simt_build_int(&b, SIMT_T(I32), naive_block(k->n->options)),
                                      simt_build_sreg(&b, SREG_NTID), NULL, 0, &loop);
-    simt_value point = simt_build_binary(&in, SIMT_ADD, first,
-                                         simt_build_cvt(&in, NAIVE_I64, simt_for_index(k->f, loop)));
+    simt_value point = simt_build_binary(
+        &in, SIMT_ADD, first, simt_build_cvt(&in, NAIVE_I64, simt_for_index(k->f, loop)));
     simt_build_if(&in, simt_build_cmp(&in, SIMT_LT, point, total), NULL, 0, &then, NULL);
     point_body(k, &then, point, spaces, n);
     simt_build_yield(&in, NULL, 0);
@@ -179,7 +186,8 @@ static const char *kernel_name(const naive *n, const tensor_stage *st) {
     textbuf t = textbuf_new(n->arena);
     textbuf_printf(&t, "%s_%s", n->op->name, st->name);
     for (char *c = t.data; *c; c++)
-        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9'))) *c = '_';
+        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9')))
+            *c = '_';
     const char *name = t.data;
     for (uint32_t i = 2; simt_func_find(n->p->module, name); i++)
         name = arena_printf(n->arena, "%s_%u", t.data, i);

@@ -1,5 +1,5 @@
-// Maps whose preimages the runtime can prepare when the plan is made: parameters, compositions of them, and
-// classes of tuples of them. A map computed by the op itself is scanned instead.
+// Maps whose preimages the runtime can prepare when the plan is made: parameters, compositions of
+// them, and classes of tuples of them. A map computed by the op itself is scanned instead.
 #include "naive/naive.h"
 #include <string.h>
 
@@ -11,13 +11,19 @@ uint32_t prepare(naive *n, prepared_builder b, const program_map_ref *args, uint
                  tensor_space domain, tensor_space into) {
     textbuf name = textbuf_new(n->arena);
     textbuf_printf(&name, "%s(", prepared_builder_text(b));
-    for (uint32_t i = 0; i < nargs; i++) textbuf_printf(&name, "%s%s", i ? "," : "", ref_name(n, args[i]));
+    for (uint32_t i = 0; i < nargs; i++)
+        textbuf_printf(&name, "%s%s", i ? "," : "", ref_name(n, args[i]));
     textbuf_puts(&name, ")");
     for (uint32_t i = 0; i < n->p->prepared.len; i++)
         if (!strcmp(n->p->prepared.data[i].name, name.data)) return i;
     program_map_ref *copy = ARENA_ARRAY(n->arena, program_map_ref, nargs);
     memcpy(copy, args, nargs * sizeof *args);
-    program_prepared made = {.name = name.data, .builder = b, .nargs = nargs, .args = copy, .domain = domain, .into = into};
+    program_prepared made = {.name = name.data,
+                             .builder = b,
+                             .nargs = nargs,
+                             .args = copy,
+                             .domain = domain,
+                             .into = into};
     VEC_PUSH(n->arena, &n->p->prepared, made);
     return n->p->prepared.len - 1;
 }
@@ -29,7 +35,8 @@ static const tensor_stage *plain_stage(const naive *n, tensor_val v) {
         const tensor_stage *st = &n->op->stages.data[i];
         for (uint32_t t = 0; t < st->ntargets; t++)
             if (st->targets[t].val == v) {
-                if (found || st->reducer != TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP) return NULL;
+                if (found || st->reducer != TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP)
+                    return NULL;
                 found = st;
             }
     }
@@ -42,7 +49,8 @@ static bool map_of_value(naive *n, tensor_val v, walkable *out) {
     *out = (walkable){.domain = i->axes[0], .into = i->into};
     if (i->role == VAL_MAP) {
         out->ref = (program_map_ref){false, v};
-        out->sorted = (i->facts & FACT_SORTED) && i->sorted_by == TENSOR_NO_VAL && !(i->facts & FACT_PARTIAL);
+        out->sorted = (i->facts & FACT_SORTED) && i->sorted_by == TENSOR_NO_VAL &&
+                      !(i->facts & FACT_PARTIAL);
         return true;
     }
     if (i->role == VAL_CLASSES) {
@@ -77,7 +85,8 @@ static void prepare_class(naive *n, tensor_val v) {
                 n->ds, E0424, i->at,
                 "'%s' is computed by the op: tuples of it cannot be numbered when the plan is made",
                 n->op->vals.data[i->keys[k]].name);
-            diag_help(d, "give it as a map parameter, or reduce under a condition that names each map");
+            diag_help(
+                d, "give it as a map parameter, or reduce under a condition that names each map");
             return;
         }
         args[k] = w.ref;

@@ -1,5 +1,6 @@
-// Where values lie and how they are read and written: parameters by their strides, maps and temporaries
-// packed in row-major order, prepared arrays by position. Storage types widen on load and round on store.
+// Where values lie and how they are read and written: parameters by their strides, maps and
+// temporaries packed in row-major order, prepared arrays by position. Storage types widen on load
+// and round on store.
 #include "naive/naive.h"
 #include "base/scalar.h"
 
@@ -7,9 +8,12 @@ static simt_type memory_type(const naive *n, ir_dtype t) {
     return (simt_type){ir_dtype_element(t, n->options->index_bits), 1};
 }
 
-simt_type value_simt(tensor_type t) { return (simt_type){scalar_value_element(t.type, SIMT_I64), 1}; }
+simt_type value_simt(tensor_type t) {
+    return (simt_type){scalar_value_element(t.type, SIMT_I64), 1};
+}
 
-static simt_value packed(kernel *k, simt_builder *b, const tensor_val_info *v, const simt_value *index) {
+static simt_value packed(kernel *k, simt_builder *b, const tensor_val_info *v,
+                         const simt_value *index) {
     simt_value at = simt_build_int(b, NAIVE_I64, 0);
     for (uint32_t i = 0; i < v->rank; i++) {
         if (i) at = simt_build_binary(b, SIMT_MUL, at, kernel_size(k, v->axes[i]));
@@ -24,7 +28,8 @@ static simt_value strided(kernel *k, simt_builder *b, tensor_val val, const tens
     for (uint32_t i = 0; i < v->rank; i++) {
         bool unit = i + 1 == v->rank && !(v->facts & FACT_STRIDED);
         simt_value x = unit ? index[i]
-                            : simt_build_binary(b, SIMT_MUL, index[i], kernel_arg(k, ARG_STRIDE, val, i));
+                            : simt_build_binary(b, SIMT_MUL, index[i],
+                                                kernel_arg(k, ARG_STRIDE, val, i));
         at = i ? simt_build_binary(b, SIMT_ADD, at, x) : x;
     }
     return at;
@@ -33,8 +38,10 @@ static simt_value strided(kernel *k, simt_builder *b, tensor_val val, const tens
 static simt_value address(kernel *k, simt_builder *b, tensor_val val, const simt_value *index) {
     const tensor_val_info *v = &k->n->op->vals.data[val];
     uint32_t bytes = simt_element_bits((simt_element)memory_type(k->n, v->type).element) / 8;
-    bool temp = v->role == VAL_STAGE, as_packed = temp || v->role == VAL_MAP || (v->facts & FACT_PACKED);
-    simt_value base = temp ? kernel_arg(k, ARG_TEMP, k->n->temp_of[val], 0) : kernel_arg(k, ARG_DATA, val, 0);
+    bool temp = v->role == VAL_STAGE,
+         as_packed = temp || v->role == VAL_MAP || (v->facts & FACT_PACKED);
+    simt_value base = temp ? kernel_arg(k, ARG_TEMP, k->n->temp_of[val], 0)
+                           : kernel_arg(k, ARG_DATA, val, 0);
     simt_value at = as_packed ? packed(k, b, v, index) : strided(k, b, val, v, index);
     return simt_build_addr(b, base, at, bytes, 0);
 }
@@ -66,7 +73,8 @@ simt_value memory_load(kernel *k, simt_builder *b, tensor_val val, const simt_va
     return widened(b, v->type, x);
 }
 
-void memory_store(kernel *k, simt_builder *b, tensor_val val, const simt_value *index, simt_value x) {
+void memory_store(kernel *k, simt_builder *b, tensor_val val, const simt_value *index,
+                  simt_value x) {
     const tensor_val_info *v = &k->n->op->vals.data[val];
     simt_type t = memory_type(k->n, v->type);
     simt_build_store(b, address(k, b, val, index), simt_build_cvt(b, t, x));
@@ -75,7 +83,8 @@ void memory_store(kernel *k, simt_builder *b, tensor_val val, const simt_value *
 simt_value prepared_load(kernel *k, simt_builder *b, uint32_t prepared, simt_value at) {
     simt_type t = memory_type(k->n, DT_INDEX);
     simt_value base = kernel_arg(k, ARG_PREPARED, prepared, 0);
-    simt_value x = simt_build_load(b, t, simt_build_addr(b, base, at, k->n->options->index_bits / 8, 0));
+    simt_value x = simt_build_load(b, t,
+                                   simt_build_addr(b, base, at, k->n->options->index_bits / 8, 0));
     mark_invariant(k->f, x);
     return simt_build_cvt(b, NAIVE_I64, x);
 }

@@ -1,5 +1,6 @@
-// The naive plan: kernels for the stages in their order. Stages over the same points share a kernel where
-// each reads of the others only its own point; cheap reduction-free stages are computed where they are read.
+// The naive plan: kernels for the stages in their order. Stages over the same points share a kernel
+// where each reads of the others only its own point; cheap reduction-free stages are computed where
+// they are read.
 //     y[v, f] = sum {e : dst(e) == v} w(e) * x(src(e), f)
 //  →  for each (v, f) in parallel: acc = 0; for e in offsets(dst)[v] … offsets(dst)[v + 1]: acc += w[e] *
 //  x[src[e], f]; y[v, f] = acc
@@ -12,12 +13,15 @@ static void add_temps(naive *n) {
         if (v->role != VAL_STAGE || n->inlined[i]) continue;
         n->temp_of[i] = n->p->temps.len;
         VEC_PUSH(n->arena, &n->p->temps,
-                 ((program_temp){v->name, v->type, size_product(n->arena, n->p, n->op, v->axes, v->rank)}));
+                 ((program_temp){v->name, v->type,
+                                 size_product(n->arena, n->p, n->op, v->axes, v->rank)}));
     }
 }
 
-// ---- What runs ------------------------------------------------------------------------------------------
-static void add_step(naive *n, program_step s) { VEC_PUSH(n->arena, &n->p->versions.data[0].steps, s); }
+// ---- What runs ----------------------------------------------------------------------------------
+static void add_step(naive *n, program_step s) {
+    VEC_PUSH(n->arena, &n->p->versions.data[0].steps, s);
+}
 
 typedef VEC(const tensor_stage *) stage_list;
 
@@ -33,10 +37,13 @@ static void add_stages(naive *n) {
         const tensor_stage *st = &n->op->stages.data[i];
         if (stage_inlined(n, st)) continue;
         if (st->loop != loop || !stage_joins(n, group.data, group.len, st)) flush(n, &group);
-        if (loop != TENSOR_NO_LOOP && st->loop != loop) add_step(n, (program_step){.kind = STEP_END});
+        if (loop != TENSOR_NO_LOOP && st->loop != loop)
+            add_step(n, (program_step){.kind = STEP_END});
         if (st->loop != TENSOR_NO_LOOP && st->loop != loop)
-            add_step(n, (program_step){.kind = STEP_LOOP,
-                                       .count = size_product(n->arena, n->p, n->op, &n->op->loops.data[st->loop].space, 1)});
+            add_step(n,
+                     (program_step){.kind = STEP_LOOP,
+                                    .count = size_product(n->arena, n->p, n->op,
+                                                          &n->op->loops.data[st->loop].space, 1)});
         loop = st->loop;
         VEC_PUSH(n->arena, &group, st);
     }

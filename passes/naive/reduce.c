@@ -1,6 +1,6 @@
-// Serial reductions. Each bound variable is walked by a key where one says which points remain: the preimage
-// of a prepared map as a range of its offsets, or a single point; else its whole space. Other keys and
-// filters are tests inside. Sums of f32 are carried in f64, however long a row is:
+// Serial reductions. Each bound variable is walked by a key where one says which points remain: the
+// preimage of a prepared map as a range of its offsets, or a single point; else its whole space.
+// Other keys and filters are tests inside. Sums of f32 are carried in f64, however long a row is:
 //     s = f32(s64 = s64 + f64(x) for each x in order)
 #include "naive/naive.h"
 
@@ -20,8 +20,8 @@ typedef struct {
     VEC(tensor_key) tests;   // keys nothing walks by
     simt_type *types;        // carried: the state, then whether anything was combined
     uint32_t n;
-    bool *wide;              // per component: a sum of f32
-    bool apart;              // each is combined from its own two sides
+    bool *wide;   // per component: a sum of f32
+    bool apart;   // each is combined from its own two sides
 } reducing;
 
 static bool mentions(naive *n, tensor_expr e, tensor_var v) {
@@ -37,11 +37,12 @@ static bool depends(naive *n, tensor_expr e, tensor_var v) {
     return mentions(n, e, v);
 }
 
-// ---- Choosing -------------------------------------------------------------------------------------------
+// ---- Choosing -----------------------------------------------------------------------------------
 static bool walk_by(kernel *k, tensor_key key, tensor_var var, walk *w) {
     const tensor_node *lhs = tensor_node_at(k->n->op, key.lhs);
     w->rhs = key.rhs;
-    if (lhs->op == TENSOR_VAR_OP && (tensor_var)lhs->imm.i == var) return w->kind = WALK_POINT, true;
+    if (lhs->op == TENSOR_VAR_OP && (tensor_var)lhs->imm.i == var)
+        return w->kind = WALK_POINT, true;
     w->kind = WALK_PREIMAGE;
     return map_of_key(k->n, key.lhs, var, &w->map);
 }
@@ -75,7 +76,7 @@ static void choose_walks(reducing *d, const tensor_stage *st) {
         if (!used[i]) VEC_PUSH(d->k->n->arena, &d->tests, st->keys[i]);
 }
 
-// ---- The innermost point --------------------------------------------------------------------------------
+// ---- The innermost point ------------------------------------------------------------------------
 static void combine(reducing *d, simt_builder *b, const simt_value *state, simt_value *out) {
     kernel *k = d->k;
     simt_value *arg = ARENA_ARRAY(k->n->arena, simt_value, d->r->nargs + 1),
@@ -84,7 +85,9 @@ static void combine(reducing *d, simt_builder *b, const simt_value *state, simt_
     reducer_lower(k, b, d->r->lift, d->r->nstate, arg, NULL, NULL, lifted);
     for (uint32_t i = 0; d->apart && i < d->r->nstate; i++) {
         if (!d->wide[i]) reducer_lower(k, b, &d->r->combine[i], 1, NULL, state, lifted, &out[i]);
-        else out[i] = simt_build_binary(b, SIMT_ADD, state[i], simt_build_cvt(b, d->types[i], lifted[i]));
+        else
+            out[i] = simt_build_binary(b, SIMT_ADD, state[i],
+                                       simt_build_cvt(b, d->types[i], lifted[i]));
     }
     if (!d->apart) reducer_lower(k, b, d->r->combine, d->r->nstate, NULL, state, lifted, out);
     out[d->r->nstate] = simt_build_pred(b, true);
@@ -93,13 +96,16 @@ static void combine(reducing *d, simt_builder *b, const simt_value *state, simt_
 static simt_value test_condition(reducing *d, simt_builder *b, uint32_t i) {
     kernel *k = d->k;
     if (i >= d->tests.len) return expr_lower(k, b, k->stage->filters[i - d->tests.len]);
-    simt_value x = expr_lower_key(k, b, d->tests.data[i].lhs), y = expr_lower_key(k, b, d->tests.data[i].rhs);
-    simt_value some = simt_build_cmp(b, SIMT_GE, x, simt_build_int(b, NAIVE_I64, 0));   // none matches no key
+    simt_value x = expr_lower_key(k, b, d->tests.data[i].lhs),
+               y = expr_lower_key(k, b, d->tests.data[i].rhs);
+    // none matches no key
+    simt_value some = simt_build_cmp(b, SIMT_GE, x, simt_build_int(b, NAIVE_I64, 0));
     return simt_build_binary(b, SIMT_AND, simt_build_cmp(b, SIMT_EQ, x, y), some);
 }
 
 // The tests in order, each only where those before hold.
-static void tested(reducing *d, simt_builder *b, uint32_t i, const simt_value *state, simt_value *out) {
+static void tested(reducing *d, simt_builder *b, uint32_t i, const simt_value *state,
+                   simt_value *out) {
     if (i == d->tests.len + d->k->stage->nfilters) {
         combine(d, b, state, out);
         return;
@@ -116,10 +122,12 @@ static void tested(reducing *d, simt_builder *b, uint32_t i, const simt_value *s
     for (uint32_t s = 0; s < d->n; s++) out[s] = simt_result(d->k->f, branch, s);
 }
 
-// ---- Loops ----------------------------------------------------------------------------------------------
-static void walked(reducing *d, simt_builder *b, uint32_t w, const simt_value *state, simt_value *out);
+// ---- Loops --------------------------------------------------------------------------------------
+static void walked(reducing *d, simt_builder *b, uint32_t w, const simt_value *state,
+                   simt_value *out);
 
-static void walk_point(reducing *d, simt_builder *b, uint32_t w, const simt_value *state, simt_value *out) {
+static void walk_point(reducing *d, simt_builder *b, uint32_t w, const simt_value *state,
+                       simt_value *out) {
     kernel *k = d->k;
     simt_value at = expr_lower_key(k, b, d->walks[w].rhs);
     simt_value some = simt_build_cmp(b, SIMT_GE, at, simt_build_int(b, NAIVE_I64, 0));
@@ -151,19 +159,22 @@ static void range_of(reducing *d, simt_builder *b, const walk *w, simt_value *lo
         return;
     }
     // none has no preimage: the first entry twice is an empty range, and offsets have at least one.
-    simt_value some = simt_build_cmp(b, SIMT_GE, key, zero), at = simt_build_select(b, some, key, zero);
+    simt_value some = simt_build_cmp(b, SIMT_GE, key, zero),
+               at = simt_build_select(b, some, key, zero);
     *lo = prepared_load(k, b, offsets, at);
     *hi = prepared_load(k, b, offsets,
                         simt_build_binary(b, SIMT_ADD, at, simt_build_cvt(b, NAIVE_I64, some)));
 }
 
-static void walk_range(reducing *d, simt_builder *b, uint32_t w, const simt_value *state, simt_value *out) {
+static void walk_range(reducing *d, simt_builder *b, uint32_t w, const simt_value *state,
+                       simt_value *out) {
     kernel *k = d->k;
     const walk *x = &d->walks[w];
     simt_value lo, hi;
     range_of(d, b, x, &lo, &hi);
     simt_instr loop;
-    simt_builder in = simt_build_for(b, lo, hi, simt_build_int(b, NAIVE_I64, 1), state, d->n, &loop);
+    simt_builder in = simt_build_for(b, lo, hi, simt_build_int(b, NAIVE_I64, 1), state, d->n,
+                                     &loop);
     // Unrolling would cost the assembler more time than the whole rest.
     k->f->instrs.data[loop].aux = SIMT_LOOP_ROLLED;
     uint32_t mark = memo_mark(k);
@@ -182,18 +193,20 @@ static void walk_range(reducing *d, simt_builder *b, uint32_t w, const simt_valu
     for (uint32_t s = 0; s < d->n; s++) out[s] = simt_result(k->f, loop, s);
 }
 
-static void walked(reducing *d, simt_builder *b, uint32_t w, const simt_value *state, simt_value *out) {
+static void walked(reducing *d, simt_builder *b, uint32_t w, const simt_value *state,
+                   simt_value *out) {
     if (w == d->nwalks) tested(d, b, 0, state, out);
     else if (d->walks[w].kind == WALK_POINT) walk_point(d, b, w, state, out);
     else walk_range(d, b, w, state, out);
 }
 
-// ---- The whole ------------------------------------------------------------------------------------------
+// ---- The whole ----------------------------------------------------------------------------------
 static void choose_else(reducing *d, simt_builder *b, simt_value some, simt_value *results) {
     kernel *k = d->k;
     const tensor_stage *st = k->stage;
     simt_type *types = ARENA_ARRAY(k->n->arena, simt_type, st->nelse);
-    for (uint32_t i = 0; i < st->nelse; i++) types[i] = value_simt(tensor_typeof(k->n->op, st->orelse[i]));
+    for (uint32_t i = 0; i < st->nelse; i++)
+        types[i] = value_simt(tensor_typeof(k->n->op, st->orelse[i]));
     simt_builder then, other;
     simt_instr branch = simt_build_if(b, some, types, st->nelse, &then, &other);
     simt_build_yield(&then, results, st->nelse);
@@ -213,9 +226,11 @@ static void choose_types(reducing *d) {
     d->types = ARENA_ARRAY(k->n->arena, simt_type, d->n);
     d->wide = ARENA_ARRAY(k->n->arena, bool, d->n);
     d->apart = true;
-    for (uint32_t i = 0; i < r->nstate; i++) d->apart = d->apart && tensor_combined_by(k->n->op, r, i, &by);
+    for (uint32_t i = 0; i < r->nstate; i++)
+        d->apart = d->apart && tensor_combined_by(k->n->op, r, i, &by);
     for (uint32_t i = 0; i < r->nstate; i++) {
-        d->wide[i] = d->apart && r->state_types[i].type == DT_F32 && tensor_combined_by(k->n->op, r, i, &by) && by == REDUCE_SUM;
+        d->wide[i] = d->apart && r->state_types[i].type == DT_F32 &&
+                     tensor_combined_by(k->n->op, r, i, &by) && by == REDUCE_SUM;
         d->types[i] = d->wide[i] ? SIMT_T(F64) : value_simt(r->state_types[i]);
     }
     d->types[r->nstate] = SIMT_T(PRED);

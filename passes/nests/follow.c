@@ -1,5 +1,6 @@
-// A stage over the points of a row, computed from what the row is reduced to: it follows in the row's loops,
-// where the results are in registers, so nothing is kept in shared memory and no barrier is met.
+// A stage over the points of a row, computed from what the row is reduced to: it follows in the
+// row's loops, where the results are in registers, so nothing is kept in shared memory and no
+// barrier is met.
 //     phase { for v … { reduce a.sum … } }  phase { for v … { for e in the row … store a } }
 //     →  phase { for v … { reduce a.sum …  for e in the row … { given dst[e] = v  store a } } }
 #include "nests/nests.h"
@@ -30,7 +31,8 @@ static bool at_own_point(void *user, const tensor_node *load) {
     if (load->nargs != r->st->nleft || !plan_map_of_key(r->f->p, load->args[0], r->st->left[0], &m))
         return false;
     bool own = m.map == r->f->map.map;
-    for (uint32_t i = 1; i < load->nargs; i++) own = own && is_var(r->f->p, load->args[i], r->st->left[i]);
+    for (uint32_t i = 1; i < load->nargs; i++)
+        own = own && is_var(r->f->p, load->args[i], r->st->left[i]);
     return own;
 }
 
@@ -45,18 +47,21 @@ static bool same_points(fusion *f, const tensor_stage *row, const tensor_stage *
 
 // A row's points are dealt out to the threads that own the row.
 static bool own_threads(fusion *f, const tensor_stage *row, const tensor_stage *st) {
-    index_cut rows = plan_cut(f->p, row, row->left[0], false), own = plan_cut(f->p, st, st->left[0], false);
+    index_cut rows = plan_cut(f->p, row, row->left[0], false),
+              own = plan_cut(f->p, st, st->left[0], false);
     bool alone = own.groups <= 1 || (plan_parts_of(&rows) == 1 && rows.block <= 1);
     return alone && !own.block && own.vector <= 1;
 }
 
 bool plan_follows(fusion *f, const plan_phase *ph, uint32_t stage) {
     const tensor_stage *st = plan_stage(f->p, stage), *row = NULL;
-    if (ph->edges || ph->tile || !f->mapped || !ph->group.len || st->reducer != TENSOR_NO_REDUCER) return false;
+    if (ph->edges || ph->tile || !f->mapped || !ph->group.len || st->reducer != TENSOR_NO_REDUCER)
+        return false;
     for (uint32_t i = 0; i < ph->group.len; i++) {
         const tensor_stage *w = plan_stage(f->p, ph->group.data[i]);
         reading r = {f, w, st};
-        if (w->loop != st->loop || w->nleft != st->nleft || plan_is_step(f->p, st, st->left[0])) return false;
+        if (w->loop != st->loop || w->nleft != st->nleft || plan_is_step(f->p, st, st->left[0]))
+            return false;
         if (!plan_loads(f->p, st, at_own_point, &r)) return false;
         if (!plan_follower(f, ph->group.data[i])) row = w;
     }
@@ -69,7 +74,8 @@ bool plan_follower(const fusion *f, uint32_t stage) {
 }
 
 // The walk of a row, as a reduction of it has.
-static tensor_stage walked(planner *p, const plan_nest *n, const plan_map *m, const tensor_stage *st) {
+static tensor_stage walked(planner *p, const plan_nest *n, const plan_map *m,
+                           const tensor_stage *st) {
     tensor_stage w = *st;
     tensor_expr e = tensor_var_expr(p->op, st->left[0], NO_SPAN);
     tensor_key *key = ARENA_NEW(p->arena, tensor_key);

@@ -1,6 +1,6 @@
-// Stages fused at an index: one kernel whose blocks own rows of it, and the points that a map takes to those
-// rows. Stages whose loops agree share them (kernels/group.c); the others follow in phases, and what one
-// phase computes another reads in shared memory, or where the block wrote it.
+// Stages fused at an index: one kernel whose blocks own rows of it, and the points that a map takes
+// to those rows. Stages whose loops agree share them (kernels/group.c); the others follow in
+// phases, and what one phase computes another reads in shared memory, or where the block wrote it.
 //     fuse s, a, y at v   →  for v.block … { phase { for e in the edges of the block … s }
 //                                            phase { for v … { a.max  a.sum  for d … y } } }
 #include "nests/nests.h"
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-// ---- Rows and edges --------------------------------------------------------------------------------------
+// ---- Rows and edges -----------------------------------------------------------------------------
 static tensor_space first_space(const fusion *f, const tensor_stage *st) {
     return st->nleft ? f->p->op->vars.data[st->left[0]].space : TENSOR_NO_SPACE;
 }
@@ -21,15 +21,18 @@ static bool is_var(const fusion *f, tensor_expr e, tensor_var v) {
     return n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v;
 }
 
-// The map by which a stage over rows walks what belongs to a row of its own, and the variable that walks.
+// The map by which a stage over rows walks what belongs to a row of its own, and the variable that
+// walks.
 static bool walked_map(const fusion *f, const tensor_stage *st, tensor_space domain, plan_map *m,
                        tensor_var *by) {
     for (uint32_t k = 0; k < st->nkeys; k++)
         for (uint32_t b = 0; b < st->nbound; b++) {
-            if (!is_var(f, st->keys[k].rhs, st->left[0]) || f->p->op->vars.data[st->bound[b]].space != domain)
+            if (!is_var(f, st->keys[k].rhs, st->left[0]) ||
+                f->p->op->vars.data[st->bound[b]].space != domain)
                 continue;
             *by = st->bound[b];
-            if (plan_map_of_key(f->p, st->keys[k].lhs, st->bound[b], m) && m->domain == domain) return true;
+            if (plan_map_of_key(f->p, st->keys[k].lhs, st->bound[b], m) && m->domain == domain)
+                return true;
         }
     return false;
 }
@@ -54,15 +57,18 @@ static bool find_rows(fusion *f) {
     }
     f->level = 0;
     if (!index.n && f->rows != TENSOR_NO_SPACE) return true;
-    diagnostic *d = plan_refuse(f->p, E0550, f->at, "no fused stage has a loop of its own over '%s'",
+    diagnostic *d = plan_refuse(f->p, E0550, f->at,
+                                "no fused stage has a loop of its own over '%s'",
                                 index.n ? schedule_value_of(f->cell, "at")->text : "an index");
     if (d) diag_help(d, "fuse at an index on the left of '%s'", last->name);
     return false;
 }
 
 static void not_its_rows(fusion *f, const tensor_stage *st) {
-    const char *index = schedule_value_of(f->cell, "at") ? schedule_value_of(f->cell, "at")->text : "?";
-    diagnostic *d = plan_refuse(f->p, E0550, f->at, "'%s' cannot be fused at '%s'", st->name, index);
+    const char *index = schedule_value_of(f->cell, "at") ? schedule_value_of(f->cell, "at")->text
+                                                         : "?";
+    diagnostic *d = plan_refuse(f->p, E0550, f->at, "'%s' cannot be fused at '%s'", st->name,
+                                index);
     if (!d) return;
     bool reduces = false;
     for (uint32_t b = 0; b < st->nbound; b++)
@@ -72,7 +78,9 @@ static void not_its_rows(fusion *f, const tensor_stage *st) {
     else if (f->level && st->nleft)
         diag_note(d, st->at, "its loops begin with '%s', not with the one around '%s'",
                   plan_index_text(f->p, st->left[0]), index);
-    else diag_note(d, st->at, "no key that the fused stages walk takes its points to rows of '%s'", index);
+    else
+        diag_note(d, st->at, "no key that the fused stages walk takes its points to rows of '%s'",
+                  index);
     if ((reduces || f->level) && st->nleft)
         diag_help(d, "fuse at its own index: `at %s`", plan_index_text(f->p, st->left[0]));
     else diag_help(d, "leave '%s' out", st->name);
@@ -85,17 +93,20 @@ static bool classify(fusion *f) {
         if (s == f->rows || (s != TENSOR_NO_SPACE && plan_fusion_map(f, s))) continue;
         if (f->cell) not_its_rows(f, st);
         else
-            plan_refuse(f->p, E0550, f->at,
-                        "'%s' cannot keep anything in shared memory: its points are not those of its kernel",
-                        st->name);
+            plan_refuse(
+                f->p, E0550, f->at,
+                "'%s' cannot keep anything in shared memory: its points are not those of its kernel",
+                st->name);
         return false;
     }
     return true;
 }
 
-static bool over_edges(const fusion *f, const tensor_stage *st) { return first_space(f, st) != f->rows; }
+static bool over_edges(const fusion *f, const tensor_stage *st) {
+    return first_space(f, st) != f->rows;
+}
 
-// ---- Legality --------------------------------------------------------------------------------------------
+// ---- Legality -----------------------------------------------------------------------------------
 typedef struct {
     fusion *f;
     const tensor_stage *writer, *reader;
@@ -107,7 +118,8 @@ bool plan_fusion_owns(fusion *f, const tensor_stage *reader, bool edges, tensor_
     tensor_var by;
     if (over_edges(f, reader) == edges) return is_var(f, index, reader->left[0]);
     if (edges)
-        return walked_map(f, reader, f->map.domain, &m, &by) && m.map == f->map.map && is_var(f, index, by);
+        return walked_map(f, reader, f->map.domain, &m, &by) && m.map == f->map.map &&
+               is_var(f, index, by);
     return plan_map_of_key(f->p, index, reader->left[0], &m) && m.map == f->map.map;
 }
 
@@ -123,11 +135,12 @@ static bool load_owned(void *user, const tensor_node *load) {
     const tensor_op *op = c->f->p->op;
     for (uint32_t t = 0; t < c->writer->ntargets; t++) {
         tensor_val v = c->writer->targets[t].val, read = (tensor_val)load->imm.i;
-        bool other = v != read && (op->vals.data[v].inplace == read || op->vals.data[read].inplace == v);
+        bool other = v != read &&
+                     (op->vals.data[v].inplace == read || op->vals.data[read].inplace == v);
         uint32_t axis = owned_axis(c->f, c->writer, &c->writer->targets[t]);
-        if (other || (v == read &&
-                      (axis == UINT32_MAX ||
-                       !plan_fusion_owns(c->f, c->reader, over_edges(c->f, c->writer), load->args[axis]))))
+        if (other || (v == read && (axis == UINT32_MAX ||
+                                    !plan_fusion_owns(c->f, c->reader, over_edges(c->f, c->writer),
+                                                      load->args[axis]))))
             return false;
     }
     return true;
@@ -138,9 +151,9 @@ static bool check_reads(fusion *f) {
         for (uint32_t k = 0; k < f->stages.len; k++) {
             check c = {f, plan_stage(f->p, f->stages.data[i]), plan_stage(f->p, f->stages.data[k])};
             if (i == k || plan_loads(f->p, c.reader, load_owned, &c)) continue;
-            diagnostic *d = plan_refuse(f->p, E0550, f->at,
-                                        "'%s' reads of '%s' what other blocks of the kernel compute",
-                                        c.reader->name, c.writer->name);
+            diagnostic *d = plan_refuse(
+                f->p, E0550, f->at, "'%s' reads of '%s' what other blocks of the kernel compute",
+                c.reader->name, c.writer->name);
             if (!d) return false;
             diag_note(d, c.reader->at, "it reads '%s' at other points than those of its own row",
                       c.writer->name);
@@ -156,10 +169,15 @@ bool plan_fusion_reaches(fusion *f, const tensor_stage *st) {
     bool total = (m->role == VAL_MAP || m->role == VAL_CLASSES) && plan_is_total(f->p, f->map.map);
     for (uint32_t t = 0; !total && t < st->ntargets; t++) {
         tensor_val v = st->targets[t].val;
-        if (f->p->op->vals.data[v].role == VAL_STAGE && !plan_read_outside(f->p, &f->stages, v)) continue;
-        diagnostic *d = plan_refuse(f->p, E0550, f->at, "'%s' is needed at points that '%s' takes to no row",
-                                    st->name, m->name);
-        const char *declare = m->role == VAL_MAP ? arena_printf(f->p->arena, ", or declare '%s' without 'partial'", m->name) : "";
+        if (f->p->op->vals.data[v].role == VAL_STAGE && !plan_read_outside(f->p, &f->stages, v))
+            continue;
+        diagnostic *d = plan_refuse(f->p, E0550, f->at,
+                                    "'%s' is needed at points that '%s' takes to no row", st->name,
+                                    m->name);
+        const char *declare = m->role == VAL_MAP
+                                  ? arena_printf(f->p->arena, ", or declare '%s' without 'partial'",
+                                                 m->name)
+                                  : "";
         if (d) diag_help(d, "fuse without '%s'%s", st->name, declare);
         return false;
     }
@@ -174,11 +192,12 @@ static bool check_total(fusion *f) {
     return true;
 }
 
-// ---- Phases ----------------------------------------------------------------------------------------------
+// ---- Phases -------------------------------------------------------------------------------------
 static bool same_cuts(fusion *f, const tensor_stage *a, const tensor_stage *b) {
     uint32_t n = a->nleft < b->nleft ? a->nleft : b->nleft;
     bool same = true;
-    for (uint32_t i = 0; i < n; i++) same = plan_same_cut(f->p, a, a->left[i], b, b->left[i]) && same;
+    for (uint32_t i = 0; i < n; i++)
+        same = plan_same_cut(f->p, a, a->left[i], b, b->left[i]) && same;
     return same;
 }
 
@@ -186,7 +205,8 @@ static bool same_cuts(fusion *f, const tensor_stage *a, const tensor_stage *b) {
 static bool kept_apart(fusion *f, const plan_phase *ph, uint32_t stage) {
     for (uint32_t i = 0; i < ph->group.len; i++) {
         const tensor_stage *w = plan_stage(f->p, ph->group.data[i]);
-        if (plan_kept_apart(f->p, w) && plan_reads_stage(f->p, stage, ph->group.data[i])) return true;
+        if (plan_kept_apart(f->p, w) && plan_reads_stage(f->p, stage, ph->group.data[i]))
+            return true;
     }
     return false;
 }
@@ -200,7 +220,8 @@ static bool joins(fusion *f, const plan_phase *ph, uint32_t stage) {
     if (ph->tile != is_tile(f, st)) return false;
     if (over_edges(f, st) && !kept_apart(f, ph, stage) && plan_follows(f, ph, stage)) return true;
     if (!ph->edges && plan_follower(f, ph->group.data[ph->group.len - 1])) return false;
-    if (ph->edges != over_edges(f, st) || kept_apart(f, ph, stage) || !plan_joins(f->p, &ph->group, stage))
+    if (ph->edges != over_edges(f, st) || kept_apart(f, ph, stage) ||
+        !plan_joins(f->p, &ph->group, stage))
         return false;
     for (uint32_t i = 0; i < ph->group.len; i++)
         if (!same_cuts(f, plan_stage(f->p, ph->group.data[i]), st)) return false;
@@ -227,14 +248,19 @@ static bool check_level(fusion *f) {
     for (uint32_t i = 0; i < f->stages.len; i++)
         shared = shared && plan_stage(f->p, f->stages.data[i])->nleft > f->level;
     if (shared) return true;
-    diagnostic *d = plan_refuse(f->p, E0550, f->at, "the fused stages do not share a loop over '%s'",
+    diagnostic *d = plan_refuse(f->p, E0550, f->at,
+                                "the fused stages do not share a loop over '%s'",
                                 schedule_value_of(f->cell, "at")->text);
-    if (d) diag_help(d, "deal it out to them alike, or fuse at '%s'", plan_index_text(f->p, first->left[0]));
+    if (d)
+        diag_help(d, "deal it out to them alike, or fuse at '%s'",
+                  plan_index_text(f->p, first->left[0]));
     return false;
 }
 
-// ---- Rows of a block -------------------------------------------------------------------------------------
-static index_cut row_cut(fusion *f, const tensor_stage *st) { return plan_cut(f->p, st, st->left[0], false); }
+// ---- Rows of a block ----------------------------------------------------------------------------
+static index_cut row_cut(fusion *f, const tensor_stage *st) {
+    return plan_cut(f->p, st, st->left[0], false);
+}
 
 // As its rows say, or as many as one of them deals out.
 static bool find_points(fusion *f) {
@@ -247,9 +273,10 @@ static bool find_points(fusion *f) {
         if (!said && (c.block || plan_parts_of(&c) > f->points))
             f->points = c.block ? c.block : plan_parts_of(&c);
         if (said && c.block && c.block != f->points) {
-            diagnostic *d = plan_refuse(f->p, E0541, c.cell[SCHEDULE_BLOCK]->at,
-                                        "a block owns %lld rows of '%s' and %lld of another fused stage",
-                                        (long long)c.block, st->name, (long long)f->points);
+            diagnostic *d = plan_refuse(
+                f->p, E0541, c.cell[SCHEDULE_BLOCK]->at,
+                "a block owns %lld rows of '%s' and %lld of another fused stage",
+                (long long)c.block, st->name, (long long)f->points);
             if (d) diag_note(d, said->at, "the other statement");
             if (d) diag_help(d, "say the same number for both");
             return false;
@@ -265,18 +292,19 @@ static bool find_points(fusion *f) {
                                     "a block owns %lld rows, and '%s' deals them out by %lld",
                                     (long long)f->points, st->name, (long long)plan_parts_of(&c));
         if (d)
-            diag_help(d, "say how many a block owns: `block %s %lld`", f->p->op->vars.data[st->left[0]].name,
-                      (long long)plan_parts_of(&c));
+            diag_help(d, "say how many a block owns: `block %s %lld`",
+                      f->p->op->vars.data[st->left[0]].name, (long long)plan_parts_of(&c));
         return false;
     }
     return true;
 }
 
-// ---- Classes ---------------------------------------------------------------------------------------------
+// ---- Classes ------------------------------------------------------------------------------------
 static const tensor_stage *last_of_rows(const fusion *f) {
     stage_group rows = {0};
     for (uint32_t i = 0; i < f->stages.len; i++)
-        if (!over_edges(f, plan_stage(f->p, f->stages.data[i]))) VEC_PUSH(f->p->arena, &rows, f->stages.data[i]);
+        if (!over_edges(f, plan_stage(f->p, f->stages.data[i])))
+            VEC_PUSH(f->p->arena, &rows, f->stages.data[i]);
     if (rows.len) return plan_deepest(f->p, &rows);
     ICE("'%s': no fused stage has rows", f->p->op->name);
 }
@@ -295,7 +323,8 @@ static bool same_phases(const fusion *f, const fusion *g) {
     return same;
 }
 
-// Where values live is the same for all classes, so their stages follow one another in the same phases.
+// Where values live is the same for all classes, so their stages follow one another in the same
+// phases.
 static void divide(planner *p, const row_class *rows, uint32_t number, void *user) {
     fusion *f = user, first = *f;
     memset(&f->phases, 0, sizeof f->phases);
@@ -305,12 +334,16 @@ static void divide(planner *p, const row_class *rows, uint32_t number, void *use
         p, E0541, rows->schedule->at,
         "the classes of a bucket divide the fused stages into other phases: %u and %u of them",
         first.phases.len, f->phases.len);
-    if (d) diag_note(d, f->at, "which stages pass values on in registers is the same for all classes");
-    if (d) diag_help(d, "deal the left-hand indices of '%s' out alike in each class", last_of_rows(f)->name);
+    if (d)
+        diag_note(d, f->at, "which stages pass values on in registers is the same for all classes");
+    if (d)
+        diag_help(d, "deal the left-hand indices of '%s' out alike in each class",
+                  last_of_rows(f)->name);
 }
 
-// ---- The kernel ------------------------------------------------------------------------------------------
-// The rows of a block in their order: [lo, hi) of the order's positions, or where it is one row, of rows.
+// ---- The kernel ---------------------------------------------------------------------------------
+// The rows of a block in their order: [lo, hi) of the order's positions, or where it is one row, of
+// rows.
 static loop_node *ordered_blocks(fusion *f, plan_nest *n) {
     planner *p = f->p;
     const char *name = p->op->spaces.data[f->rows].name;
@@ -321,7 +354,8 @@ static loop_node *ordered_blocks(fusion *f, plan_nest *n) {
     loop->rest = LOOP_BLOCK_PLACE;
     loop->rounds.step = (uint32_t)f->points;
     loop_append(p->plan, &n->kernel->body, loop);
-    tensor_expr at = tensor_var_expr(p->op, loop->var, NO_SPAN), points = tensor_int(p->op, f->points);
+    tensor_expr at = tensor_var_expr(p->op, loop->var, NO_SPAN),
+                points = tensor_int(p->op, f->points);
     tensor_var row = loop->var;
     if (f->points == 1) {
         row = tensor_add_var(p->op, arena_printf(p->arena, "%s.row", name), f->rows);
@@ -338,7 +372,8 @@ static loop_node *block_loop(fusion *f, plan_nest *n) {
     if (f->of->order != TENSOR_NO_VAL) return ordered_blocks(f, n);
     const char *name = p->op->spaces.data[f->rows].name;
     tensor_expr points = tensor_int(p->op, f->points), size = tensor_size(p->op, f->rows, NO_SPAN);
-    tensor_expr up = tensor_binary(p->op, TENSOR_ADD_OP, size, tensor_int(p->op, f->points - 1), NO_SPAN);
+    tensor_expr up = tensor_binary(p->op, TENSOR_ADD_OP, size, tensor_int(p->op, f->points - 1),
+                                   NO_SPAN);
     tensor_space s = plan_space(p, arena_printf(p->arena, "%s.by%lld", name, (long long)f->points),
                                 tensor_binary(p->op, TENSOR_QUOT_OP, up, points, NO_SPAN));
     loop_node *loop = loop_node_new(p->plan, LOOP_FOR, f->at);
@@ -347,7 +382,8 @@ static loop_node *block_loop(fusion *f, plan_nest *n) {
     loop->hi = tensor_size(p->op, s, NO_SPAN);
     loop->rest = LOOP_BLOCK_PLACE;
     loop_append(p->plan, &n->kernel->body, loop);
-    tensor_expr b = tensor_cvt(p->op, TENSOR_TYPE(I64), tensor_var_expr(p->op, loop->var, NO_SPAN), NO_SPAN);
+    tensor_expr b = tensor_cvt(p->op, TENSOR_TYPE(I64), tensor_var_expr(p->op, loop->var, NO_SPAN),
+                               NO_SPAN);
     tensor_expr next = tensor_binary(p->op, TENSOR_ADD_OP, b, tensor_int(p->op, 1), NO_SPAN);
     f->lo = tensor_binary(p->op, TENSOR_MUL_OP, b, points, NO_SPAN);
     f->hi = tensor_binary(p->op, TENSOR_MIN_OP, size,
@@ -355,8 +391,8 @@ static loop_node *block_loop(fusion *f, plan_nest *n) {
     return loop;
 }
 
-// A group of threads has rows of its own where the kernel's rows are dealt out to groups and the edges are
-// not.
+// A group of threads has rows of its own where the kernel's rows are dealt out to groups and the
+// edges are not.
 static bool by_rows(fusion *f, const tensor_stage *st, index_cut *rows) {
     index_cut own = row_cut(f, st);
     if (own.groups) return false;
@@ -374,7 +410,8 @@ static int64_t lanes_of(fusion *f, const tensor_stage *st) {
     int64_t lanes = 1;
     for (uint32_t i = 0; i < st->nleft + st->nbound; i++) {
         bool left = i < st->nleft;
-        int64_t own = plan_cut(f->p, st, left ? st->left[i] : st->bound[i - st->nleft], !left).lanes;
+        int64_t own =
+            plan_cut(f->p, st, left ? st->left[i] : st->bound[i - st->nleft], !left).lanes;
         if (own > 1) lanes *= own;
     }
     return lanes;
@@ -408,8 +445,8 @@ static loop_body *row_loop(fusion *f, const index_cut *rows, loop_body *to, loop
     return &n->body;
 }
 
-// The edges of a block lie next to each other, unless its rows do not; then each row's are walked by
-// themselves.
+// The edges of a block lie next to each other, unless its rows do not; then each row's are walked
+// by themselves.
 static loop_body *edges_of_block(fusion *f, const plan_phase *ph, row_class *rows, loop_body *at) {
     planner *p = f->p;
     const tensor_stage *deepest = plan_deepest(f->p, &ph->group);
@@ -467,12 +504,14 @@ static void settle_values(fusion *f) {
     p->s = f->whole;
     plan_keep_values(f);
     VEC_PUSH(p->arena, &p->live, &f->stages);
-    for (uint32_t i = 0; i < f->phases.len; i++) VEC_PUSH(p->arena, &p->live, &f->phases.data[i].group);
+    for (uint32_t i = 0; i < f->phases.len; i++)
+        VEC_PUSH(p->arena, &p->live, &f->phases.data[i].group);
     for (uint32_t i = 0; i < f->phases.len; i++) plan_private(p, &f->phases.data[i].group);
     p->live.len = 0;
     for (uint32_t i = 0; i < f->phases.len; i++)
         for (uint32_t k = 0; k < f->phases.data[i].group.len; k++)
-            plan_choose_home(p, &f->phases.data[i].group, plan_stage(f->p, f->phases.data[i].group.data[k]));
+            plan_choose_home(p, &f->phases.data[i].group,
+                             plan_stage(f->p, f->phases.data[i].group.data[k]));
     p->s = mine;
 }
 
@@ -507,7 +546,8 @@ void plan_fusion(planner *p, const stage_group *g, const schedule_cell *c) {
     plan_matrix m;
     for (uint32_t i = 0; i < g->len; i++)
         if (!plan_windowed(p, g->data[i], &m))
-            plan_matrix_alone(p, &p->op->stages.data[g->data[i]], "in a kernel of fused stages or shared tiles");
+            plan_matrix_alone(p, &p->op->stages.data[g->data[i]],
+                              "in a kernel of fused stages or shared tiles");
     if (p->failed || !plan_shares_rows(p, g)) return;
     if (plan_sweeps(&f)) {
         plan_sweep(&f);

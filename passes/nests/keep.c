@@ -1,7 +1,7 @@
-// Where values live because a schedule says so: stages in registers, shared memory or memory; inputs copied
-// into shared memory by a stage of their own and read through it. What belongs to the rows of a block has a
-// bound: of what a map takes to a row, a precondition or condition says it, else the version guards what
-// fits.
+// Where values live because a schedule says so: stages in registers, shared memory or memory;
+// inputs copied into shared memory by a stage of their own and read through it. What belongs to the
+// rows of a block has a bound: of what a map takes to a row, a precondition or condition says it,
+// else the version guards what fits.
 //     keep s shared   →  shared s : f32[512 from offsets.dst[first row of the block], 8]
 #include "nests/nests.h"
 #include "base/base.h"
@@ -17,7 +17,7 @@ enum {
     MOST_POINTS = 65536
 };
 
-// ---- What the schedule says ------------------------------------------------------------------------------
+// ---- What the schedule says ---------------------------------------------------------------------
 bool plan_kept_apart(planner *p, const tensor_stage *st) {
     const schedule_cell *c = plan_kept_cell(p, st, st->targets[0].val);
     return c && plan_kept_place(c) != KEPT_REGISTERS && schedule_means(c->about, st->id);
@@ -45,13 +45,13 @@ bool plan_keeps_shared(planner *p, const stage_group *g) {
         schedule_cell *c = input_cell(p, g, v);
         if (!c) continue;
         if (plan_kept_place(c) == KEPT_REGISTERS) plan_kept_options(p, c);   // axes/held.c takes it
-        else if (plan_fetches(p, g)) plan_kept_options(p, c);         // finish/fetch.c does
+        else if (plan_fetches(p, g)) plan_kept_options(p, c);                // finish/fetch.c does
         else shared |= plan_take_kept(p, c) == KEPT_SHARED;
     }
     return shared;
 }
 
-// ---- Registers -------------------------------------------------------------------------------------------
+// ---- Registers ----------------------------------------------------------------------------------
 static const tensor_stage *reader_outside(const planner *p, const stage_group *g, tensor_val v) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         bool here = plan_inlined(p, i);
@@ -89,7 +89,7 @@ void plan_check_kept(planner *p, const stage_group *g) {
     }
 }
 
-// ---- Homes -----------------------------------------------------------------------------------------------
+// ---- Homes --------------------------------------------------------------------------------------
 typedef struct {
     const tensor_stage *stage;
     const tensor_target *target;
@@ -141,8 +141,8 @@ static void refuse_shared(fusion *f, const kept_value *x, const char *open) {
     diagnostic *d = NULL;
     if (open) {
         d = plan_refuse(f->p, E0544, c->at,
-                        "the extent of '%s' is not known, so nothing bounds '%s' in shared memory", open,
-                        name);
+                        "the extent of '%s' is not known, so nothing bounds '%s' in shared memory",
+                        open, name);
         if (d) diag_help(d, "give the size, -D %s=8, or keep it global", open);
     } else if (f->apart) {
         d = plan_refuse(
@@ -150,8 +150,10 @@ static void refuse_shared(fusion *f, const kept_value *x, const char *open) {
             "'%s' is not contiguous: rows are visited in another order, or by classes, so a block's lie anywhere",
             name);
         if (d)
-            diag_help(d, "keep '%s' global, or order rows without classes and give a block one: `block … 1`",
-                      name);
+            diag_help(
+                d,
+                "keep '%s' global, or order rows without classes and give a block one: `block … 1`",
+                name);
     } else {
         d = plan_refuse(
             f->p, E0544, c->at,
@@ -175,7 +177,8 @@ static void add_shared(keeping *k, kept_value x) {
     } else if (x.must) refuse_shared(k->f, &x, range ? open : NULL);
 }
 
-static void choose(keeping *k, const plan_phase *ph, const tensor_stage *st, const tensor_target *t) {
+static void choose(keeping *k, const plan_phase *ph, const tensor_stage *st,
+                   const tensor_target *t) {
     fusion *f = k->f;
     planner *p = f->p;
     loop_value *w = &p->plan->values.data[t->val];
@@ -189,9 +192,11 @@ static void choose(keeping *k, const plan_phase *ph, const tensor_stage *st, con
     bool stage = p->op->vals.data[t->val].role == VAL_STAGE,
          crosses = plan_read_outside(p, &ph->group, t->val),
          local = stage && !plan_read_outside(p, &f->stages, t->val);
-    if (said == KEPT_REGISTERS && (!stage || crosses)) not_there(p, st, t->val, &ph->group, "registers");
+    if (said == KEPT_REGISTERS && (!stage || crosses))
+        not_there(p, st, t->val, &ph->group, "registers");
     if (said == KEPT_SHARED && !crosses && !plan_kept_apart(p, st)) said = KEPT_ANYWHERE;
-    if (said == KEPT_SHARED && (!local || !crosses)) not_there(p, st, t->val, &f->stages, "shared memory");
+    if (said == KEPT_SHARED && (!local || !crosses))
+        not_there(p, st, t->val, &f->stages, "shared memory");
     x.must = said == KEPT_SHARED;
     if (local && crosses && said != KEPT_GLOBAL && p->machine->gpu) add_shared(k, x);
 }
@@ -202,7 +207,8 @@ static int64_t capacity_of(const keeping *k, bool *guarded) {
             all = f->p->machine->shared_bytes, rows = k->a_row * f->points;
     *guarded = false;
     if (!k->an_edge) return 0;
-    if (most && most <= MOST_POINTS && most * f->points * k->an_edge + rows <= all) return most * f->points;
+    if (most && most <= MOST_POINTS && most * f->points * k->an_edge + rows <= all)
+        return most * f->points;
     *guarded = true;
     int64_t fits = (all / SHARED_PARTS - rows) / k->an_edge;
     return fits > MOST_POINTS ? MOST_POINTS : fits < 0 ? 0 : fits / 32 * 32;
@@ -217,8 +223,9 @@ static void guard_capacity(fusion *f, int64_t capacity) {
                             {SZ_LE, 0, 0}};
     for (uint32_t i = 0; i < sizeof t / sizeof *t; i++) VEC_PUSH(f->p->arena, &e, t[i]);
     plan_holds(f->p, e,
-               arena_printf(f->p->arena, "max(%s) * %lld <= %lld", f->p->op->vals.data[f->map.map].name,
-                            (long long)f->points, (long long)capacity));
+               arena_printf(f->p->arena, "max(%s) * %lld <= %lld",
+                            f->p->op->vals.data[f->map.map].name, (long long)f->points,
+                            (long long)capacity));
 }
 
 // What nobody asked for goes to memory where it would not leave a row much room.
@@ -254,7 +261,8 @@ void plan_keep_values(fusion *f) {
     for (uint32_t i = 0; i < f->phases.len; i++)
         for (uint32_t s = 0; s < f->phases.data[i].group.len; s++) {
             const tensor_stage *st = &f->p->op->stages.data[f->phases.data[i].group.data[s]];
-            for (uint32_t t = 0; t < st->ntargets; t++) choose(&k, &f->phases.data[i], st, &st->targets[t]);
+            for (uint32_t t = 0; t < st->ntargets; t++)
+                choose(&k, &f->phases.data[i], st, &st->targets[t]);
         }
     if (k.a_row * f->points > f->p->machine->shared_bytes / SHARED_PARTS) drop_optional(&k, false);
     int64_t capacity = capacity_of(&k, &guarded);
@@ -264,12 +272,15 @@ void plan_keep_values(fusion *f) {
     }
     int64_t bytes = k.a_row * f->points + k.an_edge * capacity;
     if (bytes > f->p->machine->shared_bytes || (k.an_edge && !capacity)) {
-        const char *points = f->mapped ? arena_printf(f->p->arena, " and %lld for each point of '%s'", (long long)k.an_edge,
-                                                      f->p->op->spaces.data[f->map.domain].name)
-                                       : "";
-        diagnostic *d = plan_refuse(f->p, E0545, f->at,
-                                    "a block of %lld rows keeps %lld bytes a row%s in shared memory, and has %u, as every GPU from sm_80 on",
-                                    (long long)f->points, (long long)k.a_row, points, f->p->machine->shared_bytes);
+        const char *points = f->mapped
+                                 ? arena_printf(f->p->arena, " and %lld for each point of '%s'",
+                                                (long long)k.an_edge,
+                                                f->p->op->spaces.data[f->map.domain].name)
+                                 : "";
+        diagnostic *d = plan_refuse(
+            f->p, E0545, f->at,
+            "a block of %lld rows keeps %lld bytes a row%s in shared memory, and has %u, as every GPU from sm_80 on",
+            (long long)f->points, (long long)k.a_row, points, f->p->machine->shared_bytes);
         if (d) diag_help(d, "keep less, or give a block fewer rows");
         return;
     }
@@ -277,7 +288,7 @@ void plan_keep_values(fusion *f) {
     for (uint32_t i = 0; i < k.values.len; i++) give_home(&k, &k.values.data[i], capacity);
 }
 
-// ---- Inputs ----------------------------------------------------------------------------------------------
+// ---- Inputs -------------------------------------------------------------------------------------
 // A stage that copies what the block needs of an input, in each round where it is used in one.
 static tensor_stage copy_of(planner *p, tensor_val v, uint32_t loop) {
     const tensor_val_info i = p->op->vals.data[v];
@@ -291,14 +302,15 @@ static tensor_stage copy_of(planner *p, tensor_val v, uint32_t loop) {
                             .axes = i.axes};
     tensor_target *t = ARENA_NEW(p->arena, tensor_target);
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, i.rank);
-    tensor_expr *index = ARENA_ARRAY(p->arena, tensor_expr, i.rank), *body = ARENA_NEW(p->arena, tensor_expr);
+    tensor_expr *index = ARENA_ARRAY(p->arena, tensor_expr, i.rank),
+                *body = ARENA_NEW(p->arena, tensor_expr);
     for (uint32_t a = 0; a < i.rank; a++) {
         left[a] = tensor_add_var(p->op, arena_printf(p->arena, "%s.%u", info.name, a), i.axes[a]);
         index[a] = tensor_var_expr(p->op, left[a], NO_SPAN);
     }
     *body = tensor_load(p->op, v, index, i.rank, NO_SPAN);
-    *t = (tensor_target){loop_add_val(p->plan, info, (loop_value){.home = LOOP_MEMORY, .of = v}), i.rank,
-                         index};
+    *t = (tensor_target){loop_add_val(p->plan, info, (loop_value){.home = LOOP_MEMORY, .of = v}),
+                         i.rank, index};
     return (tensor_stage){.name = info.name,
                           .ntargets = 1,
                           .targets = t,
@@ -320,7 +332,8 @@ typedef struct {
 
 static bool within(void *user, const tensor_node *load) {
     const reading *r = user;
-    return (tensor_val)load->imm.i != r->v || plan_fusion_owns(r->f, r->reader, r->edges, load->args[0]);
+    return (tensor_val)load->imm.i != r->v ||
+           plan_fusion_owns(r->f, r->reader, r->edges, load->args[0]);
 }
 
 // Once a tile is filled it serves every read of its input, so all must lie within the block's part.
@@ -328,10 +341,12 @@ static bool reads_within(fusion *f, tensor_val v, bool edges, const schedule_cel
     for (uint32_t i = 0; i < f->stages.len; i++) {
         reading r = {f, &f->p->op->stages.data[f->stages.data[i]], v, edges};
         if (plan_loads(f->p, r.reader, within, &r)) continue;
-        diagnostic *d = plan_refuse(f->p, E0550, c->at, "'%s' reads '%s' beyond what a block keeps of it",
+        diagnostic *d = plan_refuse(f->p, E0550, c->at,
+                                    "'%s' reads '%s' beyond what a block keeps of it",
                                     r.reader->name, f->p->op->vals.data[v].name);
         if (!d) return false;
-        diag_note(d, r.reader->at, "a tile holds the rows of a block, or the points walked from them");
+        diag_note(d, r.reader->at,
+                  "a tile holds the rows of a block, or the points walked from them");
         diag_help(d, "leave '%s' in memory", f->p->op->vals.data[v].name);
         return false;
     }
@@ -341,13 +356,16 @@ static bool reads_within(fusion *f, tensor_val v, bool edges, const schedule_cel
 static void add_input(fusion *f, tensor_val v, const schedule_cell *c) {
     planner *p = f->p;
     const tensor_val_info i = p->op->vals.data[v];
-    bool rows = i.rank && i.axes[0] == f->rows, edges = i.rank && !rows && plan_fusion_map(f, i.axes[0]);
+    bool rows = i.rank && i.axes[0] == f->rows,
+         edges = i.rank && !rows && plan_fusion_map(f, i.axes[0]);
     if (f->apart && (rows || edges)) {
         diagnostic *d = plan_refuse(
-            p, E0544, c->at, "'%s' has no tile: the rows of a block lie anywhere in their order", i.name);
+            p, E0544, c->at, "'%s' has no tile: the rows of a block lie anywhere in their order",
+            i.name);
         if (d)
-            diag_help(d,
-                      "leave it in memory, or order rows without classes and give a block one: `block … 1`");
+            diag_help(
+                d,
+                "leave it in memory, or order rows without classes and give a block one: `block … 1`");
         return;
     }
     if (!rows && !edges) {
@@ -369,6 +387,7 @@ static void add_input(fusion *f, tensor_val v, const schedule_cell *c) {
 void plan_keep_inputs(fusion *f) {
     for (tensor_val v = f->p->op->nparams; v-- > 0;) {   // each comes first
         schedule_cell *c = input_cell(f->p, &f->stages, v);
-        if (c && plan_kept_place(c) != KEPT_REGISTERS && plan_take_kept(f->p, c) == KEPT_SHARED) add_input(f, v, c);
+        if (c && plan_kept_place(c) != KEPT_REGISTERS && plan_take_kept(f->p, c) == KEPT_SHARED)
+            add_input(f, v, c);
     }
 }

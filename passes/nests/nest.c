@@ -20,25 +20,30 @@ static void let_var(planner *p, loop_body *to, tensor_var v, tensor_var is, span
     plan_let(p, to, v, tensor_var_expr(p->op, is, NO_SPAN), at);
 }
 
-// ---- Homes -----------------------------------------------------------------------------------------------
+// ---- Homes --------------------------------------------------------------------------------------
 // A stage nobody outside the kernel reads needs no memory.
 void plan_choose_home(planner *p, const stage_group *g, const tensor_stage *st) {
     for (uint32_t t = 0; t < st->ntargets; t++) {
         tensor_val v = st->targets[t].val;
-        if (plan_kept(p, st, v) == KEPT_GLOBAL || p->plan->values.data[v].home == LOOP_SHARED) continue;
+        if (plan_kept(p, st, v) == KEPT_GLOBAL || p->plan->values.data[v].home == LOOP_SHARED)
+            continue;
         if (plan_stays_inside(p, g, st, v)) p->plan->values.data[v].home = LOOP_REGISTERS;
     }
 }
 
-// ---- Loops -----------------------------------------------------------------------------------------------
-// How the source calls the indices that one loop is over: an equation's own may differ from a normaliser's.
-static void tell_alike(planner *p, diagnostic *d, const index_cut *c, const index_cut *o, const char *verb) {
+// ---- Loops --------------------------------------------------------------------------------------
+// How the source calls the indices that one loop is over: an equation's own may differ from a
+// normaliser's.
+static void tell_alike(planner *p, diagnostic *d, const index_cut *c, const index_cut *o,
+                       const char *verb) {
     const char *one = plan_index_text(p, c->var), *other = plan_index_text(p, o->var);
     if (!strcmp(one, other))
-        diag_help(d, "say it once for both: `%s, %s: %s %s …`", c->stage->name, o->stage->name, verb, one);
+        diag_help(d, "say it once for both: `%s, %s: %s %s …`", c->stage->name, o->stage->name,
+                  verb, one);
     else
-        diag_help(d, "'%s' of '%s' is '%s' of '%s': say `%s: %s %s …;  %s: %s %s …;`", one, c->stage->name,
-                  other, o->stage->name, c->stage->name, verb, one, o->stage->name, verb, other);
+        diag_help(d, "'%s' of '%s' is '%s' of '%s': say `%s: %s %s …;  %s: %s %s …;`", one,
+                  c->stage->name, other, o->stage->name, c->stage->name, verb, one, o->stage->name,
+                  verb, other);
 }
 
 // Two stages that stand in one loop deal it out alike.
@@ -46,13 +51,16 @@ bool plan_alike(planner *p, const index_cut *c, const index_cut *o) {
     static const schedule_verb verbs[] = {SCHEDULE_BLOCK,     SCHEDULE_GROUPS, SCHEDULE_TILE,
                                           SCHEDULE_REGISTERS, SCHEDULE_LANES,  SCHEDULE_VECTOR,
                                           SCHEDULE_UNROLL,    SCHEDULE_PAD};
-    const int64_t a[] = {c->block, c->groups, c->tile, c->registers, c->lanes, c->vector, c->unroll, c->pad},
-                  b[] = {o->block, o->groups, o->tile, o->registers, o->lanes, o->vector, o->unroll, o->pad};
+    const int64_t a[] = {c->block, c->groups, c->tile,   c->registers,
+                         c->lanes, c->vector, c->unroll, c->pad},
+                  b[] = {o->block, o->groups, o->tile,   o->registers,
+                         o->lanes, o->vector, o->unroll, o->pad};
     uint32_t i = 0, all = sizeof verbs / sizeof *verbs;
     if (c->matrix != o->matrix) return plan_matrix_apart(p, c, o);
     while (i < all && a[i] == b[i]) i++;
     bool tiles = plan_same_tiles(c->cell[SCHEDULE_BLOCK], o->cell[SCHEDULE_BLOCK]);
-    if (i == all && c->strided == o->strided && c->masked == o->masked && c->dealt == o->dealt && tiles)
+    if (i == all && c->strided == o->strided && c->masked == o->masked && c->dealt == o->dealt &&
+        tiles)
         return true;
     schedule_verb verb = i < all                    ? verbs[i]
                          : !tiles                   ? SCHEDULE_BLOCK
@@ -61,10 +69,11 @@ bool plan_alike(planner *p, const index_cut *c, const index_cut *o) {
     const schedule_cell *here = c->cell[verb], *there = o->cell[verb];
     const char *text = schedule_verb_text(verb);
     plan_blame(p, c->stage, o->stage);
-    diagnostic *d = plan_refuse(p, E0541, here ? here->at : there->at,
-                                "'%s %s' is not the same for '%s' and '%s', which share the loop over '%s'",
-                                text, plan_index_text(p, here ? c->var : o->var), c->stage->name,
-                                o->stage->name, plan_index_text(p, c->var));
+    diagnostic *d = plan_refuse(
+        p, E0541, here ? here->at : there->at,
+        "'%s %s' is not the same for '%s' and '%s', which share the loop over '%s'", text,
+        plan_index_text(p, here ? c->var : o->var), c->stage->name, o->stage->name,
+        plan_index_text(p, c->var));
     if (!d) return false;
     if (here && there) diag_note(d, there->at, "for '%s' it is said here", o->stage->name);
     else
@@ -79,10 +88,13 @@ static void check_level(nest *n, const index_cut *c, const tensor_stage *st, ten
     if (!n->p->failed) plan_alike(n->p, c, &o);
 }
 
-// What deals an index out to blocks: its own statement, the kernel's windows, or a reduction that is cut.
+// What deals an index out to blocks: its own statement, the kernel's windows, or a reduction that
+// is cut.
 static span blocks_at(const nest *n, const index_cut *c) {
     const schedule_cell *cell = c->cell[SCHEDULE_BLOCK];
-    return cell ? cell->at : n->rows->window ? n->rows->window->cell->at : plan_deepest(n->p, n->group)->at;
+    return cell              ? cell->at
+           : n->rows->window ? n->rows->window->cell->at
+                             : plan_deepest(n->p, n->group)->at;
 }
 
 // The blocks of a kernel are counted before it runs, each goes once through what is around.
@@ -102,30 +114,34 @@ static void check_blocks(nest *n, const index_cut *c, bool blocks) {
         loop_place rest = n->levels.data[i]->rest;
         if (rest != LOOP_SERIAL_PLACE && rest != LOOP_UNROLL_PLACE) continue;
         const char *outer = plan_index_text(n->p, n->levels.data[i]->var);
-        diagnostic *d = plan_refuse(n->p, E0554, blocks_at(n, c),
-                                    "'%s' is dealt out to blocks, and '%s', whose loop is around it, is not",
-                                    plan_index_text(n->p, c->var), outer);
+        diagnostic *d = plan_refuse(
+            n->p, E0554, blocks_at(n, c),
+            "'%s' is dealt out to blocks, and '%s', whose loop is around it, is not",
+            plan_index_text(n->p, c->var), outer);
         bool tile = n->rows->tile && i == n->rows->level;
         if (d && tile)
-            diag_help(d,
-                      "tiles that are rounded end where their points do: let '%s' be outside, `loops %s, %s`",
-                      plan_index_text(n->p, c->var), plan_index_text(n->p, c->var), outer);
+            diag_help(
+                d,
+                "tiles that are rounded end where their points do: let '%s' be outside, `loops %s, %s`",
+                plan_index_text(n->p, c->var), plan_index_text(n->p, c->var), outer);
         else if (d)
-            diag_help(d, "deal out '%s' too, `block %s 1`, or leave this one to the threads of a block",
-                      outer, outer);
+            diag_help(
+                d, "deal out '%s' too, `block %s 1`, or leave this one to the threads of a block",
+                outer, outer);
         return;
     }
 }
 
-// The loop over what a block owns: its rows, which the digits cover, or the edges of its rows, as many as
-// there are.
+// The loop over what a block owns: its rows, which the digits cover, or the edges of its rows, as
+// many as there are.
 static void digits_within(nest *n, index_cut c, loop_node *node) {
     planner *p = n->p;
     if (n->rows->place == ROWS_OF_BLOCK) c.block = n->rows->points;
     else if (c.block) {
-        diagnostic *d = plan_refuse(p, E0541, c.cell[SCHEDULE_BLOCK]->at,
-                                    "a block of this kernel owns the points of '%s' that belong to its rows",
-                                    plan_index_text(p, c.var));
+        diagnostic *d = plan_refuse(
+            p, E0541, c.cell[SCHEDULE_BLOCK]->at,
+            "a block of this kernel owns the points of '%s' that belong to its rows",
+            plan_index_text(p, c.var));
         if (d)
             diag_help(d, "leave 'block %s' out: the kernel's rows are dealt out to blocks",
                       plan_index_text(p, c.var));
@@ -168,7 +184,8 @@ static void share_level(nest *n, uint32_t level, const index_cut *said, uint32_t
 static void refuse_vector(planner *p, index_cut *c, tensor_var v, bool ordered, bool within) {
     diagnostic *d = plan_refuse(
         p, E0548, c->cell[SCHEDULE_VECTOR]->at,
-        ordered  ? "'%s' is visited in another order, in which the %lld points of a vector are not adjacent"
+        ordered
+            ? "'%s' is visited in another order, in which the %lld points of a vector are not adjacent"
         : within ? "'%s' begins in each block where its rows do, not at a multiple of %lld"
                  : "the extent of '%s' is no multiple of %lld",
         plan_index_text(p, v), (long long)c->vector);
@@ -189,11 +206,14 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
         to = &n->tiles->body;
     }
     node->var = ordered && n->rows->at ? *n->rows->at
-                : ordered ? tensor_add_var(p->op, arena_printf(p->arena, "%s.at", p->op->vars.data[v].name),
-                                           p->op->vars.data[v].space)
-                          : v;
+                : ordered
+                    ? tensor_add_var(p->op,
+                                     arena_printf(p->arena, "%s.at", p->op->vars.data[v].name),
+                                     p->op->vars.data[v].space)
+                    : v;
     node->lo = rows && n->rows->lo ? n->rows->lo : tensor_int(p->op, 0);
-    node->hi = rows && n->rows->hi ? n->rows->hi : tensor_size(p->op, p->op->vars.data[v].space, NO_SPAN);
+    node->hi = rows && n->rows->hi ? n->rows->hi
+                                   : tensor_size(p->op, p->op->vars.data[v].space, NO_SPAN);
     const index_cut said = plan_cut(p, deepest, v, false);
     index_cut c = rows && n->rows->by ? plan_taken_cut(said) : said;
     if (said.matrix && plan_takes_up(p, deepest)) c = plan_taken_sums(p, c);
@@ -216,9 +236,11 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
                   ordered                          ? "its points are visited in another order"
                   : rows && n->rows->tile          ? "its points are those of a tile"
                   : rows && n->rows->lo && !within ? "its points are those of a class"
-                  : within ? "a block of the kernel owns some of its points, which end where they do"
-                           : NULL);
-    if (rows && n->rows->everyone) VEC_PUSH(p->arena, &n->everyone, node), node->rest = LOOP_SERIAL_PLACE;
+                  : within
+                      ? "a block of the kernel owns some of its points, which end where they do"
+                      : NULL);
+    if (rows && n->rows->everyone)
+        VEC_PUSH(p->arena, &n->everyone, node), node->rest = LOOP_SERIAL_PLACE;
     else if (rows && n->rows->tile) plan_tile_digits(p, n->rows->tile, c, node);
     else if (within && !n->rows->window) digits_within(n, c, node);
     else plan_digits(p, &c, node);
@@ -226,7 +248,8 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     write_out(n, level, node);
     if (rows && n->rows->at && node->rest == LOOP_WHOLE_PLACE)
         node->rest = LOOP_SERIAL_PLACE;   // of tiles, not of rows
-    check_blocks(n, &c, node->rest == LOOP_BLOCK_PLACE || (rows && (n->rows->tile || n->rows->window)));
+    check_blocks(n, &c,
+                 node->rest == LOOP_BLOCK_PLACE || (rows && (n->rows->tile || n->rows->window)));
     VEC_PUSH(p->arena, &n->levels, node);
     loop_append(p->plan, to, node);
     if (ordered) {
@@ -245,7 +268,8 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
 void plan_bound_vectors(planner *p, const tensor_stage *st) {
     for (uint32_t b = 0; b < st->nbound; b++) {
         index_cut c = plan_cut(p, st, st->bound[b], true);
-        if (c.vector <= 1 || plan_vector_guards(p, st, st->bound[b], (uint32_t)c.vector, c.pad > 0)) continue;
+        if (c.vector <= 1 || plan_vector_guards(p, st, st->bound[b], (uint32_t)c.vector, c.pad > 0))
+            continue;
         diagnostic *d = plan_refuse(p, E0548, c.cell[SCHEDULE_VECTOR]->at,
                                     "the extent of '%s' is no multiple of %lld",
                                     plan_index_text(p, st->bound[b]), (long long)c.vector);
@@ -277,7 +301,7 @@ loop_body *plan_nest_run(plan_nest *n, uint32_t from, uint32_t to, loop_body *at
         for (uint32_t i = from; i < to; i++) plan_bound_vectors(p, stage_at(n, i));
         for (uint32_t i = from + 1; i < to; i++) check_walk(n, st, stage_at(n, i));
         loop_node *reduce = runs && p->cut.leaving ? plan_carry(p, part)
-                                               : loop_node_new(p->plan, LOOP_REDUCE, st->at);
+                                                   : loop_node_new(p->plan, LOOP_REDUCE, st->at);
         reduce->nstages = to - from;
         reduce->stages = stages;
         loop_append(p->plan, at, reduce);
@@ -313,7 +337,8 @@ static loop_body *emit_stages(nest *n, uint32_t level, loop_body *at) {
 static const char *kernel_name(const planner *p, const tensor_stage *st) {
     char *name = arena_printf(p->arena, "%s_%s", p->op->name, st->name);
     for (char *c = name; *c; c++)
-        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9'))) *c = '_';
+        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9')))
+            *c = '_';
     return name;
 }
 
@@ -337,7 +362,8 @@ void plan_nest_begin(plan_nest *n, const stage_group *g, const row_class *rows) 
     n->depth = plan_left(n->p, deepest, n->vars);
 }
 
-loop_body *plan_nest_group(plan_nest *n, const stage_group *g, const row_class *rows, loop_body *at) {
+loop_body *plan_nest_group(plan_nest *n, const stage_group *g, const row_class *rows,
+                           loop_body *at) {
     plan_nest_begin(n, g, rows);
     if (!n->depth) at = plan_whole_open(n, at);
     at = emit_stages(n, 0, at);
@@ -358,10 +384,12 @@ static bool has_kernel(const loop_plan *plan, const char *name) {
     return false;
 }
 
-// Rows of class 2 of `y.sum` and stage `y.sum.2` would be of one name, and so would `y_sum` of the user's.
+// Rows of class 2 of `y.sum` and stage `y.sum.2` would be of one name, and so would `y_sum` of the
+// user's.
 static const char *free_name(const planner *p, const char *name) {
     const char *free = name;
-    for (uint32_t i = 2; has_kernel(p->plan, free); i++) free = arena_printf(p->arena, "%s_%u", name, i);
+    for (uint32_t i = 2; has_kernel(p->plan, free); i++)
+        free = arena_printf(p->arena, "%s_%u", name, i);
     return free;
 }
 
@@ -372,7 +400,8 @@ void plan_nest_end(plan_nest *n) {
     plan_cache(n->p, n->kernel);
     plan_persistent(n->p, n->kernel);
     n->kernel->name = free_name(n->p, n->kernel->name);
-    VEC_PUSH(n->p->arena, &n->p->plan->steps, ((loop_step){.kind = LOOP_LAUNCH, .kernel = n->kernel}));
+    VEC_PUSH(n->p->arena, &n->p->plan->steps,
+             ((loop_step){.kind = LOOP_LAUNCH, .kernel = n->kernel}));
 }
 
 // What is combined in memory is cleared by the kernel before.
@@ -382,7 +411,8 @@ static void before_last(planner *p) {
     last[-1] = clear;
 }
 
-static loop_kernel *take_up(planner *p, const stage_group *g, const plan_part *part, const row_class *of, uint32_t number) {
+static loop_kernel *take_up(planner *p, const stage_group *g, const plan_part *part,
+                            const row_class *of, uint32_t number) {
     nest n = plan_nest_start(p, plan_deepest(p, g), number);
     if (part && part->atomic) n.kernel->name = arena_printf(p->arena, "%s_clear", n.kernel->name);
     if (of->by)

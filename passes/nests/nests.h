@@ -1,53 +1,62 @@
-// The loops of a kernel as a whole: one nest, fused phases, walks of edges, stages that follow, parts and
-// their kernels.
+// The loops of a kernel as a whole: one nest, fused phases, walks of edges, stages that follow,
+// parts and their kernels.
 #ifndef GNNC_PLAN_NESTS_H
 #define GNNC_PLAN_NESTS_H
 
 #include "base/making.h"
 
-// ---- nest.c ---------------------------------------------------------------------------------------------
+// ---- nest.c -------------------------------------------------------------------------------------
 void plan_kernel(planner *p, stage_group *g);
-void plan_take_up(planner *p, const stage_group *g, const row_class *rows,
-                  uint32_t number);   // the kernel after those that leave states
+// the kernel after those that leave states
+void plan_take_up(planner *p, const stage_group *g, const row_class *rows, uint32_t number);
 plan_nest plan_nest_start(planner *p, const tensor_stage *deepest, uint32_t number);
 // Gives where the loops of the deepest stage end.
-loop_body *plan_nest_group(plan_nest *n, const stage_group *g, const row_class *rows, loop_body *at);
+loop_body *plan_nest_group(plan_nest *n, const stage_group *g, const row_class *rows,
+                           loop_body *at);
 void plan_nest_end(plan_nest *n);   // threads are dealt out to all its loops
-void plan_nest_begin(plan_nest *n, const stage_group *g, const row_class *rows);   // its loops are opened one by one
+// its loops are opened one by one
+void plan_nest_begin(plan_nest *n, const stage_group *g, const row_class *rows);
 loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to);
-// Stages [from, to) of the group, which share a walk or are one; the loops of the walk are appended.
-loop_body *plan_nest_run(plan_nest *n, uint32_t from, uint32_t to, loop_body *at, loop_list *walk);   // gives where what comes after goes
+// Stages [from, to) of the group, which share a walk or are one; the loops of the walk are
+// appended.
+// gives where what comes after goes
+loop_body *plan_nest_run(plan_nest *n, uint32_t from, uint32_t to, loop_body *at, loop_list *walk);
 bool plan_alike(planner *p, const index_cut *c, const index_cut *o);   // two stages in one loop
 void plan_bound_vectors(planner *p, const tensor_stage *st);
 void plan_choose_home(planner *p, const stage_group *g, const tensor_stage *st);
 
-// ---- parts.c --------------------------------------------------------------------------------------------
-bool plan_cut_walk(planner *p, const stage_group *g, uint32_t sums, row_class *rows);   // false: refused
-void plan_parts(planner *p, const stage_group *g, const row_class *rows,
-                uint32_t number);   // the kernels that leave states
+// ---- parts.c ------------------------------------------------------------------------------------
+// false: refused
+bool plan_cut_walk(planner *p, const stage_group *g, uint32_t sums, row_class *rows);
+// the kernels that leave states
+void plan_parts(planner *p, const stage_group *g, const row_class *rows, uint32_t number);
 
-// ---- fuse.c ---------------------------------------------------------------------------------------------
+// ---- fuse.c -------------------------------------------------------------------------------------
 void plan_fusion(planner *p, const stage_group *g, const schedule_cell *c);
-bool plan_fusion_map(fusion *f, tensor_space domain);     // there is one, and it leads from there
-bool plan_fusion_owns(fusion *f, const tensor_stage *reader, bool edges,
-                      tensor_expr index);   // of the block's rows, or edges
-bool plan_fusion_reaches(fusion *f, const tensor_stage *st);   // all points of edges that are needed belong to rows
+bool plan_fusion_map(fusion *f, tensor_space domain);   // there is one, and it leads from there
+// of the block's rows, or edges
+bool plan_fusion_owns(fusion *f, const tensor_stage *reader, bool edges, tensor_expr index);
+// all points of edges that are needed belong to rows
+bool plan_fusion_reaches(fusion *f, const tensor_stage *st);
 
-// ---- keep.c ---------------------------------------------------------------------------------------------
+// ---- keep.c -------------------------------------------------------------------------------------
 bool plan_kept_apart(planner *p,
-                     const tensor_stage *st);   // by a statement about itself, not about what it lies in
+                     // by a statement about itself, not about what it lies in
+                     const tensor_stage *st);
 bool plan_keeps_shared(planner *p, const stage_group *g);
 void plan_check_kept(planner *p, const stage_group *g);   // registers are where the readers are
 void plan_keep_inputs(fusion *f);
 void plan_keep_values(fusion *f);
 
-// ---- follow.c -------------------------------------------------------------------------------------------
+// ---- follow.c -----------------------------------------------------------------------------------
 bool plan_follower(const fusion *f, uint32_t stage);   // over the points of rows (nests/follow.c)
-bool plan_follows(fusion *f, const plan_phase *ph, uint32_t stage);   // it may follow in the loops of the phase's rows
+// it may follow in the loops of the phase's rows
+bool plan_follows(fusion *f, const plan_phase *ph, uint32_t stage);
 void plan_follow(plan_nest *n, const uint32_t *stage, const plan_map *m, loop_body *at);
 
-// ---- sweep.c --------------------------------------------------------------------------------------------
-bool plan_sweeps(fusion *f);   // it is at an index that rows are walked by, which the stages over it share
-void plan_sweep(fusion *f);    // (nests/sweep.c)
+// ---- sweep.c ------------------------------------------------------------------------------------
+// it is at an index that rows are walked by, which the stages over it share
+bool plan_sweeps(fusion *f);
+void plan_sweep(fusion *f);   // (nests/sweep.c)
 
 #endif

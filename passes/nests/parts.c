@@ -1,12 +1,13 @@
-// Reductions across blocks: each part of the points leaves its raw state in memory, a second kernel combines
-// the parts in the order of their number, which depends on sizes alone: the result is the same on every run.
+// Reductions across blocks: each part of the points leaves its raw state in memory, a second kernel
+// combines the parts in the order of their number, which depends on sizes alone: the result is the
+// same on every run.
 //     y[f] = sum {n} x[n, f]    block n 4096
 //  →  for b in 0 .. size(N.by4096) [block] {
 //       for f … { reduce y { for n in b * 4096 .. … { contribute y } }  store_state y (y.N.by4096.0[b, f]) }
 //       }
 //     for f … { reduce y { for b … { contribute y (y.N.by4096.0[b, f]) } }  store y }
-// Where rows are cut (split e 64), parts are tiles of rows, by a prepared table. Parts in which nothing was
-// contributed are told by a last component of the state, where that makes a difference.
+// Where rows are cut (split e 64), parts are tiles of rows, by a prepared table. Parts in which
+// nothing was contributed are told by a last component of the state, where that makes a difference.
 #include "nests/nests.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
@@ -15,7 +16,7 @@
 
 #include <string.h>
 
-// ---- States that say whether they hold anything ----------------------------------------------------------
+// ---- States that say whether they hold anything -------------------------------------------------
 static tensor_expr component(planner *p, tensor_opcode side, tensor_type t, uint32_t i) {
     return tensor_node_new(p->op, (tensor_node){.op = (uint16_t)side, .type = t, .imm.i = i});
 }
@@ -27,18 +28,20 @@ static tensor_expr *extended(planner *p, const tensor_expr *e, uint32_t n, tenso
     return out;
 }
 
-// The same reducer, which leaves out a right side that is empty, whatever combine would make of it. A left
-// one is the identity and is combined as in a walk from the start: Welford's makes NaN of it and an infinity,
-// and so does the definition.
+// The same reducer, which leaves out a right side that is empty, whatever combine would make of it.
+// A left one is the identity and is combined as in a walk from the start: Welford's makes NaN of it
+// and an infinity, and so does the definition.
 static uint32_t reducer_with_some(planner *p, uint32_t of) {
     for (uint32_t i = 0; i < p->reducers.len; i++)
-        if (p->reducers.data[i].of == of && p->reducers.data[i].some) return p->reducers.data[i].made;
+        if (p->reducers.data[i].of == of && p->reducers.data[i].some)
+            return p->reducers.data[i].made;
     tensor_reducer r = p->op->reducers.data[of];
     uint32_t n = r.nstate;
     tensor_type some = TENSOR_TYPE(BOOL), *types = ARENA_ARRAY(p->arena, tensor_type, n + 1);
     memcpy(types, r.state_types, n * sizeof *types);
     types[n] = some;
-    tensor_expr left = component(p, TENSOR_LEFT_OP, some, n), right = component(p, TENSOR_RIGHT_OP, some, n);
+    tensor_expr left = component(p, TENSOR_LEFT_OP, some, n),
+                right = component(p, TENSOR_RIGHT_OP, some, n);
     tensor_expr *combine = extended(p, r.combine, n,
                                     tensor_binary(p->op, TENSOR_OR_OP, left, right, NO_SPAN));
     for (uint32_t i = 0; i < n; i++) {
@@ -64,17 +67,20 @@ static bool tells_some(const planner *p, uint32_t reducer) {
     return false;
 }
 
-// Identities of the builtin ones are neutral, and only `else` asks whether anything was contributed.
+// Identities of the builtin ones are neutral, and only `else` asks whether anything was
+// contributed.
 static bool tell_some(planner *p, tensor_stage *st) {
     if (tells_some(p, st->reducer)) return true;
-    if (!st->nelse && tensor_reducer_neutral(p->op, &p->op->reducers.data[st->reducer])) return false;
+    if (!st->nelse && tensor_reducer_neutral(p->op, &p->op->reducers.data[st->reducer]))
+        return false;
     st->reducer = reducer_with_some(p, st->reducer);
     return true;
 }
 
-// ---- Parts -----------------------------------------------------------------------------------------------
+// ---- Parts --------------------------------------------------------------------------------------
 // Versions share temporaries of one name, so it says how large one is.
-static const char *unused_name(const planner *p, const char *stage, const char *parts, uint32_t component) {
+static const char *unused_name(const planner *p, const char *stage, const char *parts,
+                               uint32_t component) {
     const char *made = arena_printf(p->arena, "%s.%s.%u", stage, parts, component), *name = made;
     for (tensor_val v = 0, n = 2; v < p->op->vals.len; v++)
         if (!strcmp(p->op->vals.data[v].name, name)) {
@@ -84,8 +90,8 @@ static const char *unused_name(const planner *p, const char *stage, const char *
     return name;
 }
 
-// A value in memory for each component of the state, over the parts and the left variables; a tile tells its
-// row.
+// A value in memory for each component of the state, over the parts and the left variables; a tile
+// tells its row.
 static const tensor_expr *state_slots(planner *p, const tensor_stage *st, const plan_part *part,
                                       const char *of) {
     const tensor_reducer r = p->op->reducers.data[st->reducer];
@@ -111,7 +117,8 @@ static const tensor_expr *state_slots(planner *p, const tensor_stage *st, const 
                                 .inplace = TENSOR_NO_VAL,
                                 .rank = rank,
                                 .axes = axes};
-        tensor_val v = loop_add_val(p->plan, info, (loop_value){.home = LOOP_MEMORY, .of = TENSOR_NO_VAL});
+        tensor_val v = loop_add_val(p->plan, info,
+                                    (loop_value){.home = LOOP_MEMORY, .of = TENSOR_NO_VAL});
         slots[c] = tensor_load(p->op, v, index, rank, NO_SPAN);
     }
     return slots;
@@ -120,9 +127,10 @@ static const tensor_expr *state_slots(planner *p, const tensor_stage *st, const 
 // A reduction whose points a map sorts is cut by the map that is its key.
 static bool whole_ranges(planner *p, const tensor_stage *st, const schedule_cell *cell) {
     if (!plan_tiled(cell)) return true;
-    diagnostic *d = plan_refuse(p, E0530, cell->at,
-                                "'block %s' by a map has no pass in this version where '%s' reduces '%s'",
-                                cell->subject, st->name, cell->subject);
+    diagnostic *d = plan_refuse(
+        p, E0530, cell->at,
+        "'block %s' by a map has no pass in this version where '%s' reduces '%s'", cell->subject,
+        st->name, cell->subject);
     if (d)
         diag_help(d, "`split %s %lld` cuts the points of each row", cell->subject,
                   (long long)schedule_number(cell, NULL));
@@ -138,12 +146,16 @@ static bool may_be_cut(planner *p, const tensor_stage *st, tensor_var v) {
     for (uint32_t b = 0; b < st->nbound && !p->failed; b++) {
         if (st->bound[b] == v || !plan_part_cell(p, st, st->bound[b])) continue;
         d = plan_refuse(p, E0530, plan_part_cell(p, st, st->bound[b])->at,
-                        "blocks along two indices that '%s' reduces have no pass in this version", st->name);
-        if (d) diag_help(d, "leave '%s' to the threads of a block", p->op->vars.data[st->bound[b]].name);
+                        "blocks along two indices that '%s' reduces have no pass in this version",
+                        st->name);
+        if (d)
+            diag_help(d, "leave '%s' to the threads of a block",
+                      p->op->vars.data[st->bound[b]].name);
     }
     if (!p->failed && !r->commutative && v != st->bound[0]) {
         d = plan_refuse(p, E0549, cell->at,
-                        "'%s' is not commutative, so only its first index can be cut into parts", r->name);
+                        "'%s' is not commutative, so only its first index can be cut into parts",
+                        r->name);
         if (d) diag_help(d, "the first one is '%s'", p->op->vars.data[st->bound[0]].name);
     }
     if (!p->failed && plan_left(p, st, left) >= 8)
@@ -154,11 +166,14 @@ static bool may_be_cut(planner *p, const tensor_stage *st, tensor_var v) {
 }
 
 // Whether parts may be combined as they come.
-static bool may_be_atomic(planner *p, const tensor_stage *st, const plan_part *part, const row_class *rows) {
+static bool may_be_atomic(planner *p, const tensor_stage *st, const plan_part *part,
+                          const row_class *rows) {
     const schedule_cell *cell = plan_combine_cell(p, st, part->var);
     const char *fault = loop_atomic_fault(p->op, st), *name = plan_index_text(p, part->var);
     diagnostic *d = NULL;
-    if (fault) d = plan_refuse(p, E0555, cell->at, "'%s' cannot be combined in memory: %s", st->name, fault);
+    if (fault)
+        d = plan_refuse(p, E0555, cell->at, "'%s' cannot be combined in memory: %s", st->name,
+                        fault);
     else if (!p->facts->nondeterministic && !loop_atomic_exact(p->op, st))
         d = plan_refuse(
             p, E0555, cell->at,
@@ -170,7 +185,8 @@ static bool may_be_atomic(planner *p, const tensor_stage *st, const plan_part *p
     const schedule_cell *held = schedule_find(p->s, st->id, SCHEDULE_ACCUMULATE, TENSOR_ALL);
     if (!held) held = schedule_find(p->s, st->id, SCHEDULE_COMPUTE, TENSOR_ALL);
     if (d && fault && held)
-        diag_note(d, held->at, "what memory combines is held as it is stored, and in no other type");
+        diag_note(d, held->at,
+                  "what memory combines is held as it is stored, and in no other type");
     if (d) diag_help(d, "'combine %s staged' gives the same bits every time", name);
     return !p->failed;
 }
@@ -206,7 +222,8 @@ static bool outermost_rows(planner *p, const tensor_stage *st, const schedule_ce
         "'split' along '%s' has no pass in this version: '%s', whose points it cuts, is not the outermost index of '%s'",
         split->subject, name, st->name);
     if (d)
-        diag_help(d, "let '%s' be the outermost: `loops %s, %s`", name, name, p->op->vars.data[left[0]].name);
+        diag_help(d, "let '%s' be the outermost: `loops %s, %s`", name, name,
+                  p->op->vars.data[left[0]].name);
     return false;
 }
 
@@ -227,37 +244,51 @@ static void part_tile(planner *p, plan_part *part, tensor_var row, const plan_ma
 
 static void refuse_order(planner *p, const schedule_cell *split) {
     diagnostic *d = plan_refuse(
-        p, E0530, split->at, "'split' of rows that are visited in another order has no pass in this version "
-                             "where their key is no parameter, the order is of another index, or their kernel has other sums");
+        p, E0530, split->at,
+        "'split' of rows that are visited in another order has no pass in this version "
+        "where their key is no parameter, the order is of another index, or their kernel has other sums");
     if (d) diag_help(d, "leave out 'order': split rows need none");
 }
 
 // Those that are cut are the first of an order by degree, and so are the rows of the last class.
-static void refuse_class(planner *p, const schedule_cell *split, const row_class *rows, tensor_val map, int64_t n) {
+static void refuse_class(planner *p, const schedule_cell *split, const row_class *rows,
+                         tensor_val map, int64_t n) {
     const tensor_node *end = tensor_node_at(p->op, rows->hi);
     const bool last = end->op == TENSOR_AT_LEAST_OP && plan_begins_at_0(p, rows);
     diagnostic *d;
     if (rows->counted != map) {
         const char *key = p->op->vals.data[rows->counted].name, *name = p->op->vals.data[map].name;
-        d = plan_refuse(p, E0530, split->at, "'split' in classes by degrees of '%s' has no pass in this version: rows that are cut are those of '%s'", key, name);
+        d = plan_refuse(
+            p, E0530, split->at,
+            "'split' in classes by degrees of '%s' has no pass in this version: rows that are cut are those of '%s'",
+            key, name);
         if (d) diag_help(d, "let the bucket count '%s', too, or leave 'split' out", name);
     } else if (!last) {
-        d = plan_refuse(p, E0530, split->at, "'split' in a class has no pass in this version where others have longer rows");
+        d = plan_refuse(
+            p, E0530, split->at,
+            "'split' in a class has no pass in this version where others have longer rows");
         if (d) diag_help(d, "cut the rows of the last class");
     } else if (end->imm2 > n + 1) {
-        d = plan_refuse(p, E0530, split->at,
-                        "'split %s %lld' has no pass in this version in a class that begins at %lld entries: it would cut shorter rows, which are of another class",
-                        split->subject, (long long)n, (long long)end->imm2);
-        if (d) diag_help(d, "cut no rows but the class's own: `split %s %lld`, or more", split->subject, (long long)end->imm2 - 1);
+        d = plan_refuse(
+            p, E0530, split->at,
+            "'split %s %lld' has no pass in this version in a class that begins at %lld entries: it would cut shorter rows, which are of another class",
+            split->subject, (long long)n, (long long)end->imm2);
+        if (d)
+            diag_help(d, "cut no rows but the class's own: `split %s %lld`, or more",
+                      split->subject, (long long)end->imm2 - 1);
     } else {
-        d = plan_refuse(p, E0530, split->at,
-                        "'split' in a class has no pass in this version where their key is no parameter, their kernel has other sums or stages before this one, or parts meet by 'atomic'");
-        if (d) diag_help(d, "fuse what one walk of the rows computes, or leave 'split' or 'bucket' out");
+        d = plan_refuse(
+            p, E0530, split->at,
+            "'split' in a class has no pass in this version where their key is no parameter, their kernel has other sums or stages before this one, or parts meet by 'atomic'");
+        if (d)
+            diag_help(d,
+                      "fuse what one walk of the rows computes, or leave 'split' or 'bucket' out");
     }
 }
 
 // false: refused. *rows: which points of the outermost index the kernel that leaves states visits.
-static bool part_new(planner *p, const stage_group *g, uint32_t first, uint32_t sums, plan_part *part, row_class *rows) {
+static bool part_new(planner *p, const stage_group *g, uint32_t first, uint32_t sums,
+                     plan_part *part, row_class *rows) {
     const tensor_stage *st = &p->op->stages.data[first];
     int64_t n = plan_part_points(p, st);
     *part = (plan_part){.var = plan_part_variable(p, st)};
@@ -279,7 +310,7 @@ static bool part_new(planner *p, const stage_group *g, uint32_t first, uint32_t 
     return part_tile(p, part, left[0], &m, n, rows), true;
 }
 
-// ---- The kernel that leaves them -------------------------------------------------------------------------
+// ---- The kernel that leaves them ----------------------------------------------------------------
 static bool add_states(planner *p, const stage_group *run, plan_part part) {
     for (uint32_t i = 0; i < run->len; i++) {
         tensor_stage *st = &p->op->stages.data[run->data[i]];
@@ -317,7 +348,8 @@ static loop_body *open_parts(planner *p, plan_nest *n, const plan_part *part) {
     return &over->body;
 }
 
-static void leave(planner *p, const stage_group *g, const stage_group *run, row_class rows, uint32_t number) {
+static void leave(planner *p, const stage_group *g, const stage_group *run, row_class rows,
+                  uint32_t number) {
     plan_part part;
     const tensor_stage *st = &p->op->stages.data[run->data[0]];
     if (!part_new(p, g, run->data[0], plan_run_end(p, g, 0), &part, &rows)) return;
@@ -359,7 +391,8 @@ static bool cut_alike(const planner *p, const stage_group *run) {
     const tensor_stage *first = &p->op->stages.data[run->data[0]];
     for (uint32_t i = 0; i < run->len; i++) {
         const tensor_stage *st = &p->op->stages.data[run->data[i]];
-        if (plan_part_points(p, st) != plan_part_points(p, first) || plan_every(p, st)) return false;
+        if (plan_part_points(p, st) != plan_part_points(p, first) || plan_every(p, st))
+            return false;
     }
     return true;
 }
@@ -369,20 +402,25 @@ static bool refuse_unlike(planner *p, const stage_group *run) {
     const tensor_stage *first = &p->op->stages.data[run->data[0]];
     for (uint32_t i = 1; i < run->len; i++) {
         const tensor_stage *st = &p->op->stages.data[run->data[i]];
-        const schedule_cell *other = plan_part_points(p, st) ? plan_part_cell(p, st, plan_part_variable(p, st)) : NULL;
+        const schedule_cell *other = plan_part_points(p, st)
+                                         ? plan_part_cell(p, st, plan_part_variable(p, st))
+                                         : NULL;
         if (plan_part_points(p, st) == plan_part_points(p, first)) continue;
         const schedule_cell *own = plan_part_cell(p, first, plan_part_variable(p, first));
-        diagnostic *d = plan_refuse(p, E0541, own->at, "'split %s' is not the same for '%s' and '%s', which share one walk",
-                                    own->subject, first->name, st->name);
+        diagnostic *d = plan_refuse(
+            p, E0541, own->at, "'split %s' is not the same for '%s' and '%s', which share one walk",
+            own->subject, first->name, st->name);
         if (d && other) diag_note(d, other->at, "for '%s' it is said here", st->name);
-        if (d) diag_help(d, "say it once for both: `%s, %s: split %s …`", first->name, st->name, own->subject);
+        if (d)
+            diag_help(d, "say it once for both: `%s, %s: split %s …`", first->name, st->name,
+                      own->subject);
         return true;
     }
     return false;
 }
 
-// Of a walk that stages are fused at, whose first stages sum: what an edge's stage computes belongs to one
-// part.
+// Of a walk that stages are fused at, whose first stages sum: what an edge's stage computes belongs
+// to one part.
 bool plan_cut_walk(planner *p, const stage_group *g, uint32_t sums, row_class *rows) {
     stage_group run = {0};
     plan_part *part = ARENA_NEW(p->arena, plan_part);
@@ -400,7 +438,8 @@ bool plan_cut_walk(planner *p, const stage_group *g, uint32_t sums, row_class *r
         "what leads to its rows is no parameter",
         name);
     if (d)
-        diag_help(d, "fuse the sums over '%s' and what is computed from them alone, or leave 'split' out",
-                  name);
+        diag_help(
+            d, "fuse the sums over '%s' and what is computed from them alone, or leave 'split' out",
+            name);
     return false;
 }

@@ -1,6 +1,7 @@
-// Stages fused at an index that rows are walked by: one walk over the edges of a row computes what stages
-// give for an edge and contributes to all sums of the row while the edge is at hand. Loops that only sums
-// have are opened around the walk, dealt out at once, and left out where an edge's stage is computed.
+// Stages fused at an index that rows are walked by: one walk over the edges of a row computes what
+// stages give for an edge and contributes to all sums of the row while the edge is at hand. Loops
+// that only sums have are opened around the walk, dealt out at once, and left out where an edge's
+// stage is computed.
 //     fuse s, y at e   →  for v { for f [lane 32, whole] {
 //                             reduce y { for e … { without f { reduce s { … }  store s }  contribute y } }
 //                             store y } }
@@ -23,14 +24,19 @@ typedef struct {
     uint32_t first, end;       // of rows: those that walk
     uint32_t shared, depth;    // levels that all of them stand in; around the walk
     uint32_t base;             // levels whose lanes come first: see deal
-    plan_matrix windows;       // of a sum of the walk, where `windowed`: it goes from slots to slots
+    // of a sum of the walk, where `windowed`: it goes from slots to slots
+    plan_matrix windows;
     bool windowed;
-    plan_nest *n;              // of the kernel at hand
-    loop_list made;            // loops of the walk
+    plan_nest *n;     // of the kernel at hand
+    loop_list made;   // loops of the walk
 } sweep;
 
-static const tensor_stage *edge_at(const sweep *s, uint32_t i) { return plan_stage(s->p, s->edges.data[i]); }
-static const tensor_stage *row_at(const sweep *s, uint32_t i) { return plan_stage(s->p, s->rows.data[i]); }
+static const tensor_stage *edge_at(const sweep *s, uint32_t i) {
+    return plan_stage(s->p, s->edges.data[i]);
+}
+static const tensor_stage *row_at(const sweep *s, uint32_t i) {
+    return plan_stage(s->p, s->rows.data[i]);
+}
 static tensor_space space_of(const sweep *s, tensor_var v) { return s->p->op->vars.data[v].space; }
 
 static bool is_var(const sweep *s, tensor_expr e, tensor_var v) {
@@ -38,11 +44,11 @@ static bool is_var(const sweep *s, tensor_expr e, tensor_var v) {
     return n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v;
 }
 
-// ---- Which stages do what --------------------------------------------------------------------------------
+// ---- Which stages do what -----------------------------------------------------------------------
 // A map takes what it walks first to its outermost index.
 static bool walks(planner *p, const tensor_stage *st, plan_map *m) {
-    if (st->reducer == TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || !st->nkeys || !st->nleft ||
-        !st->nbound)
+    if (st->reducer == TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || !st->nkeys ||
+        !st->nleft || !st->nbound)
         return false;
     const tensor_node *rhs = tensor_node_at(p->op, st->keys[0].rhs);
     return rhs->op == TENSOR_VAR_OP && (tensor_var)rhs->imm.i == st->left[0] &&
@@ -63,8 +69,8 @@ bool plan_sweeps(fusion *f) {
 
 static bool sweeps(const sweep *s, const tensor_stage *st) {
     plan_map m;
-    return walks(s->p, st, &m) && m.map == s->f->map.map && space_of(s, st->left[0]) == s->f->rows &&
-           plan_is_among(s->p, s->at, st->bound[0]);
+    return walks(s->p, st, &m) && m.map == s->f->map.map &&
+           space_of(s, st->left[0]) == s->f->rows && plan_is_among(s->p, s->at, st->bound[0]);
 }
 
 static bool of_edges(const sweep *s, const tensor_stage *st) {
@@ -76,7 +82,9 @@ static diagnostic *cannot(sweep *s, const tensor_stage *st) {
     return plan_refuse(s->p, E0550, s->f->at, "'%s' cannot be fused at '%s'", st->name, s->index);
 }
 
-static const char *row_name(const sweep *s) { return plan_index_text(s->p, row_at(s, s->first)->left[0]); }
+static const char *row_name(const sweep *s) {
+    return plan_index_text(s->p, row_at(s, s->first)->left[0]);
+}
 
 // Of a row's stages: whether it reads what is final after the walk alone.
 static bool reads_swept(const sweep *s, uint32_t stage, const stage_group *late) {
@@ -102,7 +110,8 @@ static bool sort_stages(sweep *s) {
     for (uint32_t i = 0; i < s->f->stages.len; i++) {
         uint32_t stage = s->f->stages.data[i];
         const tensor_stage *st = plan_stage(s->p, stage);
-        bool row = st->nleft && space_of(s, st->left[0]) == s->f->rows && st->loop == TENSOR_NO_LOOP;
+        bool row = st->nleft && space_of(s, st->left[0]) == s->f->rows &&
+                   st->loop == TENSOR_NO_LOOP;
         if (sweeps(s, st)) add_by_depth(s, &walk, stage);
         else if (of_edges(s, st)) VEC_PUSH(s->p->arena, &s->edges, stage);
         else if (row && reads_swept(s, stage, &late)) VEC_PUSH(s->p->arena, &late, stage);
@@ -110,7 +119,8 @@ static bool sort_stages(sweep *s) {
         else {
             diagnostic *d = cannot(s, st);
             if (d)
-                diag_note(d, st->at, "it is neither of points of '%s' nor of rows that walk them by '%s'",
+                diag_note(d, st->at,
+                          "it is neither of points of '%s' nor of rows that walk them by '%s'",
                           s->index, s->p->op->vals.data[s->f->map.map].name);
             if (d) diag_help(d, "leave '%s' out", st->name);
             return false;
@@ -123,7 +133,7 @@ static bool sort_stages(sweep *s) {
     return true;
 }
 
-// ---- Legality --------------------------------------------------------------------------------------------
+// ---- Legality -----------------------------------------------------------------------------------
 typedef struct {
     sweep *s;
     const tensor_stage *writer, *reader;
@@ -137,14 +147,17 @@ static bool own_point(void *user, const tensor_node *load) {
     tensor_val read = (tensor_val)load->imm.i;
     for (uint32_t t = 0; t < c->writer->ntargets; t++) {
         const tensor_target *to = &c->writer->targets[t];
-        c->shares = to->val != read &&
-                    (op->vals.data[to->val].inplace == read || op->vals.data[read].inplace == to->val);
+        c->shares = to->val != read && (op->vals.data[to->val].inplace == read ||
+                                        op->vals.data[read].inplace == to->val);
         if (c->shares) return false;
         for (uint32_t a = 0; to->val == read && a < to->rank; a++) {
             uint32_t i = 0;
             while (i < c->writer->nleft && !is_var(c->s, to->index[a], c->writer->left[i])) i++;
-            tensor_var want = !i ? c->point : i < c->reader->nleft ? c->reader->left[i] : UINT32_MAX;
-            if (i == c->writer->nleft ? to->index[a] != load->args[a] : !is_var(c->s, load->args[a], want))
+            tensor_var want = !i                     ? c->point
+                              : i < c->reader->nleft ? c->reader->left[i]
+                                                     : UINT32_MAX;
+            if (i == c->writer->nleft ? to->index[a] != load->args[a]
+                                      : !is_var(c->s, load->args[a], want))
                 return false;
         }
     }
@@ -156,22 +169,28 @@ static void not_final(sweep *s, const tensor_stage *writer, const tensor_stage *
     if (!d) return;
     diag_note(d, writer->at, "it reduces over '%s', so it is final only after that loop", s->index);
     diag_note(d, reader->at, "'%s' needs it inside", reader->name);
-    tensor_reduce_kind kind = writer->reducer == TENSOR_NO_REDUCER ? REDUCE_USER
-                                                                   : s->p->op->reducers.data[writer->reducer].kind;
+    tensor_reduce_kind kind = writer->reducer == TENSOR_NO_REDUCER
+                                  ? REDUCE_USER
+                                  : s->p->op->reducers.data[writer->reducer].kind;
     const char *online = kind == REDUCE_MAX || kind == REDUCE_SUM
-                             ? arena_printf(s->p->arena, ", or find it on the run: `online %s`", writer->name)
+                             ? arena_printf(s->p->arena, ", or find it on the run: `online %s`",
+                                            writer->name)
                              : "";
-    diag_help(d, "fuse at its own index: `at %s`%s", plan_index_text(s->p, writer->left[0]), online);
+    diag_help(d, "fuse at its own index: `at %s`%s", plan_index_text(s->p, writer->left[0]),
+              online);
 }
 
 static void not_at_hand(sweep *s, const check *c) {
     diagnostic *d = plan_refuse(s->p, E0550, s->f->at,
-                                c->shares ? "'%s' reads memory that '%s' overwrites in the same walk"
-                                          : "'%s' reads '%s' elsewhere than at the point at hand",
+                                c->shares
+                                    ? "'%s' reads memory that '%s' overwrites in the same walk"
+                                    : "'%s' reads '%s' elsewhere than at the point at hand",
                                 c->reader->name, c->writer->name);
     if (!d) return;
-    diag_note(d, c->reader->at, "while '%s' is walked, what belongs to one point of it is known", s->index);
-    diag_help(d, "fuse without '%s', or at '%s', where all of a row is known", c->writer->name, row_name(s));
+    diag_note(d, c->reader->at, "while '%s' is walked, what belongs to one point of it is known",
+              s->index);
+    diag_help(d, "fuse without '%s', or at '%s', where all of a row is known", c->writer->name,
+              row_name(s));
 }
 
 // Computed from what the walk sums up.
@@ -185,7 +204,8 @@ static bool check_pair(sweep *s, uint32_t writer, uint32_t reader) {
     const tensor_stage *w = plan_stage(s->p, writer), *r = plan_stage(s->p, reader);
     bool from_edge = of_edges(s, w), to_edge = of_edges(s, r), to_walk = sweeps(s, r);
     bool running = to_walk && plan_is_online(s->p, writer), after = is_after(s, writer);
-    if ((sweeps(s, w) || after) && !running && (to_edge || to_walk) && plan_reads_stage(s->p, reader, writer)) {
+    if ((sweeps(s, w) || after) && !running && (to_edge || to_walk) &&
+        plan_reads_stage(s->p, reader, writer)) {
         not_final(s, w, r);
         return false;
     }
@@ -224,7 +244,9 @@ static bool check_walks(sweep *s) {
 static uint32_t depth_of(const sweep *s, const tensor_stage *st) {
     const tensor_stage *deepest = row_at(s, s->end - 1);
     uint32_t n = 1;
-    while (n < st->nleft && n < s->depth && space_of(s, st->left[n]) == space_of(s, deepest->left[n])) n++;
+    while (n < st->nleft && n < s->depth &&
+           space_of(s, st->left[n]) == space_of(s, deepest->left[n]))
+        n++;
     return n;
 }
 
@@ -235,7 +257,8 @@ static bool check_joins(sweep *s) {
         const tensor_stage *st = plan_stage(s->p, sorted.data[i]);
         if (i && !plan_joins(s->p, &joined, sorted.data[i])) {
             diagnostic *d = cannot(s, st);
-            if (d) diag_note(d, st->at, "its loops do not begin with those of the stages before it");
+            if (d)
+                diag_note(d, st->at, "its loops do not begin with those of the stages before it");
             if (d) diag_help(d, "leave '%s' out", st->name);
             return false;
         }
@@ -259,7 +282,8 @@ static bool check_loops(sweep *s) {
             if (d)
                 diag_note(d, plan_stage(s->p, s->f->stages.data[k])->at,
                           "'%s' reads it, and has no loop of its own over '%s'",
-                          plan_stage(s->p, s->f->stages.data[k])->name, plan_index_text(s->p, st->left[n]));
+                          plan_stage(s->p, s->f->stages.data[k])->name,
+                          plan_index_text(s->p, st->left[n]));
             if (d) diag_help(d, "fuse at '%s', where all of a row is known", row_name(s));
             return false;
         }
@@ -276,10 +300,12 @@ static bool check_cells(sweep *s) {
         index_cut c = plan_cut(s->p, st, edge ? st->left[0] : st->bound[0], !edge);
         if (s->p->failed) return false;
         if (!c.block) continue;
-        diagnostic *d = plan_refuse(s->p, E0541, c.cell[SCHEDULE_BLOCK]->at,
-                                    "a block of this kernel owns the points of '%s' that belong to its rows",
-                                    s->index);
-        if (d) diag_help(d, "leave 'block %s' out: the kernel's rows are dealt out to blocks", s->index);
+        diagnostic *d = plan_refuse(
+            s->p, E0541, c.cell[SCHEDULE_BLOCK]->at,
+            "a block of this kernel owns the points of '%s' that belong to its rows", s->index);
+        if (d)
+            diag_help(d, "leave 'block %s' out: the kernel's rows are dealt out to blocks",
+                      s->index);
         return false;
     }
     if (!plan_keeps_shared(s->p, &s->f->stages)) return !s->p->failed;
@@ -291,10 +317,10 @@ static bool check_cells(sweep *s) {
     return false;
 }
 
-// ---- Threads ---------------------------------------------------------------------------------------------
-// Outermost the loops that all stages stand in and the walk, so that all agree on them; then, from the
-// neighbours on, those that the sums have to themselves. An edge's stage that stands in none of these has
-// their lanes for its own loops.
+// ---- Threads ------------------------------------------------------------------------------------
+// Outermost the loops that all stages stand in and the walk, so that all agree on them; then, from
+// the neighbours on, those that the sums have to themselves. An edge's stage that stands in none of
+// these has their lanes for its own loops.
 static void deal(sweep *s, uint32_t stage, uint32_t levels, bool walked, const loop_list *own) {
     plan_nest *n = s->n;
     arena *a = s->p->arena;
@@ -312,13 +338,15 @@ static void deal(sweep *s, uint32_t stage, uint32_t levels, bool walked, const l
     VEC_PUSH(a, &n->dealings, d);
 }
 
-// ---- Stages of edges -------------------------------------------------------------------------------------
+// ---- Stages of edges ----------------------------------------------------------------------------
 // Its loops that the rows do not share.
-static loop_body *own_loops(sweep *s, const tensor_stage *st, uint32_t from, loop_body *at, loop_list *made) {
+static loop_body *own_loops(sweep *s, const tensor_stage *st, uint32_t from, loop_body *at,
+                            loop_list *made) {
     planner *p = s->p;
     for (uint32_t i = from; i < st->nleft; i++) {
         index_cut c = plan_cut(p, st, st->left[i], false);
-        bool vector = c.vector <= 1 || plan_vector_guards(p, st, st->left[i], (uint32_t)c.vector, c.pad > 0);
+        bool vector = c.vector <= 1 ||
+                      plan_vector_guards(p, st, st->left[i], (uint32_t)c.vector, c.pad > 0);
         const schedule_cell *wrong = !vector   ? c.cell[SCHEDULE_VECTOR]
                                      : c.block ? c.cell[SCHEDULE_BLOCK]
                                                : NULL;
@@ -328,7 +356,9 @@ static loop_body *own_loops(sweep *s, const tensor_stage *st, uint32_t from, loo
                 vector ? "'%s' is dealt out to blocks inside a walk that a block goes through"
                        : "the extent of '%s' is no multiple of the vector",
                 plan_index_text(p, st->left[i]));
-            if (d) diag_help(d, "deal '%s' out to the threads of a block", plan_index_text(p, st->left[i]));
+            if (d)
+                diag_help(d, "deal '%s' out to the threads of a block",
+                          plan_index_text(p, st->left[i]));
             return at;
         }
         loop_node *n = loop_node_new(p->plan, LOOP_FOR, st->at);
@@ -371,10 +401,12 @@ static void bind(sweep *s, const tensor_stage *st, uint32_t depth, loop_body *at
     for (uint32_t i = 0; i < depth && !s->p->failed; i++) {
         const tensor_stage *other = i ? deepest : first;
         tensor_var v = i ? deepest->left[i] : first->bound[0];
-        index_cut own = plan_cut(s->p, st, st->left[i], false), theirs = plan_cut(s->p, other, v, !i);
+        index_cut own = plan_cut(s->p, st, st->left[i], false),
+                  theirs = plan_cut(s->p, other, v, !i);
         if (!plan_again_in(s->p, st->id))
             plan_alike(s->p, &theirs, &own);   // else it walks as others do
-        if (i && theirs.vector > 1) plan_vector_guards(s->p, st, st->left[i], (uint32_t)theirs.vector, theirs.pad > 0);
+        if (i && theirs.vector > 1)
+            plan_vector_guards(s->p, st, st->left[i], (uint32_t)theirs.vector, theirs.pad > 0);
         plan_let(s->p, at, st->left[i], tensor_var_expr(s->p->op, v, NO_SPAN), st->at);
         if (!i) give_row(s, st, at);
     }
@@ -402,12 +434,13 @@ static void emit_edge(sweep *s, const uint32_t *stage, loop_body *at) {
 
 static void emit_edges(void *user, loop_body *at) {
     sweep *s = user;
-    for (uint32_t i = 0; i < s->edges.len && !s->p->failed; i++) emit_edge(s, &s->edges.data[i], at);
+    for (uint32_t i = 0; i < s->edges.len && !s->p->failed; i++)
+        emit_edge(s, &s->edges.data[i], at);
 }
 
-// ---- The kernel ------------------------------------------------------------------------------------------
-// A loop that an edge's stage or another sum does not stand in is dealt out at once, as the walk inside is
-// gone through once.
+// ---- The kernel ---------------------------------------------------------------------------------
+// A loop that an edge's stage or another sum does not stand in is dealt out at once, as the walk
+// inside is gone through once.
 static uint32_t at_once(const loop_node *n) {
     uint32_t points = 1;
     for (uint32_t i = 0; i < n->ndigits; i++)
@@ -419,30 +452,35 @@ static int64_t padded(const loop_node *n, int64_t size) {
     return n->rounds.pad > 1 ? (size + n->rounds.pad - 1) / n->rounds.pad * n->rounds.pad : size;
 }
 
-static void not_at_once(sweep *s, const loop_node *n, const char *name, const tensor_space_info *space) {
+static void not_at_once(sweep *s, const loop_node *n, const char *name,
+                        const tensor_space_info *space) {
     planner *p = s->p;
     const tensor_stage *deepest = row_at(s, s->end - 1);
     const char *way_out = arena_printf(
         p->arena,
-        "deal it out at once: lanes, vector, registers for the rest, and no tile: `registers %s %lld`", name,
-        (long long)padded(n, space->size));
+        "deal it out at once: lanes, vector, registers for the rest, and no tile: `registers %s %lld`",
+        name, (long long)padded(n, space->size));
     diagnostic *d;
     if (n->rest == LOOP_BLOCK_PLACE) {
-        d = plan_refuse(p, E0554, s->f->at, "'%s' is dealt out to blocks, and each would walk '%s' again",
-                        name, s->index);
-        way_out = arena_printf(p->arena, "leave '%s' to the threads of a block: `block %s none`", name, name);
+        d = plan_refuse(p, E0554, s->f->at,
+                        "'%s' is dealt out to blocks, and each would walk '%s' again", name,
+                        s->index);
+        way_out = arena_printf(p->arena, "leave '%s' to the threads of a block: `block %s none`",
+                               name, name);
     } else if (space->kind != SPACE_CONST || !space->size) {
-        d = plan_refuse(p, E0544, s->f->at, "'%s' is walked once, for all of '%s', %s", s->index, name,
+        d = plan_refuse(p, E0544, s->f->at, "'%s' is walked once, for all of '%s', %s", s->index,
+                        name,
                         space->kind == SPACE_CONST ? "of which there are no points"
                                                    : "whose extent is not known");
         way_out = arena_printf(p->arena, "give the size, as -D %s=64 does", space->name);
     } else
-        d = plan_refuse(p, E0542, s->f->at,
-                        "'%s' is walked once, and '%s' around it takes rounds of %u for its %lld points",
-                        s->index, name, at_once(n), (long long)padded(n, space->size));
+        d = plan_refuse(
+            p, E0542, s->f->at,
+            "'%s' is walked once, and '%s' around it takes rounds of %u for its %lld points",
+            s->index, name, at_once(n), (long long)padded(n, space->size));
     if (!d) return;
-    diag_note(d, deepest->at, "'%s' holds a sum for each '%s' while '%s' is walked", deepest->name, name,
-              s->index);
+    diag_note(d, deepest->at, "'%s' holds a sum for each '%s' while '%s' is walked", deepest->name,
+              name, s->index);
     diag_help(d, "%s", way_out);
 }
 
@@ -450,15 +488,16 @@ static void hold(sweep *s, uint32_t level, loop_node *n) {
     const char *name = plan_index_text(s->p, row_at(s, s->end - 1)->left[level]);
     const tensor_space_info *space = &s->p->op->spaces.data[space_of(s, n->var)];
     bool rounds = n->rest == LOOP_BLOCK_PLACE || at_once(n) != loop_digits_product(n);
-    if (rounds || space->kind != SPACE_CONST || !space->size || padded(n, space->size) > at_once(n)) {
+    if (rounds || space->kind != SPACE_CONST || !space->size ||
+        padded(n, space->size) > at_once(n)) {
         not_at_once(s, n, name, space);
         return;
     }
     n->rest = LOOP_WHOLE_PLACE;
     if (n->rounds.unroll <= 1) return;
     diagnostic *d = plan_refuse(s->p, E0540, s->f->at,
-                                "'unroll %s' has nothing to do here: no step along '%s' is serial", name,
-                                name);
+                                "'unroll %s' has nothing to do here: no step along '%s' is serial",
+                                name, name);
     if (d) diag_help(d, "leave it out");
 }
 
@@ -472,7 +511,8 @@ static loop_body *emit_walk(sweep *s, loop_body *at) {
     for (uint32_t i = 1; i < n; i++) {
         const tensor_stage *a = row_at(s, s->first), *b = row_at(s, s->first + i);
         index_cut x = plan_cut(p, a, a->bound[0], true), y = plan_cut(p, b, b->bound[0], true);
-        bool kinds = x.matrix && y.matrix && x.matrix_kind != y.matrix_kind;   // of operations: refused by plan_window_walk
+        // of operations: refused by plan_window_walk
+        bool kinds = x.matrix && y.matrix && x.matrix_kind != y.matrix_kind;
         if (!p->failed && !kinds) plan_alike(p, &x, &y);
     }
     reduce->nstages = n;
@@ -481,7 +521,8 @@ static loop_body *emit_walk(sweep *s, loop_body *at) {
     loop_append(p->plan, at, reduce);
     s->made = (loop_list){0};
     plan_walk(p, stages, n, reduce, &s->made, &(plan_inside){emit_edges, s, &s->edges});
-    if (s->windowed && s->windows.columns != PLAN_OF_CELLS) plan_matrix_reduce(p, s->windows.stage, &s->n->levels, reduce);
+    if (s->windowed && s->windows.columns != PLAN_OF_CELLS)
+        plan_matrix_reduce(p, s->windows.stage, &s->n->levels, reduce);
     if (p->failed) return at;
     if (s->depth > 1) plan_deal_walk(p, s->made.data[0], s->n->levels.data[s->depth - 1]);
     for (uint32_t i = 0; i < n; i++) {
@@ -495,8 +536,8 @@ static loop_body *emit_walk(sweep *s, loop_body *at) {
     return at;
 }
 
-// Of the walk's threads those that have its own indices: what is computed from its sums stands where they are
-// known.
+// Of the walk's threads those that have its own indices: what is computed from its sums stands
+// where they are known.
 static void emit_alone(sweep *s, uint32_t i, uint32_t levels, loop_body *at) {
     loop_list walk = {0};
     plan_nest_run(s->n, i, i + 1, at, &walk);
@@ -534,8 +575,8 @@ static void emit_kernel(sweep *s, const row_class *rows, uint32_t number) {
     if (s->windowed) plan_fetch(p, &s->rows, n.kernel);
 }
 
-// What came before the walk stands behind it where rows are cut, so that it is computed once a row: a walk
-// that is cut reads nothing of it (plan_joins).
+// What came before the walk stands behind it where rows are cut, so that it is computed once a row:
+// a walk that is cut reads nothing of it (plan_joins).
 static bool cut_rows(sweep *s, row_class *parts) {
     stage_group walk = {0};
     for (uint32_t i = s->first; i < s->rows.len; i++) VEC_PUSH(s->p->arena, &walk, s->rows.data[i]);
@@ -543,8 +584,8 @@ static bool cut_rows(sweep *s, row_class *parts) {
         if (row_at(s, i)->nleft == s->depth) continue;
         diagnostic *d = plan_refuse(
             s->p, E0530, s->f->at,
-            "'split' along '%s' has no pass in this version: '%s' has fewer loops than the walk", s->index,
-            row_at(s, i)->name);
+            "'split' along '%s' has no pass in this version: '%s' has fewer loops than the walk",
+            s->index, row_at(s, i)->name);
         if (d) diag_help(d, "leave '%s' out of the kernel, or 'split'", row_at(s, i)->name);
         return false;
     }
@@ -573,7 +614,8 @@ void plan_sweep(fusion *f) {
                .at = plan_fused_at(f->cell),
                .index = schedule_value_of(f->cell, "at")->text,
                .points = f->map.domain};
-    if (!sort_stages(&s) || !check_walks(&s) || !check_reads(&s) || !check_loops(&s) || !check_cells(&s))
+    if (!sort_stages(&s) || !check_walks(&s) || !check_reads(&s) || !check_loops(&s) ||
+        !check_cells(&s))
         return;
     for (uint32_t i = 0; i < s.edges.len; i++)
         if (!plan_fusion_reaches(f, edge_at(&s, i))) return;

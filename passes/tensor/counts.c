@@ -1,18 +1,19 @@
-// Counts that a map knows. A reduction that visits all points a map takes to its row, and tests none of them,
-// contributes as often as the row has points: what adds a constant each time, and whether there was anything
-// at all, is read of the map's offsets, once a row, and is no part of the state.
+// Counts that a map knows. A reduction that visits all points a map takes to its row, and tests
+// none of them, contributes as often as the row has points: what adds a constant each time, and
+// whether there was anything at all, is read of the map's offsets, once a row, and is no part of
+// the state.
 //     y[v, f] = mean {e : dst[e] == v} x[e, f]
 //  →  y: y.reduced[v, f] = sum {e : dst[e] == v} x[e, f]
 //     y.finished: y[v, f] = select(eq(n, 0), 0, div(y.reduced[v, f], n))
-// where n is offsets.dst[v + 1] - offsets.dst[v], or degrees.dst[v]. Of a walk of a whole space n is its
-// size. Only integers are counted so: a float that is added up rounds.
+// where n is offsets.dst[v + 1] - offsets.dst[v], or degrees.dst[v]. Of a walk of a whole space n
+// is its size. Only integers are counted so: a float that is added up rounds.
 #include "tensor/tensor.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
 
 #include <string.h>
 
-// ---- Components of a reducer -----------------------------------------------------------------------------
+// ---- Components of a reducer --------------------------------------------------------------------
 typedef struct {
     planner *p;
     tensor_opcode side;        // what is replaced: ARG, LEFT or RIGHT
@@ -63,7 +64,7 @@ static bool adds(planner *p, const tensor_stage *st, uint32_t i, int64_t *each) 
     return n->op == TENSOR_CONST_OP;
 }
 
-// ---- How many points -------------------------------------------------------------------------------------
+// ---- How many points ----------------------------------------------------------------------------
 static bool is_left(const planner *p, const tensor_stage *st, tensor_expr e) {
     const tensor_node *n = tensor_node_at(p->op, e);
     for (uint32_t i = 0; i < st->nleft && n->op == TENSOR_VAR_OP; i++)
@@ -83,8 +84,8 @@ static bool rows_are_cut(const planner *p, tensor_val map) {
     return false;
 }
 
-// What only counts is read anywhere, and a kernel that cuts rows mostly orders them by their degrees; one
-// that walks rows reads where they begin and end anyway.
+// What only counts is read anywhere, and a kernel that cuts rows mostly orders them by their
+// degrees; one that walks rows reads where they begin and end anyway.
 static tensor_expr row_points(planner *p, const plan_map *m, tensor_expr row, bool alone) {
     if (p->op->vals.data[m->map].role == VAL_MAP && (alone || rows_are_cut(p, m->map))) {
         tensor_val degrees = plan_prepare(p, PREPARED_DEGREES, &m->map, 1, m->domain, m->into);
@@ -95,7 +96,8 @@ static tensor_expr row_points(planner *p, const plan_map *m, tensor_expr row, bo
                          plan_wide(p, plan_offset_at(p, offsets, row, 0)), NO_SPAN);
 }
 
-// The points of one bound variable, in a space of their own or by the one key that is about it; 0: not known.
+// The points of one bound variable, in a space of their own or by the one key that is about it; 0:
+// not known.
 static tensor_expr points_of(planner *p, const tensor_stage *st, tensor_var v, bool alone) {
     const tensor_key *key = NULL;
     plan_map m;
@@ -122,7 +124,7 @@ static tensor_expr points(planner *p, const tensor_stage *st, bool alone) {
     return n;
 }
 
-// ---- What is left ----------------------------------------------------------------------------------------
+// ---- What is left -------------------------------------------------------------------------------
 typedef struct {
     planner *p;
     uint32_t stage;
@@ -132,7 +134,9 @@ typedef struct {
 } counting;
 
 static const tensor_stage *stage_of(const counting *c) { return &c->p->op->stages.data[c->stage]; }
-static tensor_reducer reducer_of(const counting *c) { return c->p->op->reducers.data[stage_of(c)->reducer]; }
+static tensor_reducer reducer_of(const counting *c) {
+    return c->p->op->reducers.data[stage_of(c)->reducer];
+}
 
 static bool same_exprs(const tensor_expr *x, const tensor_expr *y, uint32_t n) {
     return !memcmp(x, y, n * sizeof *x);
@@ -142,7 +146,8 @@ static uint32_t add_reducer(planner *p, const tensor_reducer *r) {
     for (uint32_t i = 0; i < p->op->reducers.len; i++) {
         const tensor_reducer *o = &p->op->reducers.data[i];
         if (o->nstate == r->nstate && o->nargs == r->nargs && !strcmp(o->name, r->name) &&
-            same_exprs(o->lift, r->lift, r->nstate) && same_exprs(o->combine, r->combine, r->nstate))
+            same_exprs(o->lift, r->lift, r->nstate) &&
+            same_exprs(o->combine, r->combine, r->nstate))
             return i;
     }
     VEC_PUSH(p->arena, &p->op->reducers, *r);
@@ -154,7 +159,9 @@ static tensor_expr side(planner *p, tensor_opcode which, tensor_type t, uint32_t
 }
 
 // A stage's values are not of 16 bits.
-static tensor_type widened(tensor_type t) { return tensor_type_is_narrow(t) ? TENSOR_TYPE(F32) : t; }
+static tensor_type widened(tensor_type t) {
+    return tensor_type_is_narrow(t) ? TENSOR_TYPE(F32) : t;
+}
 
 // The same reducer without what is known, whose results are its states.
 static uint32_t rest_of_reducer(const counting *c) {
@@ -164,7 +171,8 @@ static uint32_t rest_of_reducer(const counting *c) {
     tensor_expr *left = ARENA_ARRAY(p->arena, tensor_expr, r.nstate),
                 *right = ARENA_ARRAY(p->arena, tensor_expr, r.nstate),
                 *e = ARENA_ARRAY(p->arena, tensor_expr, 4 * r.nstate);
-    tensor_expr *identity = e, *lift = e + r.nstate, *combine = lift + r.nstate, *finish = combine + r.nstate;
+    tensor_expr *identity = e, *lift = e + r.nstate, *combine = lift + r.nstate,
+                *finish = combine + r.nstate;
     tensor_type *types = ARENA_ARRAY(p->arena, tensor_type, r.nstate),
                 *results = ARENA_ARRAY(p->arena, tensor_type, r.nstate);
     for (uint32_t i = 0; i < r.nstate; i++) {
@@ -214,7 +222,7 @@ static bool reduce_builtin(const counting *c, tensor_stage *st) {
     return true;
 }
 
-// ---- Two stages ------------------------------------------------------------------------------------------
+// ---- Two stages ---------------------------------------------------------------------------------
 static bool is_taken(const planner *p, const char *name) {
     for (tensor_val v = 0; v < p->op->vals.len; v++)
         if (!strcmp(p->op->vals.data[v].name, name)) return true;
@@ -225,7 +233,8 @@ static bool is_taken(const planner *p, const char *name) {
 
 const char *plan_name_inside(const planner *p, const char *stage, const char *what) {
     const char *name = arena_printf(p->arena, "%s.%s", stage, what);
-    for (uint32_t n = 2; is_taken(p, name); n++) name = arena_printf(p->arena, "%s.%s.%u", stage, what, n);
+    for (uint32_t n = 2; is_taken(p, name); n++)
+        name = arena_printf(p->arena, "%s.%s.%u", stage, what, n);
     return name;
 }
 
@@ -255,7 +264,8 @@ static tensor_expr *reduce_apart(const counting *c) {
                                 .rank = st.nleft,
                                 .axes = axes,
                                 .at = st.at};
-        tensor_val v = loop_add_val(p->plan, info, (loop_value){.home = LOOP_MEMORY, .of = TENSOR_NO_VAL});
+        tensor_val v = loop_add_val(p->plan, info,
+                                    (loop_value){.home = LOOP_MEMORY, .of = TENSOR_NO_VAL});
         targets[i] = (tensor_target){.val = v, .rank = st.nleft, .index = at};
         loads[i] = tensor_load(p->op, v, at, st.nleft, st.at);
     }
@@ -274,7 +284,8 @@ static void finish(const counting *c, const tensor_stage *of, const tensor_expr 
                 *state = ARENA_ARRAY(p->arena, tensor_expr, r.nstate),
                 none = tensor_binary(p->op, TENSOR_EQ_OP, c->n, tensor_int(p->op, 0), NO_SPAN);
     for (uint32_t i = 0, from = 0; c->counts && i < r.nstate; i++)
-        state[i] = c->known[i] ? c->known[i] : tensor_cvt(p->op, r.state_types[i], loads[from++], NO_SPAN);
+        state[i] = c->known[i] ? c->known[i]
+                               : tensor_cvt(p->op, r.state_types[i], loads[from++], NO_SPAN);
     for (uint32_t t = 0; t < of->ntargets; t++) {
         body[t] = c->counts ? put(p, r.finish[t], TENSOR_LEFT_OP, state) : loads[t];
         if (of->nelse) body[t] = tensor_select(p->op, none, of->orelse[t], body[t], NO_SPAN);
@@ -295,7 +306,7 @@ static void finish(const counting *c, const tensor_stage *of, const tensor_expr 
     else plan_put_stage(p, c->stage + 1, st);
 }
 
-// ---- Which -----------------------------------------------------------------------------------------------
+// ---- Which --------------------------------------------------------------------------------------
 // `else` that says what is stored anyway where there is nothing.
 static void drop_else(planner *p, tensor_stage *st) {
     if (st->reducer == TENSOR_NO_REDUCER) return;
@@ -322,8 +333,8 @@ static bool is_swept(const planner *p, uint32_t stage) {
     return is_one_of(p, at, st->bound, st->nbound);
 }
 
-// What meets in memory or is carried from row to row has its state with it, and what says how a value is held
-// or kept is about one value.
+// What meets in memory or is carried from row to row has its state with it, and what says how a
+// value is held or kept is about one value.
 static bool may_be_apart(planner *p, uint32_t stage) {
     const tensor_stage *st = &p->op->stages.data[stage];
     plan_matrix m;
@@ -332,7 +343,8 @@ static bool may_be_apart(planner *p, uint32_t stage) {
         kept_place kept = plan_kept(p, st, st->targets[t].val);
         if (kept == KEPT_SHARED || kept == KEPT_GLOBAL) return false;
     }
-    return !plan_matrix_of(p, st, &m) && !plan_carries(p, st) && !plan_atomic(p, st) && !is_swept(p, stage);
+    return !plan_matrix_of(p, st, &m) && !plan_carries(p, st) && !plan_atomic(p, st) &&
+           !is_swept(p, stage);
 }
 
 // Is a statement about this stage, or would it have nothing to do without it?
@@ -394,7 +406,8 @@ static void count_points(planner *p, uint32_t stage, bool alone) {
     finish(&c, &of, all ? NULL : reduce_apart(&c));
 }
 
-// Reductions that share a walk stand next to each other: a stage that finishes one comes after all of them.
+// Reductions that share a walk stand next to each other: a stage that finishes one comes after all
+// of them.
 static void move_behind(planner *p, uint32_t at) {
     tensor_stage *all = p->op->stages.data, moved = all[at];
     for (; at + 1 < p->op->stages.len && plan_same_walk(p, &all[at - 1], &all[at + 1]); at++) {
@@ -415,8 +428,8 @@ void plan_counts(planner *p) {
     move_finished(p);
 }
 
-// Matrices are added up, means are not: where a schedule asks for them, counts leave the sum before it has
-// its types.
+// Matrices are added up, means are not: where a schedule asks for them, counts leave the sum before
+// it has its types.
 void plan_matrix_counts(planner *p) {
     if (p->alone) return;
     for (uint32_t i = 0; i < p->op->stages.len; i++)

@@ -1,8 +1,8 @@
-// Reductions found on the run (`online`): the walk that finds one takes the sums which need it along. What they
-// hold of a maximum is taken times exp(m - m') whenever a larger one comes (Milakov and Gimelshein 2018; attention:
-// Rabe and Staats 2021, Dao et al. 2022); what a sum is to them is a factor of theirs, which waits until all is
-// known (tensor/online_terms.c). So a softmax and what it weighs take one walk of a row's edges, and nothing
-// that an edge has is stored.
+// Reductions found on the run (`online`): the walk that finds one takes the sums which need it
+// along. What they hold of a maximum is taken times exp(m - m') whenever a larger one comes
+// (Milakov and Gimelshein 2018; attention: Rabe and Staats 2021, Dao et al. 2022); what a sum is to
+// them is a factor of theirs, which waits until all is known (tensor/online_terms.c). So a softmax
+// and what it weighs take one walk of a row's edges, and nothing that an edge has is stored.
 //     a.max[v] = max {e} s[e]    a.sum[v] = sum {e} exp(s[e] - a.max[v])
 //     a[e] = exp(s[e] - a.max[dst[e]]) / a.sum[dst[e]]    y[v] = sum {e} a[e] * x[src[e]]
 //  →  y.reduced[v] = sum {e} exp(s[e] - a.max[v]) * x[src[e]]    y[v] = y.reduced[v] / a.sum[v]
@@ -26,13 +26,17 @@ static bool of_edges(const planner *p, const schedule_cell *fuse, uint32_t stage
     return st->nleft && plan_is_among(p, plan_fused_at(fuse), st->left[0]);
 }
 
-// What is known after the walk: its reductions, but maxima found on the run, and what rows make of those.
+// What is known after the walk: its reductions, but maxima found on the run, and what rows make of
+// those.
 bool plan_final_after(const planner *p, const schedule_cell *fuse, uint32_t stage) {
     if (plan_walks_at(p, fuse, stage)) return !plan_is_online(p, stage);
     const tensor_stage *st = plan_stage(p, stage);
-    if (st->reducer != TENSOR_NO_REDUCER || of_edges(p, fuse, stage) || !plan_fuses(p, fuse, stage)) return false;
+    if (st->reducer != TENSOR_NO_REDUCER || of_edges(p, fuse, stage) || !plan_fuses(p, fuse, stage))
+        return false;
     for (uint32_t i = 0; i < stage; i++)
-        if (plan_reads_stage(p, stage, i) && (plan_walks_at(p, fuse, i) || plan_final_after(p, fuse, i))) return true;
+        if (plan_reads_stage(p, stage, i) &&
+            (plan_walks_at(p, fuse, i) || plan_final_after(p, fuse, i)))
+            return true;
     return false;
 }
 
@@ -47,16 +51,19 @@ static bool finds_online(const planner *p, const schedule_cell *fuse) {
     return false;
 }
 
-// What an edge takes from reductions of the walk is computed where it is read, so that it can be taken apart.
+// What an edge takes from reductions of the walk is computed where it is read, so that it can be
+// taken apart.
 bool plan_online_inlines(const planner *p, uint32_t stage) {
     const schedule_cell *fuse = plan_fuse_cell(p, stage);
     if (!of_edges(p, fuse, stage) || !finds_online(p, fuse)) return false;
     for (uint32_t i = 0; i < stage; i++)
-        if (plan_reads_stage(p, stage, i) && (plan_walks_at(p, fuse, i) || plan_final_after(p, fuse, i))) return true;
+        if (plan_reads_stage(p, stage, i) &&
+            (plan_walks_at(p, fuse, i) || plan_final_after(p, fuse, i)))
+            return true;
     return false;
 }
 
-// ---- Legality --------------------------------------------------------------------------------------------
+// ---- Legality -----------------------------------------------------------------------------------
 static bool check_reader(planner *p, uint32_t maximum, uint32_t stage) {
     const tensor_stage *st = plan_stage(p, stage), *m = plan_stage(p, maximum);
     const schedule_cell *c = online_cell(p, maximum);
@@ -65,14 +72,16 @@ static bool check_reader(planner *p, uint32_t maximum, uint32_t stage) {
     bool always = tensor_marked(st, TENSOR_CHOSEN) ||
                   (sum && loop_always_rescales(p->arena, p->op, st->body[0], v));
     if (sum && all && always && loop_rescales(p->arena, p->op, st->body[0], v)) return true;
-    diagnostic *d = plan_refuse(p, E0550, c->at, "'%s' cannot be found on the run: '%s' cannot follow it",
-                                m->name, st->name);
+    diagnostic *d = plan_refuse(p, E0550, c->at,
+                                "'%s' cannot be found on the run: '%s' cannot follow it", m->name,
+                                st->name);
     if (d)
-        diag_note(d, st->at,
-                  !all ? "only some of the edges that '%s' is found of, or that are summed, belong to it"
-                  : sum ? "what it sums is no multiple of exp(x - %s), 0 where that is -inf"
-                      : "it is no sum, or has an `else`, so nothing can be taken times exp(%s)",
-                  m->name);
+        diag_note(
+            d, st->at,
+            !all  ? "only some of the edges that '%s' is found of, or that are summed, belong to it"
+            : sum ? "what it sums is no multiple of exp(x - %s), 0 where that is -inf"
+                  : "it is no sum, or has an `else`, so nothing can be taken times exp(%s)",
+            m->name);
     if (d) diag_help(d, "leave 'online' out, and fuse at '%s'", plan_index_text(p, m->left[0]));
     return false;
 }
@@ -81,9 +90,9 @@ static bool check_found(planner *p, uint32_t stage) {
     const tensor_stage *st = plan_stage(p, stage);
     schedule_cell *c = online_cell(p, stage);
     if (!is_found(p, stage)) {
-        diagnostic *d = plan_refuse(p, E0550, c->at,
-                                    "'%s' is found on the run only of a walk that takes along what needs it",
-                                    st->name);
+        diagnostic *d = plan_refuse(
+            p, E0550, c->at,
+            "'%s' is found on the run only of a walk that takes along what needs it", st->name);
         if (d)
             diag_help(d, "fuse them at the index that is walked: `fuse %s, … at %s`", c->subject,
                       st->nbound ? plan_index_text(p, st->bound[0]) : "e");
@@ -127,7 +136,7 @@ void plan_online(planner *p) {
     check_maxima(p);
 }
 
-// ---- In loops --------------------------------------------------------------------------------------------
+// ---- In loops -----------------------------------------------------------------------------------
 static bool follows(const planner *p, uint32_t stage, uint32_t maximum) {
     return plan_is_online(p, maximum) && stage != maximum && plan_reads_stage(p, stage, maximum);
 }

@@ -1,5 +1,6 @@
-// Sums of a walk without what is known only after it: terms are products of what an edge has and of what the row
-// will have, which is taken times the sum of the former. Sums of several such products become several sums.
+// Sums of a walk without what is known only after it: terms are products of what an edge has and of
+// what the row will have, which is taken times the sum of the former. Sums of several such products
+// become several sums.
 //     dq[v] = sum {e} (da[e] + d[v]) * k[src[e]]
 //  →  dq.reduced[v] = sum {e} da[e] * k[src[e]]    dq.reduced.2[v] = sum {e} k[src[e]]
 //     dq[v] = dq.reduced[v] + d[v] * dq.reduced.2[v]
@@ -30,7 +31,7 @@ typedef struct {
     bool failed;
 } taking;
 
-// ---- What is known when ----------------------------------------------------------------------------------
+// ---- What is known when -------------------------------------------------------------------------
 typedef struct {
     const taking *t;
     bool any, final;   // what the walk finds, and rows make of that; known after it
@@ -42,7 +43,8 @@ static bool visit(void *user, const tensor_node *load) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_stage *st = plan_stage(r->t->p, i);
         bool is = false;
-        for (uint32_t k = 0; k < st->ntargets; k++) is |= st->targets[k].val == (tensor_val)load->imm.i;
+        for (uint32_t k = 0; k < st->ntargets; k++)
+            is |= st->targets[k].val == (tensor_val)load->imm.i;
         if (!is || i == r->t->stage) continue;
         bool final = plan_final_after(p, r->t->fuse, i);
         r->any |= final || plan_walks_at(p, r->t->fuse, i);
@@ -62,7 +64,7 @@ static bool of_row(const taking *t, tensor_expr e) {
     return !plan_mentions(t->p, e, plan_stage(t->p, t->stage)->bound[0]);
 }
 
-// ---- Terms -----------------------------------------------------------------------------------------------
+// ---- Terms --------------------------------------------------------------------------------------
 static tensor_expr number(const taking *t, tensor_expr like, double x) {
     tensor_op *o = t->p->op;
     return tensor_cvt(o, tensor_typeof(o, like), tensor_float(o, DT_F64, x), NO_SPAN);
@@ -105,10 +107,12 @@ static split_terms product(taking *t, const tensor_node *n) {
     return all;
 }
 
-// What the row knows before the walk stays with its terms: where it is infinite, so are they, and their sum may be no number.
+// What the row knows before the walk stays with its terms: where it is infinite, so are they, and
+// their sum may be no number.
 static bool is_plain_number(const taking *t, tensor_expr e) {
     double x;
-    return plan_number(t->p, e, &x) && fabs(x) <= MOST_NUMBER && fabs(x) >= 1.0 / MOST_NUMBER;   // products of several stay finite
+    // products of several stay finite
+    return plan_number(t->p, e, &x) && fabs(x) <= MOST_NUMBER && fabs(x) >= 1.0 / MOST_NUMBER;
 }
 
 static split_terms quotient(taking *t, tensor_expr e, const tensor_node *n) {
@@ -117,7 +121,8 @@ static split_terms quotient(taking *t, tensor_expr e, const tensor_node *n) {
     if (!row && r.any) return give_up(t, e);
     split_terms all = split(t, n->args[0]);
     tensor_expr *x = row && (r.any || is_plain_number(t, n->args[1])) ? &all.outer : &all.common;
-    *x = tensor_binary(t->p->op, TENSOR_DIV_OP, *x ? *x : number(t, n->args[1], 1), n->args[1], n->at);
+    *x = tensor_binary(t->p->op, TENSOR_DIV_OP, *x ? *x : number(t, n->args[1], 1), n->args[1],
+                       n->at);
     return all;
 }
 
@@ -142,7 +147,8 @@ static split_terms both(taking *t, const tensor_node *n) {
 // 0 where something of the edge does not hold, on one side or the other.
 static bool is_choice(const taking *t, const tensor_node *n, bool *other) {
     *other = n->op == TENSOR_SELECT_OP && is_zero(t, n->args[1]);
-    return n->op == TENSOR_SELECT_OP && !read_in(t, n->args[0]).any && (*other || is_zero(t, n->args[2]));
+    return n->op == TENSOR_SELECT_OP && !read_in(t, n->args[0]).any &&
+           (*other || is_zero(t, n->args[2]));
 }
 
 static split_terms choice(taking *t, const tensor_node *n, bool other) {
@@ -152,7 +158,8 @@ static split_terms choice(taking *t, const tensor_node *n, bool other) {
     t->where = t->where ? tensor_binary(o, TENSOR_AND_OP, t->where, c, n->at) : c;
     split_terms all = split(t, n->args[other ? 2 : 1]);
     t->closed = true;   // a factor of one choice and one of another would not be of the same edges
-    for (uint32_t i = 0; i < all.terms.len; i++) {   // of edges left out nothing is taken, not even times 0
+    // of edges left out nothing is taken, not even times 0
+    for (uint32_t i = 0; i < all.terms.len; i++) {
         tensor_expr *own = &all.terms.data[i].own, x = times(t, *own, all.common);
         if (!x) x = number(t, zero, 1);
         *own = tensor_select(o, n->args[0], other ? zero : x, other ? x : zero, n->at);
@@ -206,7 +213,8 @@ static split_terms either(taking *t, const tensor_node *n) {
     for (uint32_t i = 0; i < one.len; i++) add(t, &both, one.data[i].factor, 0);
     for (uint32_t i = 0; i < other.len; i++)
         if (!has_factor(&one, other.data[i].factor)) add(t, &both, other.data[i].factor, 0);
-    for (uint32_t i = 0; i < both.len; i++) {   // else an infinite one would count where it is not taken
+    // else an infinite one would count where it is not taken
+    for (uint32_t i = 0; i < both.len; i++) {
         tensor_expr factor = both.data[i].factor;
         t->failed |= factor && !(has_factor(&one, factor) && has_factor(&other, factor));
     }
@@ -260,7 +268,8 @@ static split_terms split(taking *t, tensor_expr e) {
     const tensor_node n = *tensor_node_at(t->p->op, e);
     reading r = read_in(t, e);
     bool other;
-    if (of_row(t, e) && (r.final || (!t->nchoices && is_plain_number(t, e)))) return one_term(t, 0, e);
+    if (of_row(t, e) && (r.final || (!t->nchoices && is_plain_number(t, e))))
+        return one_term(t, 0, e);
     if (n.op == TENSOR_MUL_OP) return product(t, &n);
     if (n.op == TENSOR_DIV_OP) return quotient(t, e, &n);
     if (!r.any) return one_term(t, e, 0);
@@ -270,7 +279,8 @@ static split_terms split(taking *t, tensor_expr e) {
     if (n.op == TENSOR_SELECT_OP && !read_in(t, n.args[0]).any) return either(t, &n);
     if (n.op == TENSOR_NEG_OP) return negative(t, &n);
     if (rounds(&n)) return rounded(t, &n);
-    bool widens = n.op == TENSOR_CVT_OP && ir_dtype_holds(n.type.type, tensor_typeof(t->p->op, n.args[0]).type);
+    bool widens = n.op == TENSOR_CVT_OP &&
+                  ir_dtype_holds(n.type.type, tensor_typeof(t->p->op, n.args[0]).type);
     return widens ? converted(t, &n) : give_up(t, e);
 }
 
@@ -283,14 +293,16 @@ static row_terms merged(taking *t, const row_terms *all) {
         while (k < out.len && out.data[k].factor != x.factor) k++;
         if (k == out.len) add(t, &out, x.factor, x.own);
         else {
-            tensor_expr one = number(t, plan_stage(t->p, t->stage)->body[0], 1), *own = &out.data[k].own;
-            *own = tensor_binary(t->p->op, TENSOR_ADD_OP, *own ? *own : one, x.own ? x.own : one, NO_SPAN);
+            tensor_expr one = number(t, plan_stage(t->p, t->stage)->body[0], 1),
+                        *own = &out.data[k].own;
+            *own = tensor_binary(t->p->op, TENSOR_ADD_OP, *own ? *own : one, x.own ? x.own : one,
+                                 NO_SPAN);
         }
     }
     return out;
 }
 
-// ---- Rows without edges ----------------------------------------------------------------------------------
+// ---- Rows without edges -------------------------------------------------------------------------
 static tensor_expr at_nothing(const taking *t, tensor_expr e);
 
 static tensor_expr load_at_nothing(const taking *t, tensor_expr e, const tensor_node *n) {
@@ -298,7 +310,8 @@ static tensor_expr load_at_nothing(const taking *t, tensor_expr e, const tensor_
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_stage *st = plan_stage(t->p, i);
         if (st->ntargets != 1 || st->targets[0].val != (tensor_val)n->imm.i) continue;
-        if (plan_final_after(p, t->fuse, i) && st->reducer == TENSOR_NO_REDUCER) return at_nothing(t, st->body[0]);
+        if (plan_final_after(p, t->fuse, i) && st->reducer == TENSOR_NO_REDUCER)
+            return at_nothing(t, st->body[0]);
         if (!plan_walks_at(p, t->fuse, i)) continue;
         const tensor_reducer *r = &p->op->reducers.data[st->reducer];
         if (r->kind == REDUCE_SUM || r->roundings) return number(t, e, 0);
@@ -319,7 +332,9 @@ static tensor_expr at_nothing(const taking *t, tensor_expr e) {
     if (n.op == TENSOR_CVT_OP) return tensor_cvt(o, n.type, x[0], n.at);
     if (n.op == TENSOR_STOP_OP) return x[0];
     if (n.nargs == 2) return tensor_binary(o, (tensor_opcode)n.op, x[0], x[1], n.at);
-    return n.op == TENSOR_NEG_OP || n.op == TENSOR_NOT_OP ? tensor_unary(o, (tensor_opcode)n.op, x[0], n.at) : e;
+    return n.op == TENSOR_NEG_OP || n.op == TENSOR_NOT_OP
+               ? tensor_unary(o, (tensor_opcode)n.op, x[0], n.at)
+               : e;
 }
 
 static bool is_finite(const taking *t, tensor_expr e) {
@@ -327,13 +342,15 @@ static bool is_finite(const taking *t, tensor_expr e) {
     return n->op == TENSOR_CONST_OP && ir_dtype_is_float(n->type.type) && isfinite(n->imm.f);
 }
 
-// ---- Stages ----------------------------------------------------------------------------------------------
-static tensor_expr *vars_of(const planner *p) { return ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len + 1); }
+// ---- Stages -------------------------------------------------------------------------------------
+static tensor_expr *vars_of(const planner *p) {
+    return ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len + 1);
+}
 
-// The reduction of a body by a reducer into a value of its own, with variables of its own, over so many of the
-// stage's left ones; a load of the value at the stage's own variables.
-static tensor_expr reduce(planner *p, uint32_t at, const tensor_stage *of, uint32_t nleft, uint32_t reducer,
-                          tensor_expr body, const char *what) {
+// The reduction of a body by a reducer into a value of its own, with variables of its own, over so
+// many of the stage's left ones; a load of the value at the stage's own variables.
+static tensor_expr reduce(planner *p, uint32_t at, const tensor_stage *of, uint32_t nleft,
+                          uint32_t reducer, tensor_expr body, const char *what) {
     tensor_type held = p->op->reducers.data[reducer].state_types[0];
     tensor_expr *vars = vars_of(p), *index = ARENA_ARRAY(p->arena, tensor_expr, nleft + 1),
                 *here = ARENA_ARRAY(p->arena, tensor_expr, nleft + 1);
@@ -366,8 +383,10 @@ static tensor_expr reduce(planner *p, uint32_t at, const tensor_stage *of, uint3
     return tensor_load(p->op, target->val, here, nleft, of->at);
 }
 
-// Whether a row has an edge that has the terms, over those of its indices that say so; 0: it makes no difference.
-static tensor_expr any_chosen(const taking *t, uint32_t at, const tensor_stage *of, const split_terms *all) {
+// Whether a row has an edge that has the terms, over those of its indices that say so; 0: it makes
+// no difference.
+static tensor_expr any_chosen(const taking *t, uint32_t at, const tensor_stage *of,
+                              const split_terms *all) {
     planner *p = t->p;
     bool finite = !all->outer || is_finite(t, all->outer);
     for (uint32_t i = 0; i < all->terms.len; i++)
@@ -385,7 +404,8 @@ static tensor_expr or_nan(const taking *t, const tensor_stage *of, tensor_expr x
     tensor_op *o = t->p->op;
     for (uint32_t i = 0; i < o->stages.len && t->where; i++) {
         tensor_expr m = plan_is_online(t->p, i) && plan_walks_at(t->p, t->fuse, i)
-                            ? loop_load_of(t->p->arena, o, of->body[0], o->stages.data[i].targets[0].val)
+                            ? loop_load_of(t->p->arena, o, of->body[0],
+                                           o->stages.data[i].targets[0].val)
                             : 0;
         if (!m) continue;
         tensor_expr nan = tensor_binary(o, TENSOR_NE_OP, m, m, NO_SPAN);
@@ -398,23 +418,27 @@ static tensor_expr plus(const taking *t, tensor_expr x, tensor_expr y) {
     return x ? tensor_binary(t->p->op, TENSOR_ADD_OP, x, y, NO_SPAN) : y;
 }
 
-// A sum that is taken times an infinite factor and then meets another is what differences of infinities would be.
+// A sum that is taken times an infinite factor and then meets another is what differences of
+// infinities would be.
 static tensor_expr or_infinite(const taking *t, tensor_expr value, tensor_expr factor) {
     tensor_op *o = t->p->op;
     tensor_expr zero = number(t, factor, 0),
-                nothing = tensor_binary(o, TENSOR_MUL_OP, factor, zero, NO_SPAN);   // NaN where it is infinite
-    return tensor_select(o, tensor_binary(o, TENSOR_EQ_OP, nothing, nothing, NO_SPAN), value, nothing, NO_SPAN);
+                // NaN where it is infinite
+        nothing = tensor_binary(o, TENSOR_MUL_OP, factor, zero, NO_SPAN);
+    return tensor_select(o, tensor_binary(o, TENSOR_EQ_OP, nothing, nothing, NO_SPAN), value,
+                         nothing, NO_SPAN);
 }
 
 static tensor_expr times_factor(const taking *t, tensor_expr x, tensor_expr factor) {
     tensor_op *o = t->p->op;
     if (!factor) return x;
-    return tensor_binary(o, TENSOR_MUL_OP, x, tensor_cvt(o, tensor_typeof(o, x), factor, NO_SPAN), NO_SPAN);
+    return tensor_binary(o, TENSOR_MUL_OP, x, tensor_cvt(o, tensor_typeof(o, x), factor, NO_SPAN),
+                         NO_SPAN);
 }
 
 // Where no edge has the terms nothing is taken times the factors, whatever they are.
-static tensor_expr value_of(const taking *t, const tensor_stage *of, const split_terms *all, const tensor_expr *sums,
-                            tensor_expr any) {
+static tensor_expr value_of(const taking *t, const tensor_stage *of, const split_terms *all,
+                            const tensor_expr *sums, tensor_expr any) {
     tensor_op *o = t->p->op;
     tensor_expr value = 0, none = 0;
     uint32_t n = all->terms.len;
@@ -441,17 +465,20 @@ static void put_stages(taking *t, const split_terms *all) {
     for (uint32_t i = 0; i < all->terms.len; i++) {
         tensor_expr body = times(t, all->terms.data[i].own, all->common);
         if (!body) body = number(t, was.body[0], 1);
-        sums[i] = reduce(p, at, &was, was.nleft, was.reducer, tensor_cvt(p->op, type, body, NO_SPAN), "reduced");
+        sums[i] = reduce(p, at, &was, was.nleft, was.reducer,
+                         tensor_cvt(p->op, type, body, NO_SPAN), "reduced");
         if (any) tensor_set_mark(&p->op->stages.data[at], TENSOR_CHOSEN);
         at++;
     }
-    p->op->stages.data[at] = plan_of_points(p, &was, 0, was.name, value_of(t, &was, all, sums, any));
+    p->op->stages.data[at] = plan_of_points(p, &was, 0, was.name,
+                                            value_of(t, &was, all, sums, any));
     p->op->stages.data[at].marks = was.marks;
 }
 
-// ---- Which -----------------------------------------------------------------------------------------------
+// ---- Which --------------------------------------------------------------------------------------
 typedef struct {
-    bool any, some_without;   // it reads a maximum found on the run; some term may lack its exponential
+    // it reads a maximum found on the run; some term may lack its exponential
+    bool any, some_without;
 } weighing;
 
 static weighing weighs(const taking *t, tensor_expr e) {
@@ -467,8 +494,8 @@ static weighing weighs(const taking *t, tensor_expr e) {
     return w;
 }
 
-// A quotient by a sum that stands for itself, as in w[e] / sum(w), is exact where a row has one edge; of sums it is
-// not, so those of exponentials alone are taken apart, and differences.
+// A quotient by a sum that stands for itself, as in w[e] / sum(w), is exact where a row has one
+// edge; of sums it is not, so those of exponentials alone are taken apart, and differences.
 void plan_take_apart(planner *p, const schedule_cell *fuse, uint32_t stage) {
     taking t = {.p = p, .fuse = fuse, .stage = stage};
     const tensor_stage *st = plan_stage(t.p, stage);
@@ -480,7 +507,8 @@ void plan_take_apart(planner *p, const schedule_cell *fuse, uint32_t stage) {
     split_terms all = split(&t, body);
     all.terms = merged(&t, &all.terms);
     bool fits = !t.failed && all.terms.len <= MOST_TERMS && (w.any || all.terms.len > 1);
-    if (p->op->reducers.data[st->reducer].roundings && all.terms.len > 1) fits = false;   // what is left of two may be their roundings
+    // what is left of two may be their roundings
+    if (p->op->reducers.data[st->reducer].roundings && all.terms.len > 1) fits = false;
     if (!fits || (!final && !t.where)) return;   // the walk says what is not final
     VEC_PUSH(p->plan->arena, &p->plan->apart, st->name);
     if (w.any) VEC_PUSH(p->plan->arena, &p->plan->relative, st->name);

@@ -1,9 +1,11 @@
-// Numbers that all terms of a sum in windows are multiplied by, such as the scale of attention's scores in their gradients: of each
-// cell they cost a multiplication, of the sum one for each of its results.
+// Numbers that all terms of a sum in windows are multiplied by, such as the scale of attention's
+// scores in their gradients: of each cell they cost a multiplication, of the sum one for each of
+// its results.
 //     dq[v, d] = sum.mma {e} (tf32(ds[e] * c) * k[src[e], d])
 //  →  dq[v, d] = sum.mma.times {e} (tf32(ds[e]) * k[src[e], d])    reducer sum.mma.times { …  finish (left.0 * c) }
-// And those that a schedule has cells multiplied by, so that f16 holds what is small; what is too large for it is infinite, and such sums are
-// found again from numbers as they are (lower/loops/again.c).
+// And those that a schedule has cells multiplied by, so that f16 holds what is small; what is too
+// large for it is infinite, and such sums are found again from numbers as they are
+// (lower/loops/again.c).
 //     dq: mma e f16 scale 16  →  … (f16(ds[e] * 16) * k[src[e], d])    finish (left.0 * (c * 0.0625))
 #include "tensor/tensor.h"
 #include "kernels/kernels.h"
@@ -56,7 +58,8 @@ static tensor_expr without_numbers(taking *t, tensor_expr e) {
         double value = t->value;
         if (!may_wait(t->p, n.args[i], &value)) continue;
         t->value = value;
-        t->number = t->number ? tensor_binary(op, TENSOR_MUL_OP, t->number, n.args[i], n.at) : n.args[i];
+        t->number = t->number ? tensor_binary(op, TENSOR_MUL_OP, t->number, n.args[i], n.at)
+                              : n.args[i];
         return without_numbers(t, n.args[1 - i]);
     }
     tensor_expr x = without_numbers(t, n.args[0]), y = without_numbers(t, n.args[1]);
@@ -73,13 +76,15 @@ static tensor_expr exponential_scaled(taking *t, tensor_expr e) {
     tensor_op *op = t->p->op;
     const tensor_node n = *tensor_node_at(op, e);
     if (n.type.type != DT_F32) return 0;
-    if (n.op == TENSOR_EXP_OP) return tensor_binary(op, TENSOR_MUL_OP, e, tensor_float(op, DT_F32, t->scale), n.at);
+    if (n.op == TENSOR_EXP_OP)
+        return tensor_binary(op, TENSOR_MUL_OP, e, tensor_float(op, DT_F32, t->scale), n.at);
     if (n.op == TENSOR_SELECT_OP && is_zero(op, n.args[1])) {
         tensor_expr x = exponential_scaled(t, n.args[2]);
         return x ? tensor_select(op, n.args[0], n.args[1], x, n.at) : 0;
     }
     if (n.op == TENSOR_ADD_OP || n.op == TENSOR_SUB_OP) {
-        tensor_expr x = exponential_scaled(t, n.args[0]), y = x ? exponential_scaled(t, n.args[1]) : 0;
+        tensor_expr x = exponential_scaled(t, n.args[0]),
+                    y = x ? exponential_scaled(t, n.args[1]) : 0;
         return y ? tensor_binary(op, (tensor_opcode)n.op, x, y, n.at) : 0;
     }
     if (n.op != TENSOR_MUL_OP) return 0;
@@ -96,21 +101,29 @@ static tensor_expr scaled(taking *t, tensor_expr e, span at) {
     t->number = t->number ? tensor_binary(op, TENSOR_MUL_OP, t->number, back, at) : back;
     tensor_expr exponential = exponential_scaled(t, e);
     if (exponential) return exponential;
-    if (!tensor_type_equal(tensor_typeof(op, e), TENSOR_TYPE(F32))) e = tensor_cvt(op, TENSOR_TYPE(F32), e, at);
+    if (!tensor_type_equal(tensor_typeof(op, e), TENSOR_TYPE(F32)))
+        e = tensor_cvt(op, TENSOR_TYPE(F32), e, at);
     return tensor_binary(op, TENSOR_MUL_OP, e, tensor_float(op, DT_F32, t->scale), at);
 }
 
-// The operand of a matrix operation, rounded as it was. What f16 holds has less range than a product may need.
+// The operand of a matrix operation, rounded as it was. What f16 holds has less range than a
+// product may need.
 static tensor_expr operand_without(taking *t, tensor_expr e) {
     const tensor_node n = *tensor_node_at(t->p->op, e);
     bool bf16 = n.op == TENSOR_ROUND_OP && (ir_dtype)n.imm.i == DT_BF16;
     double number;
-    if (t->scale != 1 && plan_number(t->p, n.op == TENSOR_ROUND_OP ? n.args[0] : e, &number)) return e;   // f16 holds it or does not
-    if (t->scale != 1) return tensor_round(t->p->op, DT_F16, scaled(t, without_numbers(t, n.op == TENSOR_ROUND_OP ? n.args[0] : e), n.at), n.at);
+    // f16 holds it or does not
+    if (t->scale != 1 && plan_number(t->p, n.op == TENSOR_ROUND_OP ? n.args[0] : e, &number))
+        return e;
+    if (t->scale != 1)
+        return tensor_round(
+            t->p->op, DT_F16,
+            scaled(t, without_numbers(t, n.op == TENSOR_ROUND_OP ? n.args[0] : e), n.at), n.at);
     if (!bf16 && n.op != TENSOR_TF32_OP && n.op != TENSOR_PARTS_OP) return e;
     tensor_expr of = without_numbers(t, n.args[0]);
     if (!t->number) return e;
-    return n.op == TENSOR_ROUND_OP ? tensor_round(t->p->op, (ir_dtype)n.imm.i, of, n.at) : tensor_tf32(t->p->op, (tensor_opcode)n.op, of, n.at);
+    return n.op == TENSOR_ROUND_OP ? tensor_round(t->p->op, (ir_dtype)n.imm.i, of, n.at)
+                                   : tensor_tf32(t->p->op, (tensor_opcode)n.op, of, n.at);
 }
 
 static uint32_t times_at_last(taking *t, uint32_t of) {
@@ -122,7 +135,9 @@ static uint32_t times_at_last(taking *t, uint32_t of) {
     r.finish = finish;
     for (uint32_t i = 0; i < p->op->reducers.len; i++) {
         const tensor_reducer *other = &p->op->reducers.data[i];
-        if (other->roundings == r.roundings && other->nresults == 1 && other->finish[0] == *finish && !strcmp(other->name, r.name)) return i;
+        if (other->roundings == r.roundings && other->nresults == 1 &&
+            other->finish[0] == *finish && !strcmp(other->name, r.name))
+            return i;
     }
     VEC_PUSH(p->arena, &p->op->reducers, r);
     return p->op->reducers.len - 1;
@@ -133,10 +148,12 @@ void plan_outside(planner *p) {
         const tensor_stage st = p->op->stages.data[i];
         taking t = {p, 0, 1, 1};
         plan_matrix m;
-        if (st.reducer == TENSOR_NO_REDUCER || !plan_matrix_of(p, &st, &m) || m.cells || !m.window) continue;
+        if (st.reducer == TENSOR_NO_REDUCER || !plan_matrix_of(p, &st, &m) || m.cells || !m.window)
+            continue;
         if (schedule_value_of(m.cell, "scale")) t.scale = (double)schedule_number(m.cell, "scale");
         const tensor_node product = *tensor_node_at(p->op, st.body[0]);
-        tensor_expr cell = operand_without(&t, product.args[0]), *body = ARENA_NEW(p->arena, tensor_expr);
+        tensor_expr cell = operand_without(&t, product.args[0]),
+                    *body = ARENA_NEW(p->arena, tensor_expr);
         if (!t.number) continue;
         *body = tensor_binary(p->op, TENSOR_MUL_OP, cell, product.args[1], product.at);
         uint32_t reducer = times_at_last(&t, st.reducer);

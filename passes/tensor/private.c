@@ -1,5 +1,6 @@
-// A value that a kernel both stores and reads on the way: one thread stores it, so the others must know it
-// otherwise. The stage gets a value of its own that lives in registers; a copy of it goes to memory.
+// A value that a kernel both stores and reads on the way: one thread stores it, so the others must
+// know it otherwise. The stage gets a value of its own that lives in registers; a copy of it goes
+// to memory.
 //     lse[v, h] = …   p[v, h] = … lse[v, h] …   →  lse.own[v, h] = …   lse[v, h] = lse.own[v, h]   p[v, h] =
 //     … lse.own[v, h] …
 #include "tensor/tensor.h"
@@ -23,8 +24,8 @@ static tensor_expr as_stored(void *user, tensor_expr load) {
     return narrow ? tensor_round(r->p->op, stored, own, NO_SPAN) : own;
 }
 
-tensor_val plan_stage_val(planner *p, const char *name, tensor_type t, const tensor_space *axes, uint32_t rank,
-                          span at) {
+tensor_val plan_stage_val(planner *p, const char *name, tensor_type t, const tensor_space *axes,
+                          uint32_t rank, span at) {
     tensor_val_info info = {.name = name,
                             .role = VAL_STAGE,
                             .type = tensor_type_is_narrow(t) ? DT_F32 : t.type,
@@ -73,7 +74,8 @@ const tensor_var *plan_own_vars(planner *p, const tensor_var *of, uint32_t n, te
     return own;
 }
 
-tensor_stage plan_of_points(planner *p, const tensor_stage *of, uint32_t target, const char *name, tensor_expr value) {
+tensor_stage plan_of_points(planner *p, const tensor_stage *of, uint32_t target, const char *name,
+                            tensor_expr value) {
     tensor_expr *vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len + 1);
     const tensor_var *left = plan_own_vars(p, of->left, of->nleft, vars);
     tensor_target *to = ARENA_NEW(p->arena, tensor_target);
@@ -92,10 +94,12 @@ tensor_stage plan_of_points(planner *p, const tensor_stage *of, uint32_t target,
                           .at = of->at};
 }
 
-static tensor_stage copy_stage(planner *p, const tensor_stage *st, uint32_t target, tensor_val own) {
+static tensor_stage copy_stage(planner *p, const tensor_stage *st, uint32_t target,
+                               tensor_val own) {
     const tensor_target *to = &st->targets[target];
     const char *name = arena_printf(p->arena, "%s.out", st->name);
-    return plan_of_points(p, st, target, name, tensor_load(p->op, own, to->index, to->rank, NO_SPAN));
+    return plan_of_points(p, st, target, name,
+                          tensor_load(p->op, own, to->index, to->rank, NO_SPAN));
 }
 
 // The copy is the stage after it.
@@ -103,19 +107,21 @@ static void privatise(planner *p, stage_group *g, uint32_t at, uint32_t target) 
     tensor_stage st = p->op->stages.data[g->data[at]];
     tensor_val v = st.targets[target].val;
     tensor_val_info info = p->op->vals.data[v];
-    tensor_type t = st.reducer == TENSOR_NO_REDUCER ? tensor_typeof(p->op, st.body[target])
-                                                    : p->op->reducers.data[st.reducer].result_types[target];
-    tensor_val own = loop_add_val(p->plan,
-                                  (tensor_val_info){.name = arena_printf(p->arena, "%s.own", info.name),
-                                                    .role = VAL_STAGE,
-                                                    .type = t.type,
-                                                    .into = t.type == DT_INDEX ? t.space : TENSOR_NO_SPACE,
-                                                    .sorted_by = TENSOR_NO_VAL,
-                                                    .facts = info.facts & FACT_PARTIAL,
-                                                    .inplace = TENSOR_NO_VAL,
-                                                    .rank = info.rank,
-                                                    .axes = info.axes},
-                                  (loop_value){.home = LOOP_REGISTERS, .of = TENSOR_NO_VAL});
+    tensor_type t = st.reducer == TENSOR_NO_REDUCER
+                        ? tensor_typeof(p->op, st.body[target])
+                        : p->op->reducers.data[st.reducer].result_types[target];
+    tensor_val own = loop_add_val(
+        p->plan,
+        (tensor_val_info){.name = arena_printf(p->arena, "%s.own", info.name),
+                          .role = VAL_STAGE,
+                          .type = t.type,
+                          .into = t.type == DT_INDEX ? t.space : TENSOR_NO_SPACE,
+                          .sorted_by = TENSOR_NO_VAL,
+                          .facts = info.facts & FACT_PARTIAL,
+                          .inplace = TENSOR_NO_VAL,
+                          .rank = info.rank,
+                          .axes = info.axes},
+        (loop_value){.home = LOOP_REGISTERS, .of = TENSOR_NO_VAL});
     tensor_stage copy = copy_stage(p, &st, target, own);
     tensor_target *targets = ARENA_ARRAY(p->arena, tensor_target, st.ntargets);
     for (uint32_t i = 0; i < st.ntargets; i++) targets[i] = st.targets[i];

@@ -1,5 +1,6 @@
-// Reductions of an edge that are computed again in each walk that reads them (`inline s.sum`): a copy of the stage
-// belongs to each, and nothing of it is stored. One of a row that a walk reads by its edges is computed at each of those.
+// Reductions of an edge that are computed again in each walk that reads them (`inline s.sum`): a
+// copy of the stage belongs to each, and nothing of it is stored. One of a row that a walk reads by
+// its edges is computed at each of those.
 //     fuse dq at e;  fuse dk at e;  inline s.sum   →  s.sum in the walk of dq, s.sum.again in that of dk
 //     dk[u] = sum {e : src[e] == u} … t[dst[e]]    →  t.again[e] = …, as t is at dst[e]
 #include "tensor/tensor.h"
@@ -11,7 +12,8 @@
 typedef struct {
     planner *p;
     tensor_val of, by;
-    const tensor_stage *reader;   // of edges that it reads the rows of `of` by; NULL: `by` is of what `of` is
+    // of edges that it reads the rows of `of` by; NULL: `by` is of what `of` is
+    const tensor_stage *reader;
 } replacing;
 
 static tensor_expr row_key(const tensor_op *op, const tensor_stage *st, tensor_expr index);
@@ -32,26 +34,29 @@ static tensor_expr load_of_copy(void *user, tensor_expr load) {
     return tensor_node_new(r->p->op, n);
 }
 
-// ---- Rows that are read by edges -------------------------------------------------------------------------
+// ---- Rows that are read by edges ----------------------------------------------------------------
 typedef struct {
     const planner *p;
     const tensor_stage *reader;
     tensor_val of;
     tensor_var edge;   // of the reader, that walks them
-    tensor_val map;    // that loads of it read rows by, at an index of the reader; TENSOR_NO_VAL: none yet
-    bool edges, other; // some row is not the reader's own; is read in another way
+    // that loads of it read rows by, at an index of the reader; TENSOR_NO_VAL: none yet
+    tensor_val map;
+    bool edges, other;   // some row is not the reader's own; is read in another way
 } row_reads;
 
 // What a key says is the row that the index is; 0: nothing.
 static tensor_expr row_key(const tensor_op *op, const tensor_stage *st, tensor_expr index) {
     for (uint32_t k = 0; k < st->nkeys; k++)
-        if (st->keys[k].rhs == index && tensor_node_at(op, index)->op == TENSOR_VAR_OP) return st->keys[k].lhs;
+        if (st->keys[k].rhs == index && tensor_node_at(op, index)->op == TENSOR_VAR_OP)
+            return st->keys[k].lhs;
     return 0;
 }
 
 static bool is_index_of(const tensor_stage *st, tensor_var v) {
     bool own = false;
-    for (uint32_t i = 0; i < st->nleft + st->nbound; i++) own |= v == (i < st->nleft ? st->left[i] : st->bound[i - st->nleft]);
+    for (uint32_t i = 0; i < st->nleft + st->nbound; i++)
+        own |= v == (i < st->nleft ? st->left[i] : st->bound[i - st->nleft]);
     return own;
 }
 
@@ -61,10 +66,12 @@ static bool see_row(void *user, const tensor_node *load) {
     if ((tensor_val)load->imm.i != r->of) return true;
     tensor_expr key = load->nargs ? row_key(op, r->reader, load->args[0]) : 0;
     const tensor_node *at = load->nargs ? tensor_node_at(op, key ? key : load->args[0]) : NULL;
-    bool mapped = at && at->op == TENSOR_LOAD_OP && at->nargs == 1 && op->vals.data[at->imm.i].role == VAL_MAP &&
+    bool mapped = at && at->op == TENSOR_LOAD_OP && at->nargs == 1 &&
+                  op->vals.data[at->imm.i].role == VAL_MAP &&
                   !(op->vals.data[at->imm.i].facts & FACT_PARTIAL);
     const tensor_node *edge = mapped ? tensor_node_at(op, at->args[0]) : NULL;
-    bool known = edge && edge->op == TENSOR_VAR_OP && is_index_of(r->reader, (tensor_var)edge->imm.i);
+    bool known = edge && edge->op == TENSOR_VAR_OP &&
+                 is_index_of(r->reader, (tensor_var)edge->imm.i);
     if (!known || (r->map != TENSOR_NO_VAL && r->map != (tensor_val)at->imm.i)) r->other = true;
     if (!known) return true;
     r->edges |= !key;
@@ -74,9 +81,11 @@ static bool see_row(void *user, const tensor_node *load) {
 }
 
 // How stages of one walk read its rows: false: by none of their edges alone.
-static bool read_by_edges(const planner *p, const tensor_stage *st, const stage_group *readers, const schedule_cell *walk,
-                          row_reads *r) {
-    const tensor_node *row = st->nleft && st->targets[0].rank ? tensor_node_at(p->op, st->targets[0].index[0]) : NULL;
+static bool read_by_edges(const planner *p, const tensor_stage *st, const stage_group *readers,
+                          const schedule_cell *walk, row_reads *r) {
+    const tensor_node *row = st->nleft && st->targets[0].rank
+                                 ? tensor_node_at(p->op, st->targets[0].index[0])
+                                 : NULL;
     *r = (row_reads){.p = p, .of = st->targets[0].val, .map = TENSOR_NO_VAL};
     if (!row || row->op != TENSOR_VAR_OP || (tensor_var)row->imm.i != st->left[0]) return false;
     for (uint32_t i = 0; i < readers->len; i++) {
@@ -90,7 +99,8 @@ static bool read_by_edges(const planner *p, const tensor_stage *st, const stage_
 static bool is_walk(const schedule_cell *c) { return c && schedule_value_of(c, "at"); }
 
 // The copy's first index is an edge, whose row by the map stands for the row.
-static void at_edges(planner *p, const tensor_stage *of, const row_reads *by, tensor_var *left, tensor_expr *vars) {
+static void at_edges(planner *p, const tensor_stage *of, const row_reads *by, tensor_var *left,
+                     tensor_expr *vars) {
     left[0] = tensor_add_var_of(
         p->op, by->edge,
         arena_printf(p->arena, "%s'%u", plan_var_name(p, by->edge), p->op->vars.len));
@@ -98,7 +108,8 @@ static void at_edges(planner *p, const tensor_stage *of, const row_reads *by, te
     vars[of->left[0]] = tensor_load(p->op, by->map, &edge, 1, of->at);
 }
 
-static tensor_val copied_val(planner *p, const tensor_stage *of, const tensor_stage *copy, bool by) {
+static tensor_val copied_val(planner *p, const tensor_stage *of, const tensor_stage *copy,
+                             bool by) {
     tensor_val_info info = p->op->vals.data[of->targets[0].val];
     tensor_space *axes = ARENA_ARRAY(p->arena, tensor_space, info.rank + 1u);
     for (uint32_t i = 0; i < info.rank; i++) axes[i] = info.axes[i];
@@ -152,13 +163,18 @@ bool plan_may_recompute(const planner *p, const tensor_stage *st) {
 
 static void not_in_walk(planner *p, const tensor_stage *st, const tensor_stage *reader) {
     const schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_INLINE, st->id);
-    diagnostic *d = plan_refuse(p, E0553, c->at, "'%s' cannot be computed where it is read: it is a reduction", st->name);
-    if (d) diag_note(d, reader->at, "'%s' reads it, and is no part of a walk that could compute it on the way", reader->name);
+    diagnostic *d = plan_refuse(
+        p, E0553, c->at, "'%s' cannot be computed where it is read: it is a reduction", st->name);
+    if (d)
+        diag_note(d, reader->at,
+                  "'%s' reads it, and is no part of a walk that could compute it on the way",
+                  reader->name);
     if (d) diag_help(d, "fuse '%s' at the index that its points are walked by", reader->name);
 }
 
 // Stages of one walk read a copy, which is of edges where they read rows by those.
-static void give(planner *p, uint32_t stage, const stage_group *readers, const schedule_cell *walk) {
+static void give(planner *p, uint32_t stage, const stage_group *readers,
+                 const schedule_cell *walk) {
     const tensor_stage st = p->op->stages.data[stage];
     row_reads reads;
     const row_reads *by = read_by_edges(p, &st, readers, walk, &reads) ? &reads : NULL;
@@ -177,7 +193,8 @@ static void give(planner *p, uint32_t stage, const stage_group *readers, const s
 typedef VEC(const schedule_cell *) walk_list;
 
 // The first one that does not read rows by edges has the stage itself. UINT32_MAX: none.
-static uint32_t keeper_of(planner *p, uint32_t stage, const stage_group *readers, const walk_list *walks) {
+static uint32_t keeper_of(planner *p, uint32_t stage, const stage_group *readers,
+                          const walk_list *walks) {
     row_reads r;
     for (uint32_t k = 0; k < walks->len; k++)
         if (!read_by_edges(p, &p->op->stages.data[stage], readers, walks->data[k], &r)) return k;
@@ -202,7 +219,8 @@ static void compute_again(planner *p, uint32_t stage) {
     }
     const uint32_t keeper = keeper_of(p, stage, &readers, &walks);
     if (keeper == UINT32_MAX && walks.len)   // nobody reads it
-        p->plan->values.data[st.targets[0].val] = (loop_value){.home = LOOP_INLINE, .stage = stage, .of = TENSOR_NO_VAL};
+        p->plan->values.data[st.targets[0].val] = (loop_value){
+            .home = LOOP_INLINE, .stage = stage, .of = TENSOR_NO_VAL};
     for (uint32_t k = walks.len; k-- > 0;) {   // what is put behind the stage moves its readers up
         uint32_t before = p->op->stages.len;
         if (k == keeper) VEC_PUSH(p->arena, &p->again, ((plan_again){st.id, walks.data[k]}));
@@ -213,5 +231,6 @@ static void compute_again(planner *p, uint32_t stage) {
 
 void plan_recompute(planner *p) {
     for (uint32_t i = p->op->stages.len; i-- > 0 && !p->failed;)
-        if (!plan_inlined(p, i) && plan_may_recompute(p, &p->op->stages.data[i])) compute_again(p, i);
+        if (!plan_inlined(p, i) && plan_may_recompute(p, &p->op->stages.data[i]))
+            compute_again(p, i);
 }

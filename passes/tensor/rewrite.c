@@ -1,5 +1,5 @@
-// Stages computed where they are read, and keys put to use, as rewrites of the equations before any loop
-// exists.
+// Stages computed where they are read, and keys put to use, as rewrites of the equations before any
+// loop exists.
 //     s[e, h] = l[dst[e], h] + r[src[e], h]          a.max[v, h] = max {e : dst[e] == v} s[e, h]
 //  →                                                 a.max[v, h] = max {e : dst[e] == v} l[v, h] + r[src[e],
 //  h]
@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INLINE_COST = 49 };   // operations of a body that every reader may compute again: the weights of a GAT, of a softmax
+// operations of a body that every reader may compute again: the weights of a GAT, of a softmax
+enum { INLINE_COST = 49 };
 
-// ---- Rewriting expressions -------------------------------------------------------------------------------
+// ---- Rewriting expressions ----------------------------------------------------------------------
 typedef struct {
     planner *p;
     tensor_expr *memo;          // per expression there was when the rewriting began
@@ -25,8 +26,8 @@ typedef struct {
 
 static tensor_expr rewrite(rewriting *r, tensor_expr e);
 
-static tensor_expr rewrite_in(planner *p, tensor_expr e, const tensor_expr *vars, const tensor_stage *keys,
-                              bool inlines) {
+static tensor_expr rewrite_in(planner *p, tensor_expr e, const tensor_expr *vars,
+                              const tensor_stage *keys, bool inlines) {
     rewriting r = {.p = p,
                    .memo = ARENA_ARRAY(p->arena, tensor_expr, p->op->exprs.len + 1),
                    .vars = vars,
@@ -75,9 +76,10 @@ static tensor_expr rewrite(rewriting *r, tensor_expr e) {
     return r->memo[e] = to ? to : rewrite_node(r, e);
 }
 
-// ---- Which stages ----------------------------------------------------------------------------------------
-// By its own name: what is said of the result of a called op, y, names not what that computes on the way,
-// y.s; and a matrix operation is of the sum inside an equation, which is stored or not as it would be.
+// ---- Which stages -------------------------------------------------------------------------------
+// By its own name: what is said of the result of a called op, y, names not what that computes on
+// the way, y.s; and a matrix operation is of the sum inside an equation, which is stored or not as
+// it would be.
 static bool plan_named(const planner *p, tensor_id stage) {
     for (uint32_t i = 0; i < p->s->cells.len; i++) {
         const schedule_cell *c = &p->s->cells.data[i];
@@ -90,8 +92,8 @@ static bool plan_named(const planner *p, tensor_id stage) {
     return false;
 }
 
-// What a statement says of a stage that it names goes before what it says of all that is inside one, where results such as
-// `a.lse` of `a` are none of its business.
+// What a statement says of a stage that it names goes before what it says of all that is inside
+// one, where results such as `a.lse` of `a` are none of its business.
 static schedule_cell *inline_cell(const planner *p, const tensor_stage *st) {
     const tensor_ids *ids = p->op->ids;
     bool result = p->op->vals.data[st->targets[0].val].role == VAL_RESULT;
@@ -151,7 +153,8 @@ static const char *why_not_inline(planner *p, const tensor_stage *st) {
     if (!plain_target(p, st)) return "it has several targets, or indices that are more than names";
     if (definitions(p, st->targets[0].val) > 1) return "several equations fill it";
     if (is_class_key(p, st->targets[0].val)) return "its values are numbered as a key";
-    if (!plan_loads(p, st, overwritten, p)) return "it reads a parameter whose memory a result shares";
+    if (!plan_loads(p, st, overwritten, p))
+        return "it reads a parameter whose memory a result shares";
     return NULL;
 }
 
@@ -161,10 +164,12 @@ typedef struct {
     tensor_val val;
 } rereading;
 
-static bool has_all(const rereading *r, const tensor_node *load, const tensor_var *vars, uint32_t n) {
+static bool has_all(const rereading *r, const tensor_node *load, const tensor_var *vars,
+                    uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         bool has = false;
-        for (uint32_t k = 0; k < load->nargs && !has; k++) has = plan_mentions(r->p, load->args[k], vars[i]);
+        for (uint32_t k = 0; k < load->nargs && !has; k++)
+            has = plan_mentions(r->p, load->args[k], vars[i]);
         if (!has) return false;
     }
     return true;
@@ -172,12 +177,13 @@ static bool has_all(const rereading *r, const tensor_node *load, const tensor_va
 
 static bool read_once_a_point(void *user, const tensor_node *load) {
     const rereading *r = user;
-    return (tensor_val)load->imm.i != r->val || (has_all(r, load, r->reader->left, r->reader->nleft) &&
-                                                 has_all(r, load, r->reader->bound, r->reader->nbound));
+    return (tensor_val)load->imm.i != r->val ||
+           (has_all(r, load, r->reader->left, r->reader->nleft) &&
+            has_all(r, load, r->reader->bound, r->reader->nbound));
 }
 
-// Whether a contraction reads it: as a factor, once for each of its columns. (What walks rows has lanes along
-// features that would idle.)
+// Whether a contraction reads it: as a factor, once for each of its columns. (What walks rows has
+// lanes along features that would idle.)
 static bool read_again(const planner *p, const tensor_stage *st) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         rereading r = {p, &p->op->stages.data[i], st->targets[0].val};
@@ -193,7 +199,8 @@ static uint32_t rows_read(const planner *p, tensor_expr e, uint32_t rank, uint8_
     if (seen[e]) return 0;
     seen[e] = 1;
     const loop_value *w = n->op == TENSOR_LOAD_OP ? &p->plan->values.data[n->imm.i] : NULL;
-    if (w && w->home == LOOP_INLINE) return rows_read(p, p->op->stages.data[w->stage].body[0], rank, seen);
+    if (w && w->home == LOOP_INLINE)
+        return rows_read(p, p->op->stages.data[w->stage].body[0], rank, seen);
     uint32_t rows = w && n->nargs == rank;
     for (uint32_t i = 0; i < n->nargs; i++) rows += rows_read(p, n->args[i], rank, seen);
     return rows;
@@ -219,8 +226,8 @@ static bool gathers_more(const planner *p, const tensor_stage *st) {
     return false;
 }
 
-// A sum over all points of a graph, of which few results are left: nothing is gained where those are stored
-// twice.
+// A sum over all points of a graph, of which few results are left: nothing is gained where those
+// are stored twice.
 static bool sums_all_points(const planner *p, tensor_val v) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_stage *st = &p->op->stages.data[i];
@@ -240,7 +247,8 @@ static bool reads_wider(const planner *p, const tensor_stage *st, tensor_expr e,
         const tensor_val_info *v = &p->op->vals.data[n->imm.i];
         rereading r = {.p = p};
         if (v->role != VAL_STAGE || !has_all(&r, n, st->left, st->nleft)) return false;
-        if (w->home == LOOP_INLINE) return reads_wider(p, st, p->op->stages.data[w->stage].body[0], seen);
+        if (w->home == LOOP_INLINE)
+            return reads_wider(p, st, p->op->stages.data[w->stage].body[0], seen);
         return n->nargs == st->nleft && !sums_all_points(p, (tensor_val)n->imm.i) &&
                ir_dtype_bytes(v->type) > ir_dtype_bytes(p->op->vals.data[st->targets[0].val].type);
     }
@@ -249,8 +257,8 @@ static bool reads_wider(const planner *p, const tensor_stage *st, tensor_expr e,
     return false;
 }
 
-// Rounded to 16 bits it is stored for its readers, in the kernel that sums it up; else they would read the
-// sum, twice as wide.
+// Rounded to 16 bits it is stored for its readers, in the kernel that sums it up; else they would
+// read the sum, twice as wide.
 static bool narrows(const planner *p, const tensor_stage *st) {
     uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
     memset(seen, 0, p->op->exprs.len + 1);
@@ -263,14 +271,15 @@ static bool inlines(planner *p, const tensor_stage *st) {
     const char *no = why_not_inline(p, st);
     if (asked) asked->consumed = true;
     if (plan_may_recompute(p, st)) return false;   // where it is read, once that is known
-    // `inline a` of a softmax is about the equation: what it reduces, a.max and a.sum, is stored all the
-    // same.
+    // `inline a` of a softmax is about the equation: what it reduces, a.max and a.sum, is stored
+    // all the same.
     if (asked && no && reduces(st) && !schedule_means(asked->about, st->id)) asked = NULL;
     if (asked && no) {
-        diagnostic *d = plan_refuse(p, E0553, asked->at, "'%s' cannot be computed where it is read: %s",
-                                    st->name, no);
+        diagnostic *d = plan_refuse(p, E0553, asked->at,
+                                    "'%s' cannot be computed where it is read: %s", st->name, no);
         if (d) diag_note(d, st->at, "'%s' is computed here", st->name);
-        if (d) diag_help(d, "leave it out: what can be computed again and costs little is so anyway");
+        if (d)
+            diag_help(d, "leave it out: what can be computed again and costs little is so anyway");
     }
     if (no || asked) return !no;
     if (plan_online_inlines(p, (uint32_t)(st - p->op->stages.data))) return true;
@@ -284,18 +293,19 @@ static bool inlines(planner *p, const tensor_stage *st) {
     return cost <= INLINE_COST / 2 || !read_again(p, st);
 }
 
-// ---- The whole -------------------------------------------------------------------------------------------
-static const tensor_expr *rewrite_list(planner *p, const tensor_expr *e, uint32_t n, const tensor_expr *vars,
-                                       const tensor_stage *keys) {
+// ---- The whole ----------------------------------------------------------------------------------
+static const tensor_expr *rewrite_list(planner *p, const tensor_expr *e, uint32_t n,
+                                       const tensor_expr *vars, const tensor_stage *keys) {
     tensor_expr *out = ARENA_ARRAY(p->arena, tensor_expr, n + 1);
     for (uint32_t i = 0; i < n; i++)
         out[i] = rewrite_in(p, rewrite_in(p, e[i], vars, NULL, true), NULL, keys, false);
     return out;
 }
 
-// Equations may share variables; loops of one kernel bind each once, so a stage gets some of its own.
-static const tensor_var *own_vars(planner *p, const tensor_stage *st, const tensor_var *v, uint32_t n,
-                                  bool *taken, uint32_t ntaken, tensor_expr *vars) {
+// Equations may share variables; loops of one kernel bind each once, so a stage gets some of its
+// own.
+static const tensor_var *own_vars(planner *p, const tensor_stage *st, const tensor_var *v,
+                                  uint32_t n, bool *taken, uint32_t ntaken, tensor_expr *vars) {
     tensor_var *own = ARENA_ARRAY(p->arena, tensor_var, n + 1);
     for (uint32_t i = 0; i < n; i++) {
         own[i] = v[i];
@@ -311,11 +321,13 @@ static const tensor_var *own_vars(planner *p, const tensor_stage *st, const tens
     return own;
 }
 
-static const tensor_target *rewrite_targets(planner *p, const tensor_stage *st, const tensor_expr *vars) {
+static const tensor_target *rewrite_targets(planner *p, const tensor_stage *st,
+                                            const tensor_expr *vars) {
     tensor_target *out = ARENA_ARRAY(p->arena, tensor_target, st->ntargets + 1);
     for (uint32_t t = 0; t < st->ntargets; t++)
-        out[t] = (tensor_target){st->targets[t].val, st->targets[t].rank,
-                                 rewrite_list(p, st->targets[t].index, st->targets[t].rank, vars, NULL)};
+        out[t] = (tensor_target){
+            st->targets[t].val, st->targets[t].rank,
+            rewrite_list(p, st->targets[t].index, st->targets[t].rank, vars, NULL)};
     return out;
 }
 
@@ -351,25 +363,30 @@ void plan_rewrite(planner *p) {
     if (!p->failed) plan_matrix_check(p);
 }
 
-// ---- Rewriting on request --------------------------------------------------------------------------------
-const tensor_expr *plan_substitute(planner *p, const tensor_expr *e, uint32_t n, const tensor_expr *vars) {
+// ---- Rewriting on request -----------------------------------------------------------------------
+const tensor_expr *plan_substitute(planner *p, const tensor_expr *e, uint32_t n,
+                                   const tensor_expr *vars) {
     tensor_expr *out = ARENA_ARRAY(p->arena, tensor_expr, n + 1);
     for (uint32_t i = 0; i < n; i++) out[i] = rewrite_in(p, e[i], vars, NULL, false);
     return out;
 }
 
-static const tensor_expr *replaced(planner *p, const tensor_expr *e, uint32_t n, plan_replacement *by,
-                                   void *user) {
+static const tensor_expr *replaced(planner *p, const tensor_expr *e, uint32_t n,
+                                   plan_replacement *by, void *user) {
     tensor_expr *out = ARENA_ARRAY(p->arena, tensor_expr, n + 1);
     for (uint32_t i = 0; i < n; i++) {
-        rewriting r = {
-            .p = p, .memo = ARENA_ARRAY(p->arena, tensor_expr, p->op->exprs.len + 1), .by = by, .user = user};
+        rewriting r = {.p = p,
+                       .memo = ARENA_ARRAY(p->arena, tensor_expr, p->op->exprs.len + 1),
+                       .by = by,
+                       .user = user};
         out[i] = rewrite(&r, e[i]);
     }
     return out;
 }
 
-tensor_expr plan_inline_loads(planner *p, tensor_expr e) { return rewrite_in(p, e, NULL, NULL, true); }
+tensor_expr plan_inline_loads(planner *p, tensor_expr e) {
+    return rewrite_in(p, e, NULL, NULL, true);
+}
 
 tensor_stage plan_inlined_stage(planner *p, uint32_t stage) {
     tensor_stage st = p->op->stages.data[stage];

@@ -1,6 +1,6 @@
-// Sums over all points that a map leads from, as sums of its rows (`rfactor`, after the transformation of
-// Halide and TVM): what a row gives is a stage of its own, which may share a walk with other sums of that
-// row, and the stage sums those over the rows.
+// Sums over all points that a map leads from, as sums of its rows (`rfactor`, after the
+// transformation of Halide and TVM): what a row gives is a stage of its own, which may share a walk
+// with other sums of that row, and the stage sums those over the rows.
 //     datt[h] = sum {e} ds[e, h]
 //  →  datt.rows[v, h] = sum {e : dst[e] == v} ds[e, h]    datt[h] = sum {v} datt.rows[v, h]
 #include "tensor/tensor.h"
@@ -18,9 +18,11 @@ static uint32_t walked_by(const planner *p, const tensor_stage *st, tensor_val m
 }
 
 const char *plan_why_no_rows(const planner *p, const tensor_stage *st, tensor_val map) {
-    const tensor_reducer *r = st->reducer == TENSOR_NO_REDUCER ? NULL : &p->op->reducers.data[st->reducer];
+    const tensor_reducer *r = st->reducer == TENSOR_NO_REDUCER ? NULL
+                                                               : &p->op->reducers.data[st->reducer];
     if (!r) return "it is no reduction";
-    if (r->kind == REDUCE_USER || st->ntargets != 1) return "what rows give is not combined as points are";
+    if (r->kind == REDUCE_USER || st->ntargets != 1)
+        return "what rows give is not combined as points are";
     if (st->loop != TENSOR_NO_LOOP) return "it is part of a recurrence";
     if (st->nkeys) return "it has rows of its own already";
     if (st->nelse) return "it has an `else`, which asks for points, not for rows";
@@ -46,7 +48,8 @@ static tensor_val add_rows(planner *p, const tensor_stage *st, const tensor_var 
                            const char *name) {
     tensor_space *axes = ARENA_ARRAY(p->arena, tensor_space, n + 1);
     for (uint32_t i = 0; i < n; i++) axes[i] = p->op->vars.data[left[i]].space;
-    return plan_stage_val(p, name, p->op->reducers.data[st->reducer].result_types[0], axes, n, st->at);
+    return plan_stage_val(p, name, p->op->reducers.data[st->reducer].result_types[0], axes, n,
+                          st->at);
 }
 
 // The row's index, the stage's, and those of what else it reduces.
@@ -124,8 +127,8 @@ static void take_rows(planner *p, uint32_t stage, tensor_val map) {
 
 static void refuse(planner *p, const tensor_stage *st, const schedule_cell *c, const char *why) {
     const char *map = schedule_value_of(c, "by")->text;
-    diagnostic *d = plan_refuse(p, E0556, c->at, "'%s' is no sum of what the rows of '%s' give: %s", st->name,
-                                map, why);
+    diagnostic *d = plan_refuse(p, E0556, c->at, "'%s' is no sum of what the rows of '%s' give: %s",
+                                st->name, map, why);
     if (d) diag_note(d, st->at, "'%s' is computed here", st->name);
     if (d) diag_help(d, "leave it out");
 }

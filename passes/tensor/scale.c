@@ -1,7 +1,7 @@
-// Discretised scaling of a sum (HalfGNN, Gong et al.): it is held times a factor that keeps it in range,
-// which is applied to each so many terms at once and not to every term. The op says the factor, as the first
-// one of the sum's body, and divides by it what reads the sum, unless the op multiplies by it anyway; `level`
-// says where it is applied.
+// Discretised scaling of a sum (HalfGNN, Gong et al.): it is held times a factor that keeps it in
+// range, which is applied to each so many terms at once and not to every term. The op says the
+// factor, as the first one of the sum's body, and divides by it what reads the sum, unless the op
+// multiplies by it anyway; `level` says where it is applied.
 //     y: accumulate f16 scale c[v] every 64;
 //  →  y: y.scaled[v, f] = sum.f16 {…} (mul(c[v], x[src[e], f]))
 //     y.unscaled: y[v, f] = div(y.scaled[v, f], c[v])
@@ -25,11 +25,13 @@ typedef struct {
 static bool refuse(planner *p, const schedule_cell *c, const char *words) {
     diagnostic *d = plan_refuse(p, E0571, c->at, "%s", words);
     if (d)
-        diag_help(d, "leave out 'scale', or take a number, a scalar or an input of what is left of the sum");
+        diag_help(
+            d,
+            "leave out 'scale', or take a number, a scalar or an input of what is left of the sum");
     return false;
 }
 
-// ---- The factor ------------------------------------------------------------------------------------------
+// ---- The factor ---------------------------------------------------------------------------------
 static bool find_index(reading *r) {
     planner *p = r->p;
     const tensor_stage *st = &p->op->stages.data[r->stage];
@@ -74,28 +76,31 @@ static tensor_val count_points(planner *p, tensor_val map, uint32_t before) {
     const tensor_id stage = tensor_id_of_path(p->op->ids, name);
     vars[0] = tensor_add_var_as(p->op, tensor_id_inside(p->op->ids, stage, "v"), "v", m.into);
     vars[1] = tensor_add_var_as(p->op, tensor_id_inside(p->op->ids, stage, "e"), "e", m.axes[0]);
-    tensor_expr v = tensor_var_expr(p->op, vars[0], NO_SPAN), e = tensor_var_expr(p->op, vars[1], NO_SPAN);
+    tensor_expr v = tensor_var_expr(p->op, vars[0], NO_SPAN),
+                e = tensor_var_expr(p->op, vars[1], NO_SPAN);
     *key = (tensor_key){tensor_load(p->op, map, &e, 1, NO_SPAN), v};
     *target = (tensor_target){.rank = 1, .index = one(p, v)};
     target->val = plan_stage_val(p, name, (tensor_type){.type = DT_I64}, axis, 1, NO_SPAN);
-    plan_put_stage(p, before,
-                   (tensor_stage){.name = name,
-                                  .ntargets = 1,
-                                  .targets = target,
-                                  .nleft = 1,
-                                  .left = &vars[0],
-                                  .nbound = 1,
-                                  .bound = &vars[1],
-                                  .nkeys = 1,
-                                  .keys = key,
-                                  .nbody = 1,
-                                  .body = one(p, tensor_int(p->op, 1)),
-                                  .reducer = tensor_builtin_reducer(p->op, REDUCE_SUM, TENSOR_TYPE(I64)),
-                                  .loop = TENSOR_NO_LOOP});
+    plan_put_stage(
+        p, before,
+        (tensor_stage){.name = name,
+                       .ntargets = 1,
+                       .targets = target,
+                       .nleft = 1,
+                       .left = &vars[0],
+                       .nbound = 1,
+                       .bound = &vars[1],
+                       .nkeys = 1,
+                       .keys = key,
+                       .nbody = 1,
+                       .body = one(p, tensor_int(p->op, 1)),
+                       .reducer = tensor_builtin_reducer(p->op, REDUCE_SUM, TENSOR_TYPE(I64)),
+                       .loop = TENSOR_NO_LOOP});
     return target->val;
 }
 
-// How many points a map takes to each: by a stage of the op that counts them, else by one of its own.
+// How many points a map takes to each: by a stage of the op that counts them, else by one of its
+// own.
 static tensor_expr counted(reading *r, tensor_val map, tensor_expr at) {
     planner *p = r->p;
     tensor_val other;
@@ -119,8 +124,9 @@ static tensor_expr read(reading *r, tensor_expr e) {
     if (n.op == TENSOR_LOAD_OP && n.imm.i >= from->nparams) {
         if (schedule_counts(r->p->s, (tensor_val)n.imm.i, &map)) return counted(r, map, args[0]);
         r->failed = true;
-        refuse(r->p, r->cell,
-               "the factor needs a reduction of its own, and only degree(map, index) is known before");
+        refuse(
+            r->p, r->cell,
+            "the factor needs a reduction of its own, and only degree(map, index) is known before");
         return 0;
     }
     n.args = args;
@@ -130,10 +136,12 @@ static tensor_expr read(reading *r, tensor_expr e) {
 bool plan_factor(planner *p, uint32_t *stage, const schedule_cell *c, tensor_expr *factor) {
     const tensor_stage *st = &p->op->stages.data[*stage];
     const tensor_reducer *sum = &p->op->reducers.data[st->reducer];
-    tensor_type type = tensor_type_is_float(sum->state_types[0]) ? sum->state_types[0] : TENSOR_TYPE(F32);
+    tensor_type type = tensor_type_is_float(sum->state_types[0]) ? sum->state_types[0]
+                                                                 : TENSOR_TYPE(F32);
     if (sum->kind != REDUCE_SUM)
         return refuse(p, c,
-                      arena_printf(p->arena, "a factor goes through a sum alone, and '%s' is reduced by '%s'",
+                      arena_printf(p->arena,
+                                   "a factor goes through a sum alone, and '%s' is reduced by '%s'",
                                    st->name, sum->name));
     if (st->loop != TENSOR_NO_LOOP) return refuse(p, c, "the sums of a recurrence are not scaled");
     reading r = {.p = p, .stage = *stage, .cell = c, .factor = schedule_value_of(c, "scale")};
@@ -150,7 +158,7 @@ bool plan_factor(planner *p, uint32_t *stage, const schedule_cell *c, tensor_exp
     return true;
 }
 
-// ---- Where it cannot be divided by -----------------------------------------------------------------------
+// ---- Where it cannot be divided by --------------------------------------------------------------
 static tensor_expr number(planner *p, tensor_expr like, double x) {
     return tensor_cvt(p->op, tensor_typeof(p->op, like), tensor_float(p->op, DT_F64, x), NO_SPAN);
 }
@@ -158,12 +166,12 @@ static tensor_expr number(planner *p, tensor_expr like, double x) {
 // 0: always.
 static tensor_expr usable(planner *p, tensor_expr c) {
     if (tensor_node_at(p->op, c)->op == TENSOR_CONST_OP) return 0;
-    tensor_expr size = tensor_binary(p->op, TENSOR_MAX_OP, c, tensor_unary(p->op, TENSOR_NEG_OP, c, NO_SPAN),
-                                     NO_SPAN);
+    tensor_expr size = tensor_binary(p->op, TENSOR_MAX_OP, c,
+                                     tensor_unary(p->op, TENSOR_NEG_OP, c, NO_SPAN), NO_SPAN);
     tensor_expr some = tensor_binary(p->op, TENSOR_NE_OP, c, number(p, c, 0), NO_SPAN);
-    return tensor_binary(p->op, TENSOR_AND_OP, some,
-                         tensor_binary(p->op, TENSOR_LT_OP, size, number(p, c, (double)INFINITY), NO_SPAN),
-                         NO_SPAN);
+    return tensor_binary(
+        p->op, TENSOR_AND_OP, some,
+        tensor_binary(p->op, TENSOR_LT_OP, size, number(p, c, (double)INFINITY), NO_SPAN), NO_SPAN);
 }
 
 static tensor_expr where_usable(planner *p, tensor_expr c, tensor_expr x, tensor_expr y) {
@@ -171,7 +179,7 @@ static tensor_expr where_usable(planner *p, tensor_expr c, tensor_expr x, tensor
     return good ? tensor_select(p->op, good, x, y, NO_SPAN) : x;
 }
 
-// ---- The factor as the op has it -------------------------------------------------------------------------
+// ---- The factor as the op has it ----------------------------------------------------------------
 // A product or quotient without one factor of it; 0: it has none.
 static tensor_expr without(planner *p, tensor_expr e, tensor_expr c) {
     const tensor_node n = *tensor_node_at(p->op, e), *inverse = tensor_node_at(p->op, c);
@@ -190,7 +198,7 @@ static tensor_expr without(planner *p, tensor_expr e, tensor_expr c) {
     return rest ? tensor_binary(p->op, TENSOR_MUL_OP, x, rest, n.at) : 0;
 }
 
-// ---- Who reads the sum -----------------------------------------------------------------------------------
+// ---- Who reads the sum --------------------------------------------------------------------------
 typedef struct {
     planner *p;
     const tensor_stage *sum;   // its left variables
@@ -208,7 +216,8 @@ static tensor_expr at_load(absorbing *a, const tensor_node *load) {
 // c * sum, where the sum is held times c.
 static tensor_expr absorbed_in(absorbing *a, tensor_expr e) {
     const tensor_node n = *tensor_node_at(a->p->op, e);
-    for (uint32_t i = 0; i < n.nargs && (n.op == TENSOR_MUL_OP || (n.op == TENSOR_DIV_OP && !i)); i++) {
+    for (uint32_t i = 0; i < n.nargs && (n.op == TENSOR_MUL_OP || (n.op == TENSOR_DIV_OP && !i));
+         i++) {
         const tensor_node load = *tensor_node_at(a->p->op, n.args[i]);
         if (load.op != TENSOR_LOAD_OP || (tensor_val)load.imm.i != a->of) continue;
         tensor_expr c = at_load(a, &load);
@@ -278,7 +287,7 @@ static bool all_absorbed(planner *p, uint32_t stage, tensor_val scaled, tensor_e
     return all;
 }
 
-// ---- The sum ---------------------------------------------------------------------------------------------
+// ---- The sum ------------------------------------------------------------------------------------
 static tensor_val scaled_value(planner *p, const tensor_stage *st) {
     const tensor_val_info of = p->op->vals.data[st->targets[0].val];
     tensor_space *axes = ARENA_ARRAY(p->arena, tensor_space, st->nleft + 1);
@@ -335,8 +344,8 @@ static void store_scaled(planner *p, uint32_t stage, tensor_expr c) {
     *target = (tensor_target){.val = scaled, .rank = st.nleft, .index = at};
     st.targets = target;
     if (st.nelse) {
-        *orelse = tensor_binary(p->op, TENSOR_MUL_OP, where_usable(p, c, c, number(p, c, 1)), st.orelse[0],
-                                st.at);
+        *orelse = tensor_binary(p->op, TENSOR_MUL_OP, where_usable(p, c, c, number(p, c, 1)),
+                                st.orelse[0], st.at);
         st.orelse = orelse;
     }
     if (!absorbed) tensor_set_mark(&st, TENSOR_DIVIDED);
@@ -346,14 +355,17 @@ static void store_scaled(planner *p, uint32_t stage, tensor_expr c) {
 
 // Terms are rounded to what the sum is held in before the factor is applied, there and here.
 static tensor_expr as_held(planner *p, const tensor_stage *st, tensor_expr term) {
-    tensor_type held = p->op->reducers.data[st->reducer].state_types[0], type = tensor_typeof(p->op, term);
+    tensor_type held = p->op->reducers.data[st->reducer].state_types[0],
+                type = tensor_typeof(p->op, term);
     if (ir_dtype_holds(held.type, type.type)) return term;
     return tensor_cvt(p->op, type, tensor_cvt(p->op, held, term, NO_SPAN), NO_SPAN);
 }
 
-void plan_scale(planner *p, uint32_t stage, const schedule_cell *cell, tensor_expr c, tensor_expr typed) {
+void plan_scale(planner *p, uint32_t stage, const schedule_cell *cell, tensor_expr c,
+                tensor_expr typed) {
     const tensor_stage st = p->op->stages.data[stage];
-    tensor_expr term = st.body[0], rest = without(p, term, typed), *body = ARENA_NEW(p->arena, tensor_expr);
+    tensor_expr term = st.body[0], rest = without(p, term, typed),
+                *body = ARENA_NEW(p->arena, tensor_expr);
     tensor_expr factor = where_usable(p, typed, typed, number(p, typed, 1));
     if (rest) rest = where_usable(p, typed, rest, term);
     *body = tensor_binary(p->op, TENSOR_MUL_OP, factor, as_held(p, &st, rest ? rest : term), st.at);
@@ -366,4 +378,3 @@ void plan_scale(planner *p, uint32_t stage, const schedule_cell *cell, tensor_ex
     if (!rest) store_scaled(p, stage, c);
     tensor_set_mark(&p->op->stages.data[stage], TENSOR_SCALED);
 }
-

@@ -1,72 +1,91 @@
-// Passes from tensor IR to tensor IR, before there are kernels, and what stages need of values of their own.
+// Passes from tensor IR to tensor IR, before there are kernels, and what stages need of values of
+// their own.
 #ifndef GNNC_PLAN_TENSOR_H
 #define GNNC_PLAN_TENSOR_H
 
 #include "base/making.h"
 
 typedef tensor_expr plan_replacement(void *user,
-                                     tensor_expr load);   // for a load, whose indices are replaced already
+                                     // for a load, whose indices are replaced already
+                                     tensor_expr load);
 
-// ---- rfactor.c ------------------------------------------------------------------------------------------
+// ---- rfactor.c ----------------------------------------------------------------------------------
 void plan_rfactor(planner *p);
 // NULL: it may be reduced row by row.
 const char *plan_why_no_rows(const planner *p, const tensor_stage *st, tensor_val map);
 
-// ---- types.c --------------------------------------------------------------------------------------------
+// ---- types.c ------------------------------------------------------------------------------------
 void plan_types(planner *p);   // of arithmetic and of accumulators
 
-// ---- scale.c --------------------------------------------------------------------------------------------
-// The factor of a sum, over the stage's left variables (tensor/scale.c); what it needs may be put before the
-// stage. typed: in the type of the sum's terms.
+// ---- scale.c ------------------------------------------------------------------------------------
+// The factor of a sum, over the stage's left variables (tensor/scale.c); what it needs may be put
+// before the stage. typed: in the type of the sum's terms.
 bool plan_factor(planner *p, uint32_t *stage, const schedule_cell *c, tensor_expr *factor);
-void plan_scale(planner *p, uint32_t stage, const schedule_cell *cell, tensor_expr c, tensor_expr typed);
+void plan_scale(planner *p, uint32_t stage, const schedule_cell *cell, tensor_expr c,
+                tensor_expr typed);
 
-// ---- counts.c -------------------------------------------------------------------------------------------
+// ---- counts.c -----------------------------------------------------------------------------------
 void plan_drop_else(planner *p);   // `else` that says what a reduction of nothing gives
-void plan_counts(planner *p);   // with p->alone, of stages that count and do nothing else
-void plan_matrix_counts(planner *p);        // of those that tensor cores should sum, before they have their types
-const char *plan_name_inside(const planner *p, const char *stage, const char *what);   // STAGE.WHAT, unlike all others
+void plan_counts(planner *p);      // with p->alone, of stages that count and do nothing else
+// of those that tensor cores should sum, before they have their types
+void plan_matrix_counts(planner *p);
+// STAGE.WHAT, unlike all others
+const char *plan_name_inside(const planner *p, const char *stage, const char *what);
 
-
-// ---- rewrite.c ------------------------------------------------------------------------------------------
-// Stages that are computed where they are read vanish into their readers' expressions; inside a reduction the
-// bound side of a key is replaced by its free side, which it equals there: a.max[dst[e], h] under dst[e] == v
-// is a.max[v, h].
+// ---- rewrite.c ----------------------------------------------------------------------------------
+// Stages that are computed where they are read vanish into their readers' expressions; inside a
+// reduction the bound side of a key is replaced by its free side, which it equals there:
+// a.max[dst[e], h] under dst[e] == v is a.max[v, h].
 void plan_rewrite(planner *p);
+// 0: itself
 const tensor_expr *plan_substitute(planner *p, const tensor_expr *e, uint32_t n,
-                                   const tensor_expr *vars);   // 0: itself
+                                   const tensor_expr *vars);
 tensor_expr plan_inline_loads(planner *p, tensor_expr e);
-tensor_stage plan_inlined_stage(planner *p, uint32_t stage);   // its body with what is computed there
+// its body with what is computed there
+tensor_stage plan_inlined_stage(planner *p, uint32_t stage);
 void plan_replace_loads(planner *p, uint32_t stage, plan_replacement *by, void *user);
 
-// ---- recompute.c ----------------------------------------------------------------------------------------
-bool plan_may_recompute(const planner *p, const tensor_stage *st);   // a statement says so, and nobody else gets it
+// ---- recompute.c --------------------------------------------------------------------------------
+// a statement says so, and nobody else gets it
+bool plan_may_recompute(const planner *p, const tensor_stage *st);
 void plan_recompute(planner *p);
 
-// ---- online.c -------------------------------------------------------------------------------------------
-bool plan_online_inlines(const planner *p, uint32_t stage);   // of an edge, it reads what its walk sums up
+// ---- online.c -----------------------------------------------------------------------------------
+// of an edge, it reads what its walk sums up
+bool plan_online_inlines(const planner *p, uint32_t stage);
 void plan_online(planner *p);   // factors that are final after the walk stand outside of its sums
-bool plan_final_after(const planner *p, const schedule_cell *fuse, uint32_t stage);   // known after that
-void plan_run_maxima(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce);   // of the stages, those that others follow
-void plan_part_maxima(planner *p, uint32_t stage, loop_node *contribute);   // what states of parts hold differences from
+// known after that
+bool plan_final_after(const planner *p, const schedule_cell *fuse, uint32_t stage);
+// of the stages, those that others follow
+void plan_run_maxima(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce);
+// what states of parts hold differences from
+void plan_part_maxima(planner *p, uint32_t stage, loop_node *contribute);
 
-// ---- online_terms.c -------------------------------------------------------------------------------------
-void plan_take_apart(planner *p, const schedule_cell *fuse, uint32_t stage);   // a sum of it (tensor/online_terms.c)
+// ---- online_terms.c -----------------------------------------------------------------------------
+// a sum of it (tensor/online_terms.c)
+void plan_take_apart(planner *p, const schedule_cell *fuse, uint32_t stage);
 
-// ---- private.c ------------------------------------------------------------------------------------------
+// ---- private.c ----------------------------------------------------------------------------------
 // Values that a kernel both stores and reads get a home in registers beside the one in memory
 // (tensor/private.c).
 void plan_private(planner *p, stage_group *g);
-const tensor_var *plan_own_vars(planner *p, const tensor_var *of, uint32_t n, tensor_expr *vars);   // new ones, and what stands for those of `of` then
-// A stage without a reduction that stores a value, over the left variables of another, at that one's target; with variables of its own.
-tensor_stage plan_of_points(planner *p, const tensor_stage *of, uint32_t target, const char *name, tensor_expr value);
+// new ones, and what stands for those of `of` then
+const tensor_var *plan_own_vars(planner *p, const tensor_var *of, uint32_t n, tensor_expr *vars);
+// A stage without a reduction that stores a value, over the left variables of another, at that
+// one's target; with variables of its own.
+tensor_stage plan_of_points(planner *p, const tensor_stage *of, uint32_t target, const char *name,
+                            tensor_expr value);
 // The value of a stage to come, in memory; of narrow numbers as f32.
-tensor_val plan_stage_val(planner *p, const char *name, tensor_type t, const tensor_space *axes, uint32_t rank, span at);
-void plan_put_stage(planner *p, uint32_t at, tensor_stage st);   // before there are kernels; later ones move up
+tensor_val plan_stage_val(planner *p, const char *name, tensor_type t, const tensor_space *axes,
+                          uint32_t rank, span at);
+// before there are kernels; later ones move up
+void plan_put_stage(planner *p, uint32_t at, tensor_stage st);
 void plan_insert_stage(planner *p, stage_group *g, uint32_t at, tensor_stage st);
 
-// ---- outside.c ------------------------------------------------------------------------------------------
-void plan_outside(planner *p);   // numbers that all terms of a sum in windows have stand outside of it (tensor/outside.c)
-bool plan_number(const planner *p, tensor_expr e, double *x);   // of literals and constant extents; false: it is none, or depends on more
+// ---- outside.c ----------------------------------------------------------------------------------
+// numbers that all terms of a sum in windows have stand outside of it (tensor/outside.c)
+void plan_outside(planner *p);
+// of literals and constant extents; false: it is none, or depends on more
+bool plan_number(const planner *p, tensor_expr e, double *x);
 
 #endif

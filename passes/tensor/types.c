@@ -1,6 +1,6 @@
-// Types of numbers: what a stage computes in and what its reduction is held in, said in the plan's own op, so
-// that no later pass knows a schedule asked for it. HalfGNN (Gong et al.) computes in 16 bits where memory
-// holds 16; others hold sums wider.
+// Types of numbers: what a stage computes in and what its reduction is held in, said in the plan's
+// own op, so that no later pass knows a schedule asked for it. HalfGNN (Gong et al.) computes in 16
+// bits where memory holds 16; others hold sums wider.
 //     y: compute f16;      →  y[v, f] = … (cvt(f32, mul(cvt(f16, w[e]), cvt(f16, x[src[e], f]))))
 //     y: accumulate f16;   →  y[v, f] = sum.f16 … with reducer sum.f16(f32) -> (f32) commutative {
 //                               state (f16)  …  combine (add(left.0, right.0))  finish (cvt(f32, left.0)) }
@@ -12,16 +12,18 @@
 
 typedef struct {
     planner *p;
-    ir_dtype to;           // of the arithmetic
-    ir_dtype components;   // of a reducer's arguments or states, where the expression is one of its own
-    tensor_expr *made;     // per expression
+    ir_dtype to;   // of the arithmetic
+    // of a reducer's arguments or states, where the expression is one of its own
+    ir_dtype components;
+    tensor_expr *made;   // per expression
 } typing;
 
 static tensor_expr as(const typing *t, ir_dtype type, tensor_expr e) {
-    return tensor_cvt(t->p->op, (tensor_type){type, TENSOR_NO_SPACE}, e, tensor_node_at(t->p->op, e)->at);
+    return tensor_cvt(t->p->op, (tensor_type){type, TENSOR_NO_SPACE}, e,
+                      tensor_node_at(t->p->op, e)->at);
 }
 
-// ---- Expressions -----------------------------------------------------------------------------------------
+// ---- Expressions --------------------------------------------------------------------------------
 static tensor_expr retyped(typing *t, tensor_expr e);
 
 static tensor_expr with_args(typing *t, tensor_node n, ir_dtype args) {
@@ -48,7 +50,8 @@ static tensor_expr number(typing *t, tensor_expr e) {
     if (kind == TENSOR_ARITH || n.op == TENSOR_SELECT_OP || n.op == TENSOR_STOP_OP)
         return with_args(t, n, t->to);
     if (kind == TENSOR_MATHS) return as(t, t->to, with_args(t, n, wide));
-    if (n.op == TENSOR_ARG_OP || n.op == TENSOR_LEFT_OP || n.op == TENSOR_RIGHT_OP) return component(t, n);
+    if (n.op == TENSOR_ARG_OP || n.op == TENSOR_LEFT_OP || n.op == TENSOR_RIGHT_OP)
+        return component(t, n);
     if (n.op == TENSOR_CVT_OP) return as(t, t->to, retyped(t, n.args[0]));
     n.type.type = from;
     if (n.op == TENSOR_ROUND_OP || n.op == TENSOR_TF32_OP || n.op == TENSOR_PARTS_OP)
@@ -56,7 +59,8 @@ static tensor_expr number(typing *t, tensor_expr e) {
     return as(t, t->to, e);   // a load, a constant, a random number
 }
 
-// What is no float but may be made of such. Integers made of floats stay what they are: they count and index.
+// What is no float but may be made of such. Integers made of floats stay what they are: they count
+// and index.
 static tensor_expr other(typing *t, tensor_expr e) {
     tensor_node n = *tensor_node_at(t->p->op, e);
     tensor_op_kind kind = (tensor_op_kind)tensor_op_table((tensor_opcode)n.op)->kind;
@@ -78,8 +82,10 @@ static typing typing_in(planner *p, ir_dtype to, ir_dtype components) {
     return t;
 }
 
-// Each expression computed in a type, then as what it was or, where `give` says so, left in that type.
-static const tensor_expr *all_retyped(typing *t, const tensor_expr *e, uint32_t n, const ir_dtype *give) {
+// Each expression computed in a type, then as what it was or, where `give` says so, left in that
+// type.
+static const tensor_expr *all_retyped(typing *t, const tensor_expr *e, uint32_t n,
+                                      const ir_dtype *give) {
     tensor_expr *out = ARENA_ARRAY(t->p->arena, tensor_expr, n + 1);
     for (uint32_t i = 0; i < n; i++) {
         tensor_type type = tensor_typeof(t->p->op, e[i]);
@@ -89,8 +95,9 @@ static const tensor_expr *all_retyped(typing *t, const tensor_expr *e, uint32_t 
     return out;
 }
 
-// ---- Reducers --------------------------------------------------------------------------------------------
-static const tensor_type *float_types(planner *p, const tensor_type *types, uint32_t n, ir_dtype to) {
+// ---- Reducers -----------------------------------------------------------------------------------
+static const tensor_type *float_types(planner *p, const tensor_type *types, uint32_t n,
+                                      ir_dtype to) {
     tensor_type *out = ARENA_ARRAY(p->arena, tensor_type, n + 1);
     for (uint32_t i = 0; i < n; i++) {
         out[i] = types[i];
@@ -100,12 +107,13 @@ static const tensor_type *float_types(planner *p, const tensor_type *types, uint
 }
 
 static const char *reducer_name(planner *p, const char *of, ir_dtype args, ir_dtype state) {
-    if (args == DT_COUNT || args == state) return arena_printf(p->arena, "%s.%s", of, ir_dtype_text(state));
+    if (args == DT_COUNT || args == state)
+        return arena_printf(p->arena, "%s.%s", of, ir_dtype_text(state));
     return arena_printf(p->arena, "%s.%s.of.%s", of, ir_dtype_text(state), ir_dtype_text(args));
 }
 
-// The reducer that takes floats of one type, DT_COUNT: those it took, and holds them in another; its results
-// are what they were.
+// The reducer that takes floats of one type, DT_COUNT: those it took, and holds them in another;
+// its results are what they were.
 static uint32_t reducer_in(planner *p, uint32_t of, ir_dtype was, ir_dtype args, ir_dtype state) {
     for (uint32_t i = 0; i < p->reducers.len; i++) {
         const made_reducer *m = &p->reducers.data[i];
@@ -122,7 +130,8 @@ static uint32_t reducer_in(planner *p, uint32_t of, ir_dtype was, ir_dtype args,
     tensor_expr *lifted = ARENA_ARRAY(p->arena, tensor_expr, r.nstate + 1);
     for (uint32_t i = 0; i < r.nstate; i++) {
         lifted[i] = args == DT_COUNT ? r.lift[i] : retyped(&lift, r.lift[i]);
-        if (tensor_type_is_float(tensor_typeof(p->op, lifted[i]))) lifted[i] = as(&lift, state, lifted[i]);
+        if (tensor_type_is_float(tensor_typeof(p->op, lifted[i])))
+            lifted[i] = as(&lift, state, lifted[i]);
     }
     r.lift = lifted;
     r.combine = all_retyped(&combine, r.combine, r.nstate, &state);
@@ -154,7 +163,7 @@ static bool parts_apart(const planner *p, const tensor_reducer *r) {
     return true;
 }
 
-// ---- Stages ----------------------------------------------------------------------------------------------
+// ---- Stages -------------------------------------------------------------------------------------
 static ir_dtype type_of(const schedule_cell *c) {
     switch (c->values[0].word) {
     case SCHEDULE_TYPE_F64: return DT_F64;
@@ -176,8 +185,8 @@ static bool may_hold(planner *p, const tensor_stage *st, const schedule_cell *c)
     if (parts_apart(p, r)) return true;
     diagnostic *d = plan_refuse(
         p, E0570, c->at,
-        "'%s' is reduced by '%s', whose parts are not held apart: each is combined of several", st->name,
-        r->name);
+        "'%s' is reduced by '%s', whose parts are not held apart: each is combined of several",
+        st->name, r->name);
     if (d)
         diag_help(
             d,
@@ -185,7 +194,8 @@ static bool may_hold(planner *p, const tensor_stage *st, const schedule_cell *c)
     return false;
 }
 
-static void type_reduction(planner *p, uint32_t stage, schedule_cell *compute, schedule_cell *accumulate) {
+static void type_reduction(planner *p, uint32_t stage, schedule_cell *compute,
+                           schedule_cell *accumulate) {
     tensor_stage *st = &p->op->stages.data[stage];
     const tensor_reducer *r = &p->op->reducers.data[st->reducer];
     ir_dtype was = held_in(r);
@@ -215,7 +225,8 @@ static uint32_t type_stage(planner *p, uint32_t stage) {
                                     : NULL;
     tensor_expr factor = 0, typed = 0;
     if (compute && !any_float(p, st)) compute = NULL;
-    if (accumulate && schedule_value_of(accumulate, "scale") && !plan_factor(p, &stage, accumulate, &factor))
+    if (accumulate && schedule_value_of(accumulate, "scale") &&
+        !plan_factor(p, &stage, accumulate, &factor))
         return stage;
     typed = factor;
     if (compute) {
@@ -237,8 +248,8 @@ void plan_types(planner *p) {
     bool any = false;
     for (uint32_t i = 0; i < p->s->cells.len; i++) {
         const schedule_cell *c = &p->s->cells.data[i];
-        any |= !c->empty &&
-               (c->verb == SCHEDULE_COMPUTE || c->verb == SCHEDULE_ACCUMULATE || c->verb == SCHEDULE_MMA);
+        any |= !c->empty && (c->verb == SCHEDULE_COMPUTE || c->verb == SCHEDULE_ACCUMULATE ||
+                             c->verb == SCHEDULE_MMA);
     }
     if (!any) return;
     for (uint32_t i = 0; i < p->op->stages.len && !p->failed; i++) {

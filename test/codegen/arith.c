@@ -1,21 +1,22 @@
-// Arithmetic of SIMT IR on the host against plain C on wider types: rounding, NaN, signed zeros, wrapping,
-// and that a vector does what its lanes would.
+// Arithmetic of SIMT IR on the host against plain C on wider types: rounding, NaN, signed zeros,
+// wrapping, and that a vector does what its lanes would.
 #include "jit_test.h"
 #include "rounding.h"
 
 enum { VALUES = 4096 };
 static uint64_t x[3][VALUES], out[VALUES];
 
-// ---- Floats ----------------------------------------------------------------------------------------------
-static const double hard[] = {0,        -0.0,    1,       -1,       0.5,   3,      65504,   -65504,  0x1p-24,
-                              0x1p-133, 0x1p-126, 0x1p-1074, 1e38,
-                              -3.3e38,  1e308,   0x1p-14, 0x1.8p-8, 1.5,   -2.5,   0x1.04p0, 257,    2047,
-                                  0x1p-60,  0x1p-100, 0x1p100,   -0x1p100};
+// ---- Floats -------------------------------------------------------------------------------------
+static const double hard[] = {0,      -0.0,    1,        -1,       0.5,       3,        65504,
+                              -65504, 0x1p-24, 0x1p-133, 0x1p-126, 0x1p-1074, 1e38,     -3.3e38,
+                              1e308,  0x1p-14, 0x1.8p-8, 1.5,      -2.5,      0x1.04p0, 257,
+                              2047,   0x1p-60, 0x1p-100, 0x1p100,  -0x1p100};
 
 static uint64_t hard_bits(const float_format *f, uint32_t i) {
     if (i < COUNT(hard)) return round_to(f, hard[i], 0);
-    return i == COUNT(hard) ? format_infinity(f) : i == COUNT(hard) + 1
-        ? format_infinity(f) | UINT64_C(1) << (f->bits - 1) : format_infinity(f) | 1;
+    return i == COUNT(hard)       ? format_infinity(f)
+           : i == COUNT(hard) + 1 ? format_infinity(f) | UINT64_C(1) << (f->bits - 1)
+                                  : format_infinity(f) | 1;
 }
 
 // Edge values against each other, then random bits, then values near each other, where fma cancels.
@@ -36,13 +37,13 @@ typedef struct {
     char kind;   // a letter of reference() below
 } float_op;
 static const float_op float_ops[] = {
-    {"%v = add TYPE %a, %b", '+'}, {"%v = sub TYPE %a, %b", '-'}, {"%v = mul TYPE %a, %b", '*'},
-        {"%v = div TYPE %a, %b", '/'},
-    {"%v = min TYPE %a, %b", 'm'}, {"%v = max TYPE %a, %b", 'M'}, {"%v = fma TYPE %a, %b, %c", 'f'},
-        {"%v = sqrt TYPE %a", 's'},
-    {"%v = floor TYPE %a", '_'}, {"%v = ceil TYPE %a", '^'}, {"%v = rint TYPE %a", 'r'},
-        {"%v = neg TYPE %a", 'n'},
-    {"%v = abs TYPE %a", 'a'}, {"%v = copysign TYPE %a, %b", 'c'}};
+    {"%v = add TYPE %a, %b", '+'},     {"%v = sub TYPE %a, %b", '-'},
+    {"%v = mul TYPE %a, %b", '*'},     {"%v = div TYPE %a, %b", '/'},
+    {"%v = min TYPE %a, %b", 'm'},     {"%v = max TYPE %a, %b", 'M'},
+    {"%v = fma TYPE %a, %b, %c", 'f'}, {"%v = sqrt TYPE %a", 's'},
+    {"%v = floor TYPE %a", '_'},       {"%v = ceil TYPE %a", '^'},
+    {"%v = rint TYPE %a", 'r'},        {"%v = neg TYPE %a", 'n'},
+    {"%v = abs TYPE %a", 'a'},         {"%v = copysign TYPE %a, %b", 'c'}};
 static const float_op of_f32 = {"%v = cvt.tf32 TYPE %a", 't'};
 
 // To 11 significant bits, ties to even.
@@ -60,7 +61,8 @@ static __float128 least(__float128 a, __float128 b) {
 
 // a * b + c with the sign of what the quad lacks. The product is exact for all formats but f64.
 static uint64_t reference_fma(const float_format *f, __float128 a, __float128 b, __float128 c) {
-    if (f->element == SIMT_F64) return round_to(f, __builtin_fma((double)a, (double)b, (double)c), 0);
+    if (f->element == SIMT_F64)
+        return round_to(f, __builtin_fma((double)a, (double)b, (double)c), 0);
     __float128 p = a * b, s = p + c, q = s - p, rest = (p - (s - q)) + (c - q);
     return round_to(f, s, rest > 0 ? 1 : rest < 0 ? -1 : 0);
 }
@@ -72,7 +74,8 @@ static uint64_t reference(const float_format *f, char kind, const uint64_t *bits
     case '+': return round_to(f, a + b, 0);
     case '-': return round_to(f, a - b, 0);
     case '*': return round_to(f, a * b, 0);
-    case '/': return round_to(f, f->element == SIMT_F64 ? (__float128)((double)a / (double)b) : a / b, 0);
+    case '/':
+        return round_to(f, f->element == SIMT_F64 ? (__float128)((double)a / (double)b) : a / b, 0);
     case 'm': return round_to(f, least(a, b), 0);
     case 'M': return round_to(f, -least(-a, -b), 0);
     case 'f': return reference_fma(f, a, b, c);
@@ -94,12 +97,13 @@ static void floats(arena *a, const float_format *f, const float_op *o, uint32_t 
     elementwise e = {f->text, f->text, typed(a, o->op, f->text, lanes), bytes, bytes};
     jit_elementwise(e, lanes, (const void *[]){x[0], x[1], x[2]}, out, VALUES);
     for (uint32_t i = 0; i < VALUES && shown < 3; i++) {
-        uint64_t in[3] = {read_bits(x[0], bytes, i), read_bits(x[1], bytes, i), read_bits(x[2], bytes, i)};
+        uint64_t in[3] = {read_bits(x[0], bytes, i), read_bits(x[1], bytes, i),
+                          read_bits(x[2], bytes, i)};
         uint64_t got = read_bits(out, bytes, i), want = reference(f, o->kind, in);
         if (float_agrees(f, got, want)) continue;
-        printf("%s of %#llx, %#llx, %#llx, %u lanes: %#llx, not %#llx\n", e.op, (unsigned long long)in[0],
-               (unsigned long long)in[1],
-               (unsigned long long)in[2], lanes, (unsigned long long)got, (unsigned long long)want);
+        printf("%s of %#llx, %#llx, %#llx, %u lanes: %#llx, not %#llx\n", e.op,
+               (unsigned long long)in[0], (unsigned long long)in[1], (unsigned long long)in[2],
+               lanes, (unsigned long long)got, (unsigned long long)want);
         failed = shown = shown + 1;
     }
 }
@@ -109,25 +113,28 @@ static void comparisons(arena *a, const float_format *f) {
     uint32_t bytes = (uint32_t)f->bits / 8;
     for (uint32_t p = 0; p < COUNT(names); p++) {
         const char *op = arena_printf(a, "%%v = cmp %s %s %%a, %%b", names[p], f->text);
-        jit_elementwise((elementwise){f->text, "pred", op, bytes, 1}, 1, (const void *[]){x[0], x[1], x[2]},
-                        out, VALUES);
+        jit_elementwise((elementwise){f->text, "pred", op, bytes, 1}, 1,
+                        (const void *[]){x[0], x[1], x[2]}, out, VALUES);
         for (uint32_t i = 0; i < VALUES; i++) {
-            __float128 u = value_of(f, read_bits(x[0], bytes, i)), v = value_of(f, read_bits(x[1], bytes, i));
-            bool want[] = {u == v, u != v, u < v, u <= v, u > v, u >= v};
+            __float128 u = value_of(f, read_bits(x[0], bytes, i)),
+                       v = value_of(f, read_bits(x[1], bytes, i));
+            bool want[] = {u == v, u != v, u<v, u <= v, u> v, u >= v};
             CHECK(read_bits(out, 1, i) == want[p]);
         }
     }
 }
 
-// ---- Integers --------------------------------------------------------------------------------------------
+// ---- Integers -----------------------------------------------------------------------------------
 static const struct {
     const char *text;
     int bits;
 } ints[] = {{"i8", 8}, {"i16", 16}, {"i32", 32}, {"i64", 64}};
 
 static void fill_ints(int bits) {
-    uint64_t state = 3, edges[] = {0, 1, 2, UINT64_MAX, UINT64_C(1) << (bits - 1),
-                                   (UINT64_C(1) << (bits - 1)) - 1, 7, 100};
+    uint64_t state = 3,
+             edges[] = {
+                 0, 1,  2, UINT64_MAX, UINT64_C(1) << (bits - 1), (UINT64_C(1) << (bits - 1)) - 1,
+                 7, 100};
     for (uint32_t i = 0; i < VALUES; i++)
         for (uint32_t k = 0; k < 3; k++) {
             uint64_t b = next_random(&state);
@@ -137,12 +144,13 @@ static void fill_ints(int bits) {
         }
 }
 
-static const char *const int_ops[] = {"add", "sub", "mul", "mulhi", "div", "rem", "udiv", "urem", "min",
-                                      "max", "and", "or", "xor",
-                                      "shl", "lshr", "ashr", "neg", "abs", "not", "clz"};
+static const char *const int_ops[] = {"add",  "sub",  "mul", "mulhi", "div", "rem", "udiv",
+                                      "urem", "min",  "max", "and",   "or",  "xor", "shl",
+                                      "lshr", "ashr", "neg", "abs",   "not", "clz"};
 
 static uint64_t int_reference(uint32_t op, int bits, uint64_t a, uint64_t b) {
-    __int128 sa = (int64_t)(a << (64 - bits)) >> (64 - bits), sb = (int64_t)(b << (64 - bits)) >> (64 - bits);
+    __int128 sa = (int64_t)(a << (64 - bits)) >> (64 - bits),
+             sb = (int64_t)(b << (64 - bits)) >> (64 - bits);
     unsigned __int128 ua = a, ub = b;
     uint64_t amount = b % (uint64_t)bits;
     switch (op) {
@@ -174,25 +182,29 @@ static void integers(arena *a, uint32_t t, uint32_t op, uint32_t lanes) {
     uint32_t bytes = (uint32_t)ints[t].bits / 8;
     bool divides = op >= 4 && op <= 7;   // by odd numbers, so never by 0
     const char *before = divides ? "%one = const TYPE 1\n%d = or TYPE %b, %one\n" : "";
-    const char *line = arena_printf(a, "%s%%v = %s TYPE %%a%s", before, int_ops[op], divides ? ", %d"
-                                    : op < 16 ? ", %b" : "");
+    const char *line = arena_printf(a, "%s%%v = %s TYPE %%a%s", before, int_ops[op],
+                                    divides   ? ", %d"
+                                    : op < 16 ? ", %b"
+                                              : "");
     elementwise e = {ints[t].text, ints[t].text, typed(a, line, ints[t].text, lanes), bytes, bytes};
     jit_elementwise(e, lanes, (const void *[]){x[0], x[1], x[2]}, out, VALUES);
     uint64_t mask = ints[t].bits == 64 ? UINT64_MAX : (UINT64_C(1) << ints[t].bits) - 1;
     for (uint32_t i = 0; i < VALUES; i++) {
         uint64_t u = read_bits(x[0], bytes, i), v = read_bits(x[1], bytes, i) | divides;
-        uint64_t got = read_bits(out, bytes, i), want = int_reference(op, ints[t].bits, u, v) & mask;
+        uint64_t got = read_bits(out, bytes, i),
+                 want = int_reference(op, ints[t].bits, u, v) & mask;
         if (got == want) continue;
         printf("%s %s of %#llx, %#llx, %u lanes: %#llx, not %#llx\n", int_ops[op], ints[t].text,
-               (unsigned long long)u,
-               (unsigned long long)v, lanes, (unsigned long long)got, (unsigned long long)want);
+               (unsigned long long)u, (unsigned long long)v, lanes, (unsigned long long)got,
+               (unsigned long long)want);
         failed = 1;
         return;
     }
 }
 
 static void int_comparisons(arena *a, uint32_t t) {
-    static const char *const names[] = {"eq", "ne", "lt", "le", "gt", "ge", "ult", "ule", "ugt", "uge"};
+    static const char *const names[] = {"eq", "ne",  "lt",  "le",  "gt",
+                                        "ge", "ult", "ule", "ugt", "uge"};
     uint32_t bytes = (uint32_t)ints[t].bits / 8;
     for (uint32_t p = 0; p < COUNT(names); p++) {
         const char *op = arena_printf(a, "%%v = cmp %s %s %%a, %%b", names[p], ints[t].text);
@@ -200,8 +212,9 @@ static void int_comparisons(arena *a, uint32_t t) {
                         (const void *[]){x[0], x[1], x[2]}, out, VALUES);
         for (uint32_t i = 0; i < VALUES; i++) {
             uint64_t u = read_bits(x[0], bytes, i), v = read_bits(x[1], bytes, i);
-            int64_t s = (int64_t)(u << (64 - ints[t].bits)), w = (int64_t)(v << (64 - ints[t].bits));
-            bool want[] = {u == v, u != v, s < w, s <= w, s > w, s >= w, u < v, u <= v, u > v, u >= v};
+            int64_t s = (int64_t)(u << (64 - ints[t].bits)),
+                    w = (int64_t)(v << (64 - ints[t].bits));
+            bool want[] = {u == v, u != v, s<w, s <= w, s> w, s >= w, u<v, u <= v, u> v, u >= v};
             CHECK(read_bits(out, 1, i) == want[p]);
         }
     }
@@ -213,8 +226,8 @@ static void least_over_minus_one(arena *a) {
     const void *in[] = {least, minus, minus};
     jit_elementwise((elementwise){"i32", "i32", "%v = div i32 %a, %b", 4, 4}, 1, in, result, 1);
     CHECK(result[0] == INT32_MIN);
-    jit_elementwise((elementwise){"i32", "i32", arena_strdup(a, "%v = rem i32 %a, %b"), 4, 4}, 1, in, result,
-                    1);
+    jit_elementwise((elementwise){"i32", "i32", arena_strdup(a, "%v = rem i32 %a, %b"), 4, 4}, 1,
+                    in, result, 1);
     CHECK(result[0] == 0);
 }
 
@@ -224,8 +237,8 @@ int main(void) {
         fill_floats(&float_formats[f]);
         comparisons(a, &float_formats[f]);
         for (uint32_t o = 0; o < COUNT(float_ops); o++)
-            for (uint32_t lanes = 1; lanes <= 8; lanes *= 8) floats(a, &float_formats[f], &float_ops[o],
-                                                                    lanes);
+            for (uint32_t lanes = 1; lanes <= 8; lanes *= 8)
+                floats(a, &float_formats[f], &float_ops[o], lanes);
         if (float_formats[f].element == SIMT_F32) floats(a, &float_formats[f], &of_f32, 4);
     }
     for (uint32_t t = 0; t < COUNT(ints); t++) {

@@ -3,24 +3,26 @@
 
 #include <math.h>
 
-static void loop_sum(int64_t lo, int64_t hi, int64_t step, const char *type, int64_t rounds, int64_t last) {
+static void loop_sum(int64_t lo, int64_t hi, int64_t step, const char *type, int64_t rounds,
+                     int64_t last) {
     arena *a = arena_new();
-    const char *text = typed(a,
+    const char *text = typed(
+        a,
         "module t\nkernel k(%lo: TYPE, %hi: TYPE, %step: TYPE, %r: ptr.global) block 1 {\n"
         "%zero = const i64 0\n%one = const i64 1\n%none = const i64 -7\n"
         "%n, %l = for %i = %lo to %hi step %step carry (%c: i64 = %zero, %last: i64 = %none) {\n"
         "%d = add i64 %c, %one\n%w = add TYPE %i, %i\n%x = sub TYPE %w, %i\n%y = NARROW\nyield %d, %y\n}\n"
-        "st i64 %r, %n\n%q = addr %r, %zero * 1 + 8\nst i64 %q, %l\nreturn\n}\n", type, 1);
+        "st i64 %r, %n\n%q = addr %r, %zero * 1 + 8\nst i64 %q, %l\nreturn\n}\n",
+        type, 1);
     const char *at = strstr(text, "NARROW");
-    text = arena_printf(a, "%.*s%s%s", (int)(at - text), text, !strcmp(type, "i64") ? "add i64 %x, %zero"
-                        : "cvt i64 %x", at + 6);
+    text = arena_printf(a, "%.*s%s%s", (int)(at - text), text,
+                        !strcmp(type, "i64") ? "add i64 %x, %zero" : "cvt i64 %x", at + 6);
     int64_t r[2] = {0, 0};
     uint64_t args[4] = {(uint64_t)lo, (uint64_t)hi, (uint64_t)step, (uintptr_t)r};
     jit_run(text, args, 1);
     if (r[0] != rounds || r[1] != last) {
-        printf("for %s %lld to %lld step %lld: %lld rounds, last %lld\n", type, (long long)lo, (long long)hi,
-               (long long)step,
-               (long long)r[0], (long long)r[1]);
+        printf("for %s %lld to %lld step %lld: %lld rounds, last %lld\n", type, (long long)lo,
+               (long long)hi, (long long)step, (long long)r[0], (long long)r[1]);
         failed = 1;
     }
     arena_free(a);
@@ -86,7 +88,8 @@ static void parameters(void) {
     jit_run(text, args, 1);
     const uint32_t bytes[] = {1, 2, 4, 8, 2, 2, 4, 8};
     for (int k = 0; k < 8; k++)
-        CHECK(r[k] == (bytes[k] == 8 ? args[k + 1] : args[k + 1] & ((UINT64_C(1) << 8 * bytes[k]) - 1)));
+        CHECK(r[k] ==
+              (bytes[k] == 8 ? args[k + 1] : args[k + 1] & ((UINT64_C(1) << 8 * bytes[k]) - 1)));
 }
 
 static void shared_memory(void) {
@@ -108,16 +111,20 @@ static void shared_memory(void) {
 static void atomic(const char *type, const char *op, uint32_t bytes, uint64_t start, uint64_t v,
                    uint64_t want) {
     arena *a = arena_new();
-    const char *text = typed(a, arena_printf(a,
-        "module t\nkernel k(%%p: ptr.global, %%r: ptr.global, %%v: TYPE) block 1 {\n"
-        "%%o = atom %s TYPE %%p, %%v\nst TYPE %%r, %%o\n"
-        "red %s TYPE %%p, %%v\nreturn\n}\n", op, op), type, 1);
+    const char *text = typed(
+        a,
+        arena_printf(a,
+                     "module t\nkernel k(%%p: ptr.global, %%r: ptr.global, %%v: TYPE) block 1 {\n"
+                     "%%o = atom %s TYPE %%p, %%v\nst TYPE %%r, %%o\n"
+                     "red %s TYPE %%p, %%v\nreturn\n}\n",
+                     op, op),
+        type, 1);
     uint64_t memory = start, old = 0, args[3] = {(uintptr_t)&memory, (uintptr_t)&old, v};
     jit_run(text, args, 1);
     if (memory != want || old != start) {
         printf("atom %s %s of %#llx, %#llx twice: %#llx, old %#llx (%u bytes)\n", op, type,
-               (unsigned long long)start,
-               (unsigned long long)v, (unsigned long long)memory, (unsigned long long)old, bytes);
+               (unsigned long long)start, (unsigned long long)v, (unsigned long long)memory,
+               (unsigned long long)old, bytes);
         failed = 1;
     }
     arena_free(a);
@@ -139,9 +146,9 @@ static void atomics(void) {
     atomic("f32", "add", 4, f32(1.5f), f32(0.25f), f32(2));
     atomic("f32", "max", 4, f32(-1), f32(-2), f32(-1));
     atomic("f32", "min", 4, f32(0.0f), f32(-0.0f), f32(-0.0f));
-    atomic("f16", "add", 2, 0x3c00, 0x3800, 0x4000);       // 1 + 0.5 + 0.5
-    atomic("f16", "add", 2, 0x7e01, 0x3c00, 0x7fff);       // NaN stays
-    atomic("bf16", "add", 2, 0x4380, 0x3f80, 0x4380);      // 256 + 1 + 1: a tie to even each time
+    atomic("f16", "add", 2, 0x3c00, 0x3800, 0x4000);    // 1 + 0.5 + 0.5
+    atomic("f16", "add", 2, 0x7e01, 0x3c00, 0x7fff);    // NaN stays
+    atomic("bf16", "add", 2, 0x4380, 0x3f80, 0x4380);   // 256 + 1 + 1: a tie to even each time
 }
 
 static void compare_and_swap(void) {
@@ -177,13 +184,17 @@ static void approximations(void) {
     static const struct {
         const char *op;
         float want;
-    } rows[] = {{"exp2a", 5.656854f}, {"log2a", 1.321928f}, {"rcpa", 0.4f}, {"rsqrta", 0.632456f},
+    } rows[] = {{"exp2a", 5.656854f},
+                {"log2a", 1.321928f},
+                {"rcpa", 0.4f},
+                {"rsqrta", 0.632456f},
                 {"tanha", 0.986614f}};
     for (uint32_t k = 0; k < COUNT(rows); k++) {
         arena *a = arena_new();
         float in = 2.5f, r = 0;
         const char *op = arena_printf(a, "%%v = %s f32 %%a", rows[k].op);
-        jit_elementwise((elementwise){"f32", "f32", op, 4, 4}, 1, (const void *[]){&in, &in, &in}, &r, 1);
+        jit_elementwise((elementwise){"f32", "f32", op, 4, 4}, 1, (const void *[]){&in, &in, &in},
+                        &r, 1);
         CHECK(fabsf(r - rows[k].want) < 1e-3f * rows[k].want);
         arena_free(a);
     }

@@ -1,4 +1,5 @@
-// A fatal error of LLVM ends the process with status 70 and leaves the module in a file that reads back.
+// A fatal error of LLVM ends the process with status 70 and leaves the module in a file that reads
+// back.
 #include "jit_test.h"
 
 #include <glob.h>
@@ -16,8 +17,8 @@ static void compile(void) {
     simt_module *m = simt_parse(a, ds, source_map_add(sources, "t.simt", text, strlen(text)));
     gpu_arch bad = {"sm_90", 90, 32, 2048, 32, 0, 0};
     cg_output out;
-    cg_emit(a, ds, m, &(cg_target){.kind = CG_CUDA, .arch = &bad}, CG_PTX, &(cg_options){.sources = sources},
-            &out);
+    cg_emit(a, ds, m, &(cg_target){.kind = CG_CUDA, .arch = &bad}, CG_PTX,
+            &(cg_options){.sources = sources}, &out);
     _exit(0);
 }
 
@@ -41,7 +42,8 @@ int main(void) {
     pid_t child = fork();
     if (child == 0) compile();
     int status = 0;
-    CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 70);
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+          WEXITSTATUS(status) == 70);
     arena *a = arena_new();
     glob_t found;
     CHECK(!glob(arena_printf(a, "%s/gnnc-*.simt", folder), 0, NULL, &found) && found.gl_pathc == 1);

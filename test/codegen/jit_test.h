@@ -1,5 +1,5 @@
-// For the programs that compile small kernels for this machine, run them on edge values and compare bit by
-// bit; what they compute elementwise the simulator computes too, to the same bits.
+// For the programs that compile small kernels for this machine, run them on edge values and compare
+// bit by bit; what they compute elementwise the simulator computes too, to the same bits.
 #ifndef GNNC_JIT_TEST_H
 #define GNNC_JIT_TEST_H
 
@@ -41,8 +41,8 @@ static inline void jit_run(const char *text, const uint64_t *args, uint32_t n) {
     arena_free(a);
 }
 
-// result[i] = v for a[i], b[i], c[i], with values of `lanes` elements: op is a text that makes %v of %a, %b,
-// %c. in, out: element texts ("f32"); a result of pred is given as i8.
+// result[i] = v for a[i], b[i], c[i], with values of `lanes` elements: op is a text that makes %v
+// of %a, %b, %c. in, out: element texts ("f32"); a result of pred is given as i8.
 typedef struct {
     const char *in, *out, *op;
     uint32_t in_bytes, out_bytes;
@@ -62,20 +62,26 @@ static inline bool same_result(const elementwise *e, const void *x, const void *
 }
 
 // The same text, in blocks of 32 threads where they go in evenly.
-static inline void sim_elementwise(const elementwise *e, const char *text, uint32_t lanes, const void *const x[3],
-                                   const void *wanted, uint32_t n) {
+static inline void sim_elementwise(const elementwise *e, const char *text, uint32_t lanes,
+                                   const void *const x[3], const void *wanted, uint32_t n) {
     arena *a = arena_new();
     source_map *sources = source_map_new(a);
     diag_set *ds = diag_set_new(a, sources);
     const char *block = strstr(text, "block 1 {");
     uint32_t threads = n / lanes % 32 ? 1 : 32;
-    const char *wide = arena_printf(a, "%.*sblock %u%s", (int)(block - text), text, threads, block + 7);
-    sim *s = sim_new(ds, simt_parse(a, ds, source_map_add(sources, "test.simt", wide, strlen(wide))));
+    const char *wide = arena_printf(a, "%.*sblock %u%s", (int)(block - text), text, threads,
+                                    block + 7);
+    sim *s = sim_new(ds,
+                     simt_parse(a, ds, source_map_add(sources, "test.simt", wide, strlen(wide))));
     char *got = arena_alloc(a, (size_t)n * e->out_bytes + 8);
-    sim_arg args[4] = {{.name = "r", .data = got, .bytes = (size_t)n * e->out_bytes, .result = true}};
+    sim_arg args[4] = {
+        {.name = "r", .data = got, .bytes = (size_t)n * e->out_bytes, .result = true}};
     args[3] = args[0];
     for (int k = 0; k < 3; k++)
-        args[k] = (sim_arg){.name = "x", .data = (void *)(uintptr_t)x[k], .bytes = (size_t)n * e->in_bytes, .written = true};
+        args[k] = (sim_arg){.name = "x",
+                            .data = (void *)(uintptr_t)x[k],
+                            .bytes = (size_t)n * e->in_bytes,
+                            .written = true};
     sim_launch(s, "k", args, n / lanes / threads, false);
     CHECK(!sim_report(s));
     diag_print(ds, stdout);
@@ -87,24 +93,25 @@ static inline void sim_elementwise(const elementwise *e, const char *text, uint3
     arena_free(a);
 }
 
-static inline void jit_elementwise(elementwise e, uint32_t lanes, const void *const x[3], void *result,
-                                   uint32_t n) {
+static inline void jit_elementwise(elementwise e, uint32_t lanes, const void *const x[3],
+                                   void *result, uint32_t n) {
     arena *a = arena_new();
     textbuf t = textbuf_new(a);
     const char *suffix = lanes > 1 ? arena_printf(a, "x%u", lanes) : "";
     bool pred = !strcmp(e.out, "pred");
-    textbuf_puts(&t, "module t\n"
-                     "kernel k(%x: ptr.global, %y: ptr.global, %z: ptr.global, %r: ptr.global) block 1 {\n"
-                     "%t = sreg tid\n%b0 = sreg ctaid\n%w = sreg ntid\n%o = mul i32 %b0, %w\n"
-                     "%i = add i32 %o, %t\n");
+    textbuf_puts(
+        &t, "module t\n"
+            "kernel k(%x: ptr.global, %y: ptr.global, %z: ptr.global, %r: ptr.global) block 1 {\n"
+            "%t = sreg tid\n%b0 = sreg ctaid\n%w = sreg ntid\n%o = mul i32 %b0, %w\n"
+            "%i = add i32 %o, %t\n");
     for (int k = 0; k < 3; k++)
-        textbuf_printf(&t, "%%p%d = addr %%%c, %%i * %u\n%%%c = ld %s%s %%p%d align %u\n", k, "xyz"[k],
-                       e.in_bytes * lanes, "abc"[k],
-                       e.in, suffix, k, e.in_bytes);
+        textbuf_printf(&t, "%%p%d = addr %%%c, %%i * %u\n%%%c = ld %s%s %%p%d align %u\n", k,
+                       "xyz"[k], e.in_bytes * lanes, "abc"[k], e.in, suffix, k, e.in_bytes);
     textbuf_printf(&t, "%s\n", e.op);
     if (pred) textbuf_printf(&t, "%%u = cvt i8%s %%v\n", suffix);
-    textbuf_printf(&t, "%%q = addr %%r, %%i * %u\nst %s%s %%q, %s align %u\nreturn\n}\n", e.out_bytes * lanes,
-                   pred ? "i8" : e.out, suffix, pred ? "%u" : "%v", e.out_bytes);
+    textbuf_printf(&t, "%%q = addr %%r, %%i * %u\nst %s%s %%q, %s align %u\nreturn\n}\n",
+                   e.out_bytes * lanes, pred ? "i8" : e.out, suffix, pred ? "%u" : "%v",
+                   e.out_bytes);
     uint64_t args[4] = {(uintptr_t)x[0], (uintptr_t)x[1], (uintptr_t)x[2], (uintptr_t)result};
     jit_run(t.data, args, n / lanes);
     sim_elementwise(&e, t.data, lanes, x, result, n);

@@ -7,15 +7,18 @@
 #define SHARED ".extern .shared .align 128 .b8 gnn_shared[];\n"
 #define TAIL "\t.section\t.debug_macinfo\t{\t}\n"
 
-static const char first[] = HEADER "\t// .globl\ta\n.visible .entry a()\n{\n\t.loc\t1 5 3\n\tret;\n}\n" TAIL
-                                   "\t.file\t1 \"x.gnn\"\n";
+static const char first[] = HEADER
+    "\t// .globl\ta\n.visible .entry a()\n{\n\t.loc\t1 5 3\n\tret;\n}\n" TAIL
+    "\t.file\t1 \"x.gnn\"\n";
 static const char second[] = HEADER SHARED
     "\t// .globl\tb\n.visible .entry b()\n{\n\t.loc\t1 7 2\n\t.loc\t2 9 1\n"
-    "\t.loc\t3 12 1\n\tret;\n}\n" TAIL "\t.file\t1 \"lib.gnn\"\n\t.file\t2 \"x.gnn\"\n\t.file\t3 \"y.gnn\"\n";
+    "\t.loc\t3 12 1\n\tret;\n}\n" TAIL
+    "\t.file\t1 \"lib.gnn\"\n\t.file\t2 \"x.gnn\"\n\t.file\t3 \"y.gnn\"\n";
 static const char both[] = HEADER SHARED
     "\t// .globl\ta\n.visible .entry a()\n{\n\t.loc\t1 5 3\n\tret;\n}\n"
     "\t// .globl\tb\n.visible .entry b()\n{\n\t.loc\t2 7 2\n\t.loc\t1 9 1\n"
-    "\t.loc\t3 12 1\n\tret;\n}\n" TAIL "\t.file\t1 \"x.gnn\"\n\t.file\t2 \"lib.gnn\"\n\t.file\t3 \"y.gnn\"\n";
+    "\t.loc\t3 12 1\n\tret;\n}\n" TAIL
+    "\t.file\t1 \"x.gnn\"\n\t.file\t2 \"lib.gnn\"\n\t.file\t3 \"y.gnn\"\n";
 
 int main(void) {
     arena *a = arena_new();

@@ -1,5 +1,6 @@
-// The scalar maths library as host code against the C library in long double: special cases, and a fixed sample of
-// arguments within the bounds of math.def, which are no more than twice what is found.
+// The scalar maths library as host code against the C library in long double: special cases, and a
+// fixed sample of arguments within the bounds of math.def, which are no more than twice what is
+// found.
 #include "codegen.h"
 
 #include <float.h>
@@ -9,8 +10,10 @@
 
 #define CALL1(f, x, y) ((void)(y), f(x))
 #define CALL2(f, x, y) f(x, y)
-#define MATH(id, name, args, nan, ulp_f32, ulp_f64, length_f32, length_f64) \
-    static long double name##_exact(long double x, long double y) { return CALL##args(name##l, x, y); }
+#define MATH(id, name, args, nan, ulp_f32, ulp_f64, length_f32, length_f64)                        \
+    static long double name##_exact(long double x, long double y) {                                \
+        return CALL##args(name##l, x, y);                                                          \
+    }
 #include "math.def"
 #undef MATH
 
@@ -22,12 +25,14 @@ typedef struct {
     long double (*exact)(long double x, long double y);
 } row;
 static const row rows[] = {
-#define MATH(id, name, args, nan, ulp_f32, ulp_f64, length_f32, length_f64) {#name, args, {ulp_f32, ulp_f64}, {length_f32, length_f64}, name##_exact},
+#define MATH(id, name, args, nan, ulp_f32, ulp_f64, length_f32, length_f64)                        \
+    {#name, args, {ulp_f32, ulp_f64}, {length_f32, length_f64}, name##_exact},
 #include "math.def"
 #undef MATH
 };
 enum { ROWS = sizeof rows / sizeof *rows, RANDOM = 60000 };
 
+// clang-format off
 static const double specials[] = {
     0.0, -0.0, 1, -1, 2, -2, 3, -3, 0.5, -0.5, 1.5, -1.5, INFINITY, -INFINITY, NAN, 0x1p-149, -0x1p-149, 0x1p-1074,
     -0x1p-1074, 0x1p-126, 0x1p-1022, FLT_MAX, -FLT_MAX, DBL_MAX, -DBL_MAX, 0x1.000002p0, 0x1.fffffep-1, 0x1p-30,
@@ -36,6 +41,7 @@ static const double specials[] = {
     709.7827129, -708.5, -745.1, -745.2, 0x1.921fb6p0, 0x1.921fb54442d18p0, 0x1.f9cbe2p16, 131071.99, 131072, 4194304,
     0x1.6ac5b262ca1ffp+849, 0x1.47d0fep34, -9.02, 19.1, 5.93, 3.93, 0.6, 0x1.6a09e6p-1, 0x1.6a09e667f3bcdp0,
 };
+// clang-format on
 enum { SPECIALS = sizeof specials / sizeof *specials, COUNT = RANDOM + SPECIALS * SPECIALS };
 
 static uint64_t next_random(uint64_t *s) {
@@ -48,13 +54,19 @@ static double uniform(uint64_t *s, double lo, double hi) {
     return lo + (hi - lo) * (double)(next_random(s) >> 11) * 0x1p-53;
 }
 static double any_of(uint64_t *s, bool wide) {
-    union { uint64_t u; double d; } w = {next_random(s)};
-    union { uint32_t u; float f; } n = {(uint32_t)(w.u >> 32)};
+    union {
+        uint64_t u;
+        double d;
+    } w = {next_random(s)};
+    union {
+        uint32_t u;
+        float f;
+    } n = {(uint32_t)(w.u >> 32)};
     return wide ? w.d : (double)n.f;
 }
 
-// One pair of arguments: all pairs of specials first, then random bits, and magnitudes where results are neither 0
-// nor infinite.
+// One pair of arguments: all pairs of specials first, then random bits, and magnitudes where
+// results are neither 0 nor infinite.
 static void argument(uint64_t *s, uint32_t i, bool wide, double *x, double *y) {
     if (i < SPECIALS * SPECIALS) {
         *x = specials[i / SPECIALS];
@@ -62,9 +74,18 @@ static void argument(uint64_t *s, uint32_t i, bool wide, double *x, double *y) {
         return;
     }
     switch (i % 4) {
-    case 0: *x = any_of(s, wide); *y = any_of(s, wide); return;
-    case 1: *x = uniform(s, -2, 2); *y = floor(uniform(s, -30, 30)); return;
-    case 2: *x = uniform(s, 0, 3); *y = uniform(s, -100, 100); return;
+    case 0:
+        *x = any_of(s, wide);
+        *y = any_of(s, wide);
+        return;
+    case 1:
+        *x = uniform(s, -2, 2);
+        *y = floor(uniform(s, -30, 30));
+        return;
+    case 2:
+        *x = uniform(s, 0, 3);
+        *y = uniform(s, -100, 100);
+        return;
     }
     double most = wide ? 745 : 104;
     *x = uniform(s, -most, most);
@@ -90,12 +111,14 @@ static void build(simt_module *m, const row *r, bool wide) {
     simt_func *callee = simt_math(m, r->name, wide ? SIMT_F64 : SIMT_F32);
     if (!callee) ICE("no function %s", r->name);
     simt_func *f = simt_kernel_new(m, arena_printf(m->arena, "test_%s_%u", r->name, size * 8), 1);
-    simt_value x = simt_param(f, "x", SIMT_PTR, SIMT_READONLY), y = simt_param(f, "y", SIMT_PTR, SIMT_READONLY);
-    simt_value out = simt_param(f, "out", SIMT_PTR, SIMT_NOALIAS), n = simt_param(f, "n", SIMT_T(I32), 0);
+    simt_value x = simt_param(f, "x", SIMT_PTR, SIMT_READONLY),
+               y = simt_param(f, "y", SIMT_PTR, SIMT_READONLY);
+    simt_value out = simt_param(f, "out", SIMT_PTR, SIMT_NOALIAS),
+               n = simt_param(f, "n", SIMT_T(I32), 0);
     simt_builder b = simt_builder_at_end(f);
     simt_instr loop;
-    simt_builder in = simt_build_for(&b, simt_build_int(&b, SIMT_T(I32), 0), n, simt_build_int(&b, SIMT_T(I32), 1),
-                                     NULL, 0, &loop);
+    simt_builder in = simt_build_for(&b, simt_build_int(&b, SIMT_T(I32), 0), n,
+                                     simt_build_int(&b, SIMT_T(I32), 1), NULL, 0, &loop);
     simt_value i = simt_for_index(f, loop), args[2];
     args[0] = simt_build_load(&in, t, simt_build_addr(&in, x, i, size, 0));
     args[1] = simt_build_load(&in, t, simt_build_addr(&in, y, i, size, 0));
@@ -118,7 +141,9 @@ static uint32_t length_of(const simt_module *m, const simt_func *f) {
 
 static int check_length(simt_module *m, const row *r, bool wide) {
     uint32_t n = length_of(m, simt_math(m, r->name, wide ? SIMT_F64 : SIMT_F32));
-    if (n != r->length[wide]) printf("%s_%s has %u operations, %u are stated\n", r->name, wide ? "f64" : "f32", n, r->length[wide]);
+    if (n != r->length[wide])
+        printf("%s_%s has %u operations, %u are stated\n", r->name, wide ? "f64" : "f32", n,
+               r->length[wide]);
     return n != r->length[wide];
 }
 
@@ -146,7 +171,8 @@ static int check(const row *r, bool wide, cg_host_kernel kernel, sample *s) {
         double error = (double)ulps(got, want, wide);
         if (error > most) most = error;
         if (error <= r->ulp[wide] || failures++ > 4) continue;
-        printf("%s_%s(%a, %a) = %a, not %La: %g ulp\n", r->name, wide ? "f64" : "f32", x, y, got, want, error);
+        printf("%s_%s(%a, %a) = %a, not %La: %g ulp\n", r->name, wide ? "f64" : "f32", x, y, got,
+               want, error);
     }
     printf("%-5s %s %.3f ulp\n", r->name, wide ? "f64" : "f32", most);
     if (r->ulp[wide] > 2 * most) printf("%g are stated\n", r->ulp[wide]), failures++;
@@ -167,8 +193,10 @@ static int check_nonpositive(cg_host_kernel exp, cg_host_kernel kernel, sample *
     exp(args, 0, 1);
     kernel(others, 0, 1);
     for (uint32_t i = 0; i < COUNT; i++)
-        if (!(s->x32[i] > 70) && memcmp(&s->out32[i], &other[i], 4) && !isnan(s->x32[i]) && failures++ < 5)
-            printf("exp_nonpositive(%a) = %a, not %a\n", (double)s->x32[i], (double)other[i], (double)s->out32[i]);
+        if (!(s->x32[i] > 70) && memcmp(&s->out32[i], &other[i], 4) && !isnan(s->x32[i]) &&
+            failures++ < 5)
+            printf("exp_nonpositive(%a) = %a, not %a\n", (double)s->x32[i], (double)other[i],
+                   (double)s->out32[i]);
     return failures;
 }
 
@@ -189,11 +217,14 @@ int main(void) {
     sample *s = malloc(sizeof *s);
     for (uint32_t i = 0; jit && s && i < ROWS * 2; i++) {
         const row *r = &rows[i / 2];
-        cg_host_kernel kernel = cg_jit_kernel(jit, arena_printf(a, "test_%s_%d", r->name, i % 2 ? 64 : 32));
+        cg_host_kernel kernel = cg_jit_kernel(
+            jit, arena_printf(a, "test_%s_%d", r->name, i % 2 ? 64 : 32));
         failures += kernel ? check(r, i % 2, kernel, s) : 1;
     }
     cg_host_kernel nonpositive = jit ? cg_jit_kernel(jit, "test_exp_nonpositive_32") : NULL;
-    failures += nonpositive && s ? check_nonpositive(cg_jit_kernel(jit, "test_exp_32"), nonpositive, s) : 1;
+    failures += nonpositive && s
+                    ? check_nonpositive(cg_jit_kernel(jit, "test_exp_32"), nonpositive, s)
+                    : 1;
     free(s);
     if (jit) cg_jit_free(jit);
     arena_free(a);

@@ -18,8 +18,8 @@ static const char as_compilers_do[] =
 
 static bool read(arena *a, const char *text, size_t length, cg_ptx_head *head, textbuf *said) {
     diag_set *ds = diag_set_new(a, source_map_new(a));
-    const source_file *file = source_map_add(diag_sources(ds), "x.ptx", arena_strndup(a, text, length),
-                                             length);
+    const source_file *file = source_map_add(diag_sources(ds), "x.ptx",
+                                             arena_strndup(a, text, length), length);
     bool good = cg_ptx_read(a, ds, file, head);
     CHECK(good == !diag_errors(ds));
     diag_configure(ds, (diag_options){.format = DIAG_TEXT});
@@ -37,7 +37,8 @@ static void reads(arena *a) {
     cg_ptx_head h;
     textbuf said;
     CHECK(read(a, as_compilers_do, strlen(as_compilers_do), &h, &said));
-    CHECK(!strcmp(h.note, "made by hand") && h.version == 83 && !strcmp(h.arch, "sm_90a") && !h.shared_mixed);
+    CHECK(!strcmp(h.note, "made by hand") && h.version == 83 && !strcmp(h.arch, "sm_90a") &&
+          !h.shared_mixed);
     CHECK(h.entries.len == 2 && !cg_ptx_find(&h, "helper"));
     const cg_ptx_entry *first = cg_ptx_find(&h, "first"), *second = cg_ptx_find(&h, "second");
     CHECK(first->threads == 64 && !first->most && first->params.len == 3);
@@ -82,7 +83,8 @@ static void broken(arena *a) {
             ".entry first;\n.entry first;\n.shared .b8 own[4];\n.version ", "expected a version");
 }
 
-// No beginning of a text, and no text with a letter changed, makes the reader fail but by what it says.
+// No beginning of a text, and no text with a letter changed, makes the reader fail but by what it
+// says.
 static void mutated(void) {
     static const char others[] = "{}();,[\"/*.0a\n";
     for (size_t n = 0; n < strlen(as_compilers_do); n++) {

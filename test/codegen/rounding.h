@@ -1,4 +1,5 @@
-// Formats of floats, and exact numbers rounded to them, for the programs that compare results bit by bit.
+// Formats of floats, and exact numbers rounded to them, for the programs that compare results bit
+// by bit.
 #ifndef GNNC_ROUNDING_H
 #define GNNC_ROUNDING_H
 
@@ -11,9 +12,10 @@ typedef struct {
     simt_element element;
     int precision, min_exponent, bits;
 } float_format;
-static const float_format float_formats[] = {
-    {"f16", SIMT_F16, 11, -14, 16}, {"bf16", SIMT_BF16, 8, -126, 16}, {"f32", SIMT_F32, 24, -126, 32},
-        {"f64", SIMT_F64, 53, -1022, 64}};
+static const float_format float_formats[] = {{"f16", SIMT_F16, 11, -14, 16},
+                                             {"bf16", SIMT_BF16, 8, -126, 16},
+                                             {"f32", SIMT_F32, 24, -126, 32},
+                                             {"f64", SIMT_F64, 53, -1022, 64}};
 
 static inline uint64_t format_infinity(const float_format *f) {
     uint64_t exponents = (UINT64_C(1) << (f->bits - f->precision)) - 1;
@@ -23,8 +25,8 @@ static inline bool format_is_nan(const float_format *f, uint64_t bits) {
     return (bits & ((UINT64_C(1) << (f->bits - 1)) - 1)) > format_infinity(f);
 }
 
-// The bits of x to nearest even. rest: the sign of what x lacks to the exact value (TwoSum's error), 0 if
-// nothing.
+// The bits of x to nearest even. rest: the sign of what x lacks to the exact value (TwoSum's
+// error), 0 if nothing.
 static inline uint64_t round_to(const float_format *f, __float128 x, int rest) {
     unsigned __int128 b;
     memcpy(&b, &x, sizeof b);
@@ -58,7 +60,7 @@ static inline __float128 value_of(const float_format *f, uint64_t bits) {
     int exponent = w >> 10 & 31, fraction = w & 1023;
     __float128 v = exponent == 31 ? (fraction ? __builtin_nan("") : __builtin_inf())
                    : exponent     ? __builtin_ldexp(fraction + 1024, exponent - 25)
-                       : __builtin_ldexp(fraction, -24);
+                                  : __builtin_ldexp(fraction, -24);
     return w & 0x8000 ? -v : v;
 }
 

@@ -1,10 +1,11 @@
-// Temporaries of which each lies where others did: a launch that is early must not touch one while what was there is in use,
-// and nothing in it is written at first.
+// Temporaries of which each lies where others did: a launch that is early must not touch one while
+// what was there is in use, and nothing in it is written at first.
 #include "jit_test.h"
 
 enum { WORDS = 64 };
 
-// first writes a; second, early, copies b to out and waits: before it touches them (first), or at its end.
+// first writes a; second, early, copies b to out and waits: before it touches them (first), or at
+// its end.
 static const char *const text =
     "module t\n"
     "kernel first(%a: ptr.global) block 32 {\nlaunch.next\n%t = sreg tid\n%p = addr %a, %t * 4\nst i32 %p, %t\nreturn\n}\n"
@@ -18,12 +19,14 @@ static const sim_arg a = {.name = "a", .data = memory, .bytes = 128, .scratch = 
                      b = {.name = "b", .data = memory + 16, .bytes = 192, .scratch = true},
                      result = {.name = "out", .data = out, .bytes = 128, .result = true};
 
-// second: NULL, or what is launched early behind `first`; reads: then b is copied. fault: NULL, or what must be told.
+// second: NULL, or what is launched early behind `first`; reads: then b is copied. fault: NULL, or
+// what must be told.
 static void expect(const char *second, bool reads, const char *fault) {
     arena *m = arena_new();
     source_map *sources = source_map_new(m);
     diag_set *ds = diag_set_new(m, sources);
-    simt_module *module = simt_parse(m, ds, source_map_add(sources, "test.simt", text, strlen(text)));
+    simt_module *module = simt_parse(m, ds,
+                                     source_map_add(sources, "test.simt", text, strlen(text)));
     CHECK(module && !simt_verify(m, module));
     sim *s = sim_new(ds, module);
     sim_launch(s, "first", &a, 1, false);
@@ -43,7 +46,9 @@ static void expect(const char *second, bool reads, const char *fault) {
 
 int main(void) {
     expect("soon", true, NULL);
-    expect("late", false, "writes memory that it shares with a + 64, which kernel 'first' writes: it may still run");
+    expect(
+        "late", false,
+        "writes memory that it shares with a + 64, which kernel 'first' writes: it may still run");
     expect(NULL, true, "E0722");   // what `first` left there is not b's
     return failed;
 }

@@ -1,5 +1,5 @@
-// What assemblers say of kernels, and how many blocks of a kernel fit a multiprocessor: the numbers of CUDA's
-// calculator.
+// What assemblers say of kernels, and how many blocks of a kernel fit a multiprocessor: the numbers
+// of CUDA's calculator.
 #include "jit_test.h"
 
 static const char log_text[] =
@@ -32,19 +32,25 @@ static const struct {
     uint32_t threads, shared, registers, blocks;
     cg_limit limit;
     double warps;
-} fits[] = {
-    {"sm_90", 256, 0, 32, 8, CG_BY_THREADS, 1},          {"sm_90", 256, 0, 33, 6, CG_BY_REGISTERS, 0.75},
-    {"sm_90", 256, 0, 255, 1, CG_BY_REGISTERS, 0.125},   {"sm_90", 96, 0, 40, 16, CG_BY_REGISTERS, 0.75},
-    {"sm_90", 1024, 0, 64, 1, CG_BY_REGISTERS, 0.5},     {"sm_90", 1024, 0, 65, 0, CG_BY_REGISTERS, 0},
-    {"sm_90", 32, 0, 16, 32, CG_BY_BLOCKS, 0.5},         {"sm_90", 128, 101376, 64, 2, CG_BY_SHARED, 0.125},
-    {"sm_90", 128, 232448, 64, 1, CG_BY_SHARED, 0.0625}, {"sm_90", 128, 1, 16, 16, CG_BY_THREADS, 1},
-    {"sm_80", 128, 32768, 32, 4, CG_BY_SHARED, 0.25},    {"sm_86", 64, 0, 16, 16, CG_BY_BLOCKS, 2 / 3.0},
-    {"sm_86", 256, 16384, 32, 5, CG_BY_SHARED, 5 / 6.0}, {"sm_89", 32, 0, 16, 24, CG_BY_BLOCKS, 0.5}};
+} fits[] = {{"sm_90", 256, 0, 32, 8, CG_BY_THREADS, 1},
+            {"sm_90", 256, 0, 33, 6, CG_BY_REGISTERS, 0.75},
+            {"sm_90", 256, 0, 255, 1, CG_BY_REGISTERS, 0.125},
+            {"sm_90", 96, 0, 40, 16, CG_BY_REGISTERS, 0.75},
+            {"sm_90", 1024, 0, 64, 1, CG_BY_REGISTERS, 0.5},
+            {"sm_90", 1024, 0, 65, 0, CG_BY_REGISTERS, 0},
+            {"sm_90", 32, 0, 16, 32, CG_BY_BLOCKS, 0.5},
+            {"sm_90", 128, 101376, 64, 2, CG_BY_SHARED, 0.125},
+            {"sm_90", 128, 232448, 64, 1, CG_BY_SHARED, 0.0625},
+            {"sm_90", 128, 1, 16, 16, CG_BY_THREADS, 1},
+            {"sm_80", 128, 32768, 32, 4, CG_BY_SHARED, 0.25},
+            {"sm_86", 64, 0, 16, 16, CG_BY_BLOCKS, 2 / 3.0},
+            {"sm_86", 256, 16384, 32, 5, CG_BY_SHARED, 5 / 6.0},
+            {"sm_89", 32, 0, 16, 24, CG_BY_BLOCKS, 0.5}};
 
 static void test_fits(void) {
     for (size_t i = 0; i < sizeof fits / sizeof *fits; i++) {
-        cg_occupancy o = cg_occupancy_of(gpu_arch_find(fits[i].arch), fits[i].threads, fits[i].shared,
-                                         fits[i].registers);
+        cg_occupancy o = cg_occupancy_of(gpu_arch_find(fits[i].arch), fits[i].threads,
+                                         fits[i].shared, fits[i].registers);
         CHECK(o.blocks == fits[i].blocks && o.limit == fits[i].limit && o.warps == fits[i].warps);
     }
 }

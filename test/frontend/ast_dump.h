@@ -41,7 +41,8 @@ static void dump_expr(textbuf *b, const ast_expr *e) {
     textbuf_printf(b, "(%s", dump_kinds[e->kind]);
     dump_name(b, "", e->name);
     if (e->kind == AST_NUMBER)
-        textbuf_printf(b, " %s %d %lld %a", e->text, e->is_integer, (long long)e->integer, e->number);
+        textbuf_printf(b, " %s %d %lld %a", e->text, e->is_integer, (long long)e->integer,
+                       e->number);
     for (const ast_expr *a = e->args; a; a = a->next) dump_expr(b, a);
     if (e->how != AST_PLAIN) dump_names(b, e->how == AST_BY ? "by" : "over", e->keys);
     dump_binders(b, e->binders);
@@ -100,7 +101,8 @@ static void dump_statements(textbuf *b, const ast_statement *list) {
         for (const ast_paths *s = list->stages; s; s = s->next) dump_path(b, "stage", s->path);
         dump_name(b, "verb", list->verb);
         dump_words(b, list->words);
-        if (list->block.hi) textbuf_puts(b, " {"), dump_statements(b, list->inner), textbuf_puts(b, " }");
+        if (list->block.hi)
+            textbuf_puts(b, " {"), dump_statements(b, list->inner), textbuf_puts(b, " }");
     }
 }
 

@@ -1,5 +1,5 @@
-// Formatting is idempotent, keeps the tree and every comment: on all sources of this repository, as they
-// stand and with comments, blank lines and line ends put between their tokens.
+// Formatting is idempotent, keeps the tree and every comment: on all sources of this repository, as
+// they stand and with comments, blank lines and line ends put between their tokens.
 #include "ast_dump.h"
 
 #include <dirent.h>
@@ -43,7 +43,8 @@ static bool same_comments(const ast_file *a, const ast_file *b) {
 static void check_text(const char *name, const char *text, size_t length) {
     arena *a = arena_new();
     run r = {a, diag_set_new(a, source_map_new(a)), name};
-    textbuf once = textbuf_new(a), twice = textbuf_new(a), tree = textbuf_new(a), again = textbuf_new(a);
+    textbuf once = textbuf_new(a), twice = textbuf_new(a), tree = textbuf_new(a),
+            again = textbuf_new(a);
     ast_file *file = parse_text(&r, text, length);
     check(&r, !diag_errors(r.ds), "has errors");
     ast_format(&once, file);
@@ -59,7 +60,7 @@ static void check_text(const char *name, const char *text, size_t length) {
     arena_free(a);
 }
 
-// ---- Disturbed sources ----------------------------------------------------------------------------------
+// ---- Disturbed sources --------------------------------------------------------------------------
 static uint32_t next_random(uint32_t *state) {
     *state = *state * 1664525u + 1013904223u;
     return *state >> 16;
@@ -89,7 +90,7 @@ static void check_disturbed(const char *path, const char *text) {
     arena_free(a);
 }
 
-// ---- Files ----------------------------------------------------------------------------------------------
+// ---- Files --------------------------------------------------------------------------------------
 static int check_file(const char *path) {
     arena *a = arena_new();
     textbuf b = textbuf_new(a);

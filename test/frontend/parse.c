@@ -1,5 +1,5 @@
-// Trees and positions: precedence as equality with a text in parentheses, printing with the parentheses
-// needed, spans, and what is kept of a file with faults.
+// Trees and positions: precedence as equality with a text in parentheses, printing with the
+// parentheses needed, spans, and what is kept of a file with faults.
 #include "ast_dump.h"
 
 #include <string.h>
@@ -79,7 +79,8 @@ static const struct {
     {"max{e : a ? b : c else d + 1 ties first} -x * y",
      "max{e : (a ? b : c) else (d + 1) ties first} ((-x) * y)"},
     {"sum{e in S + 1, k in 3} x", "sum{e in (S + 1), k in 3} x"},
-    {"f(a ? b : c by k, d + e over (i, j), (g, h))", "f((a ? b : c) by k, (d + e) over (i, j), (g, h))"},
+    {"f(a ? b : c by k, d + e over (i, j), (g, h))",
+     "f((a ? b : c) by k, (d + e) over (i, j), (g, h))"},
     {"c' + x[a, b + 1] * y[]", "c' + (x[a, (b + 1)] * y[])"},
 };
 
@@ -93,12 +94,14 @@ static void check_pairs(run *r) {
 
 // A tree without its parentheses prints as text that reads as the same tree.
 static void check_printing(run *r) {
+    // clang-format off
     static const char *const more[] = {
         "(a + b) * c", "a - (b - c)", "a * (b * c)", "-(a * b)", "(sum{k} a) * b", "!(a && b)",
         "(a ? b : c) ? d : e", "(a ? b : c) + 1", "sum{k} (a + b)", "(a < b) == (c < d)",
         "(a * sum{k} b) / c", "(-sum{k} b) % c", "sum{k} (a ? b : c)", "a - -b", "-(-a)", "(a, b)",
         "a / (b % c)", "(a || b) && c", "a + (b ? c : d)", "-(a + b)", "a * (sum{k} b) + c",
     };
+    // clang-format on
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
         ast_expr *e = parse_expr(r, more[i]);
         const char *before = dumped(r, e);
@@ -109,7 +112,7 @@ static void check_printing(run *r) {
     }
 }
 
-// ---- Positions ------------------------------------------------------------------------------------------
+// ---- Positions ----------------------------------------------------------------------------------
 static void check_span(run *r, const ast_file *file, span at, const char *text) {
     const char *got = arena_strndup(r->arena, file->source->text + (at.lo - file->source->base),
                                     at.hi - at.lo);
@@ -118,9 +121,10 @@ static void check_span(run *r, const ast_file *file, span at, const char *text) 
 
 static void check_spans(run *r) {
     ast_file *file = parse_text(
-        r, "  op f<phi: fn>(a: E -> V sorted(b), x: T[V, 3]) -> (y: f32[]) where (V % 2 == 0) {\n"
-           "  y[], z[v] = sum{e : a[e] == v else 0}\n  -x[e] * 2 for v in V ; h = g<mul>(a, x);\n}\n"
-           "schedule f.grad s when (F in {1, 2}) { s, a.max: { block e 2 * B , c; } }");
+        r,
+        "  op f<phi: fn>(a: E -> V sorted(b), x: T[V, 3]) -> (y: f32[]) where (V % 2 == 0) {\n"
+        "  y[], z[v] = sum{e : a[e] == v else 0}\n  -x[e] * 2 for v in V ; h = g<mul>(a, x);\n}\n"
+        "schedule f.grad s when (F in {1, 2}) { s, a.max: { block e 2 * B , c; } }");
     ast_item *op = file->items, *schedule = op->next;
     ast_equation *e = op->equations;
     check_span(r, file, op->name.at, "f");
@@ -142,7 +146,7 @@ static void check_spans(run *r) {
     check_span(r, file, schedule->schedule.statements->inner->words->next->subjects->at, "2 * B");
 }
 
-// ---- Faults ---------------------------------------------------------------------------------------------
+// ---- Faults -------------------------------------------------------------------------------------
 static void check_recovery(run *r) {
     uint32_t before = diag_errors(r->ds);
     ast_file *file = parse_text(

@@ -1,12 +1,13 @@
-// What the text of a resolved schedule does not show: conditions as size expressions, keys as tensor IR.
+// What the text of a resolved schedule does not show: conditions as size expressions, keys as
+// tensor IR.
 #include "frontend.h"
 
 #include <string.h>
 
 static int failures;
-#define CHECK(x)                                                                                             \
-    do {                                                                                                     \
-        if (!(x)) printf("%s:%d: %s\n", __FILE__, __LINE__, #x), failures++;                                 \
+#define CHECK(x)                                                                                   \
+    do {                                                                                           \
+        if (!(x)) printf("%s:%d: %s\n", __FILE__, __LINE__, #x), failures++;                       \
     } while (0)
 
 static const char source[] =
@@ -59,7 +60,9 @@ static const char *condition_text(run *r, const schedule *s) {
         const schedule_condition *c = &s->when.data[i];
         if (i) textbuf_puts(&b, "; ");
         if (c->kind == SCHEDULE_HOLDS) size_print(&b, &p, &c->holds);
-        else textbuf_printf(&b, "%s aligned %lld", r->op->vals.data[c->val].name, (long long)c->bytes);
+        else
+            textbuf_printf(&b, "%s aligned %lld", r->op->vals.data[c->val].name,
+                           (long long)c->bytes);
     }
     return b.data;
 }
@@ -88,7 +91,9 @@ static void test_conditions(run *r) {
     }
 }
 
-static const tensor_node *node(const schedule *s, tensor_expr e) { return tensor_node_at(s->op, e); }
+static const tensor_node *node(const schedule *s, tensor_expr e) {
+    return tensor_node_at(s->op, e);
+}
 
 static bool is_var(const schedule *s, const schedule_value *v, tensor_expr e, const char *space) {
     const tensor_node *n = node(s, e);
@@ -129,8 +134,10 @@ static void test_keys(run *r) {
     tensor_val map;
     const schedule_value *v = schedule_value_of(cell(r, s, NULL, SCHEDULE_ORDER, "v"), "by");
     const tensor_node *sum = node(s, v->key), *degree = node(s, sum->args[0]);
-    CHECK(sum->op == TENSOR_ADD_OP && degree->op == TENSOR_LOAD_OP && is_var(s, v, degree->args[0], "V"));
-    CHECK(schedule_counts(s, (tensor_val)degree->imm.i, &map) && !strcmp(s->op->vals.data[map].name, "dst"));
+    CHECK(sum->op == TENSOR_ADD_OP && degree->op == TENSOR_LOAD_OP &&
+          is_var(s, v, degree->args[0], "V"));
+    CHECK(schedule_counts(s, (tensor_val)degree->imm.i, &map) &&
+          !strcmp(s->op->vals.data[map].name, "dst"));
     v = schedule_value_of(cell(r, s, NULL, SCHEDULE_BUCKET, "e"), "by");
     CHECK(node(s, v->key)->op == TENSOR_LOAD_OP && is_var(s, v, node(s, v->key)->args[0], "E"));
     CHECK(!strcmp(s->op->vals.data[node(s, v->key)->imm.i].name, "src"));

@@ -1,5 +1,6 @@
-// libFuzzer: no manifest makes its reader fail, nor what is done with one that is good: small sizes and maps
-// are bound, what it wants prepared is made, and each launch is a look at the memory it would reach.
+// libFuzzer: no manifest makes its reader fail, nor what is done with one that is good: small sizes
+// and maps are bound, what it wants prepared is made, and each launch is a look at the memory it
+// would reach.
 #include "launch_plan.h"
 
 #include <stdlib.h>
@@ -13,7 +14,8 @@ static void look(void *user, const char *kernel, const uint64_t *slots, const gn
                  uint32_t blocks, bool early) {
     (void)kernel, (void)slots, (void)blocks, (void)early;
     const volatile unsigned char *bytes = x[0].name ? x[0].data
-                                                    : NULL;   // of the first alone: a launch has one at least
+                                                    // of the first alone: a launch has one at least
+                                                    : NULL;
     if (bytes && x[0].bytes) *(unsigned char *)user ^= bytes[0] ^ bytes[x[0].bytes - 1];
 }
 
@@ -74,7 +76,8 @@ static bool bind_tensors(binding *b, const gnn_plan *plan) {
         if (gnn_plan_shape(plan, i, t)) return false;
         int64_t points = 1;
         for (uint32_t k = 0; k < t->rank; k++)
-            if (__builtin_mul_overflow(points, t->shape[k], &points) || points > POINTS) return false;
+            if (__builtin_mul_overflow(points, t->shape[k], &points) || points > POINTS)
+                return false;
         t->data = b->data[i];
         b->args[i].tensor = t;
     }
@@ -95,7 +98,8 @@ static bool small_spaces(const binding *b, const gnn_plan *plan) {
 static bool short_loops(const gnn_plan *plan) {
     for (uint32_t i = 0; i < plan->nready; i++)
         for (uint32_t k = 0; k < plan->ready[i].version->nsteps; k++)
-            if (plan->ready[i].steps[k].kind == RT_LOOP && plan->ready[i].steps[k].count > LONGEST_LOOP)
+            if (plan->ready[i].steps[k].kind == RT_LOOP &&
+                plan->ready[i].steps[k].count > LONGEST_LOOP)
                 return false;
     return true;
 }
@@ -103,7 +107,9 @@ static bool short_loops(const gnn_plan *plan) {
 static void launch(binding *b, gnn_plan *plan) {
     size_t bytes;
     const char *version;
-    if (gnn_plan_workspace(plan) > WORKSPACE || !small_spaces(b, plan) || !short_loops(plan) || !bind_tensors(b, plan)) return;
+    if (gnn_plan_workspace(plan) > WORKSPACE || !small_spaces(b, plan) || !short_loops(plan) ||
+        !bind_tensors(b, plan))
+        return;
     uint32_t n = gnn_program_params(b->p);
     gnn_plan_version(plan, b->args, n, &version);
     gnn_plan_workspace_for(plan, b->args, n, &bytes);   // 0 where the launch will be refused
@@ -121,7 +127,8 @@ static void plan(gnn_context *c, gnn_program *p, size_t seed) {
         !bind_maps(&b))
         return;
     gnn_plan *made = NULL;
-    const gnn_plan_options o = {.sizes = b.given, .nsizes = b.ngiven, .maps = b.maps, .nmaps = b.nmaps};
+    const gnn_plan_options o = {
+        .sizes = b.given, .nsizes = b.ngiven, .maps = b.maps, .nmaps = b.nmaps};
     gnn_status s = gnn_plan_new(p, &o, &made);
     if (!s != !!made || !s != !*gnn_context_error(c)) abort();
     if (made) launch(&b, made);
@@ -131,11 +138,13 @@ static void plan(gnn_context *c, gnn_program *p, size_t seed) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static unsigned char seen;
     static const gnn_simulator simulator = {
-        .device = {.name = "none", .sm = 90, .sms = 2, .shared_bytes = 1000}, .launch = look, .user = &seen};
+        .device = {.name = "none", .sm = 90, .sms = 2, .shared_bytes = 1000},
+        .launch = look,
+        .user = &seen};
     gnn_context *c = NULL;
     gnn_program *p = NULL;
-    if (gnn_context_new(&(gnn_context_options){.device = GNN_HOST, .threads = 1, .simulator = &simulator},
-                        &c))
+    if (gnn_context_new(
+            &(gnn_context_options){.device = GNN_HOST, .threads = 1, .simulator = &simulator}, &c))
         abort();
     gnn_status s = gnn_program_load(c, (const char *)data, size, &(gnn_code){0}, &p);
     if (!s != !!p || !s != !*gnn_context_error(c)) abort();

@@ -1,5 +1,5 @@
-// libFuzzer: no command line and no response file makes the driver's reader of them fail. The bytes are a
-// response file, which is all of the command.
+// libFuzzer: no command line and no response file makes the driver's reader of them fail. The bytes
+// are a response file, which is all of the command.
 #define _GNU_SOURCE
 #include "driver/driver.h"
 

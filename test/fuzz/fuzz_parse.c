@@ -1,4 +1,5 @@
-// libFuzzer: no text makes the parser or the formatter fail; formatting is idempotent and changes no tree.
+// libFuzzer: no text makes the parser or the formatter fail; formatting is idempotent and changes
+// no tree.
 #include "../frontend/ast_dump.h"
 
 #include <string.h>
@@ -6,7 +7,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static ast_file *parse_text(arena *a, diag_set *ds, const char *text, size_t length) {
-    return ast_parse(a, intern_new(a), ds, source_map_add(diag_sources(ds), "fuzz.gnn", text, length));
+    return ast_parse(a, intern_new(a), ds,
+                     source_map_add(diag_sources(ds), "fuzz.gnn", text, length));
 }
 
 static void same(const textbuf *a, const textbuf *b, const char *what) {
@@ -24,7 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     arena *a = arena_new();
     diag_set *ds = diag_set_new(a, source_map_new(a));
     ast_file *file = parse_text(a, ds, (const char *)data, size);
-    textbuf once = textbuf_new(a), twice = textbuf_new(a), tree = textbuf_new(a), again = textbuf_new(a);
+    textbuf once = textbuf_new(a), twice = textbuf_new(a), tree = textbuf_new(a),
+            again = textbuf_new(a);
     dump_file(&tree, file);
     if (!diag_errors(ds)) {
         ast_format(&once, file);

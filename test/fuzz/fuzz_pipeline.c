@@ -1,7 +1,7 @@
-// libFuzzer: no source makes the frontend, the plans or the printers fail, and no op that the frontend
-// accepts is undefined: evaluated at small sizes it reads nothing at none and nothing out of range. The first
-// byte is the seed; from 128 on the others are no text, but choose one (grammar.c), which GNNC_FUZZ_PRINT=1
-// in the environment prints.
+// libFuzzer: no source makes the frontend, the plans or the printers fail, and no op that the
+// frontend accepts is undefined: evaluated at small sizes it reads nothing at none and nothing out
+// of range. The first byte is the seed; from 128 on the others are no text, but choose one
+// (grammar.c), which GNNC_FUZZ_PRINT=1 in the environment prints.
 #include "pipeline.h"
 
 #include "frontend/ast.h"
@@ -27,7 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         text = made.data, length = made.len;
         if (getenv("GNNC_FUZZ_PRINT")) fputs(text, stderr);
     }
-    if (data[0] >= 128 || size % 8 == 0 || parses(a, text, length)) pipeline_run(text, length, data[0]);
+    if (data[0] >= 128 || size % 8 == 0 || parses(a, text, length))
+        pipeline_run(text, length, data[0]);
     arena_free(a);
     return 0;
 }

@@ -1,4 +1,5 @@
-// A libFuzzer entry over all readers of files. The first byte chooses the reader, the rest is the file.
+// A libFuzzer entry over all readers of files. The first byte chooses the reader, the rest is the
+// file.
 #include "files.h"
 
 #include <stdlib.h>
@@ -36,7 +37,8 @@ static void read_graph(gnn_context *c, const char *name, const uint8_t *data, si
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     gnn_context *c = NULL;
-    if (size == 0 || gnn_context_new(&(gnn_context_options){.device = GNN_HOST, .threads = 1}, &c)) return 0;
+    if (size == 0 || gnn_context_new(&(gnn_context_options){.device = GNN_HOST, .threads = 1}, &c))
+        return 0;
     switch (data[0] % 5) {
     case 0: read_array(c, npy, data + 1, size - 1); break;
     case 1: read_array(c, npz, data + 1, size - 1); break;

@@ -1,5 +1,6 @@
-// Bytes drive a generator of an op and schedules of it. What is generated is mostly an op of good types,
-// since subscripts are made from the spaces of the axes; statements follow the forms in ir/schedule.def.
+// Bytes drive a generator of an op and schedules of it. What is generated is mostly an op of good
+// types, since subscripts are made from the spaces of the axes; statements follow the forms in
+// ir/schedule.def.
 #include "pipeline.h"
 
 #include <ctype.h>
@@ -22,10 +23,12 @@ typedef struct {
 #define COUNT(table) ((uint32_t)(sizeof(table) / sizeof *(table)))
 
 static uint32_t pick(generator *g, uint32_t n) { return g->at < g->end ? *g->at++ % n : 0; }
-static const char *word(generator *g, const char *const *words, uint32_t n) { return words[pick(g, n)]; }
+static const char *word(generator *g, const char *const *words, uint32_t n) {
+    return words[pick(g, n)];
+}
 #define WORD_OF(g, table) word((g), (table), COUNT(table))
 
-// ---- Expressions -----------------------------------------------------------------------------------------
+// ---- Expressions --------------------------------------------------------------------------------
 // scope: letters of the indices at hand; a reduction's index stands for that letter inside.
 static void expression(generator *g, const char *scope, uint32_t depth);
 
@@ -66,7 +69,8 @@ static void reference(generator *g, const char *scope) {
 }
 
 static void call(generator *g, const char *scope, uint32_t depth) {
-    static const char *const names[] = {"exp", "relu", "abs", "tanh", "sqrt", "log", "sigmoid", "nosuch"};
+    static const char *const names[] = {"exp",  "relu", "abs",     "tanh",
+                                        "sqrt", "log",  "sigmoid", "nosuch"};
     textbuf_printf(&g->out, "%s(", WORD_OF(g, names));
     expression(g, scope, depth + 1);
     textbuf_puts(&g->out, ")");
@@ -96,8 +100,14 @@ static void choice(generator *g, const char *scope, uint32_t depth) {
 
 static void reduction(generator *g, const char *scope, uint32_t depth) {
     static const char *const reducers[] = {"sum", "max", "min", "mean", "prod", "any", "logsumexp"};
-    static const char *const heads[] = {
-        "e : dst[e] == v", "e : src[e] == u", "f", "h", "e", "v", "u", "e : dst[e] == v && src[e] != v"};
+    static const char *const heads[] = {"e : dst[e] == v",
+                                        "e : src[e] == u",
+                                        "f",
+                                        "h",
+                                        "e",
+                                        "v",
+                                        "u",
+                                        "e : dst[e] == v && src[e] != v"};
     const char *head = WORD_OF(g, heads);
     char inside[16];
     if (strchr(scope, *head) || (strstr(head, "== v") && !strchr(scope, 'v')) ||
@@ -106,14 +116,16 @@ static void reduction(generator *g, const char *scope, uint32_t depth) {
         return;
     }
     snprintf(inside, sizeof inside, "%s%c", scope, *head);
-    textbuf_printf(&g->out, "%s{%s%s} (", WORD_OF(g, reducers), head, pick(g, 4) == 3 ? " else 0" : "");
+    textbuf_printf(&g->out, "%s{%s%s} (", WORD_OF(g, reducers), head,
+                   pick(g, 4) == 3 ? " else 0" : "");
     expression(g, inside, depth + 1);
     textbuf_puts(&g->out, ")");
 }
 
 // What softmax says of its operand is said thrice: few of them nest.
 static void normalisation(generator *g, const char *scope, uint32_t depth) {
-    static const char *const ends[] = {" by dst)", " over f)", " by src)", " over e)", " over (f, h))"};
+    static const char *const ends[] = {" by dst)", " over f)", " by src)", " over e)",
+                                       " over (f, h))"};
     textbuf_puts(&g->out, "softmax(");
     expression(g, scope, depth + 2);
     textbuf_puts(&g->out, WORD_OF(g, ends));
@@ -134,7 +146,7 @@ static void expression(generator *g, const char *scope, uint32_t depth) {
     }
 }
 
-// ---- The op ----------------------------------------------------------------------------------------------
+// ---- The op -------------------------------------------------------------------------------------
 static void add_value(generator *g, const char *name, const char *axes, bool map) {
     value *v = &g->values[g->nvalues++];
     *v = (value){.name = name, .map = map};
@@ -143,12 +155,14 @@ static void add_value(generator *g, const char *name, const char *axes, bool map
 
 static void axes_text(generator *g, const char *axes, bool upper) {
     for (const char *a = axes; *a; a++)
-        textbuf_printf(&g->out, "%s%c", a == axes ? "[" : ", ", upper ? toupper((unsigned char)*a) : *a);
+        textbuf_printf(&g->out, "%s%c", a == axes ? "[" : ", ",
+                       upper ? toupper((unsigned char)*a) : *a);
     if (*axes) textbuf_puts(&g->out, "]");
 }
 
 static void tensors(generator *g) {
-    static const char *const names[] = {"x", "w", "z", "k", "s"}, *const axes[] = {"uf", "e", "vf", "uh", ""};
+    static const char *const names[] = {"x", "w", "z", "k", "s"}, *const axes[] = {"uf", "e", "vf",
+                                                                                   "uh", ""};
     for (uint32_t i = 0; i < COUNT(names); i++) {
         textbuf_printf(&g->out, ", %s: T", names[i]);
         axes_text(g, axes[i], true);
@@ -183,7 +197,7 @@ static void op(generator *g) {
     textbuf_puts(&g->out, "}\n");
 }
 
-// ---- Schedules -------------------------------------------------------------------------------------------
+// ---- Schedules ----------------------------------------------------------------------------------
 static const struct {
     const char *kind, *text;
 } words[] = {
@@ -217,21 +231,25 @@ static void fixed_word(generator *g, const char *kind, size_t n) {
 
 static void list(generator *g, const char *const *names, uint32_t n) {
     uint32_t count = 1 + pick(g, 3);
-    for (uint32_t i = 0; i < count; i++) textbuf_printf(&g->out, "%s%s", i ? ", " : "", word(g, names, n));
+    for (uint32_t i = 0; i < count; i++)
+        textbuf_printf(&g->out, "%s%s", i ? ", " : "", word(g, names, n));
 }
 
 static void kind_word(generator *g, const char *kind, size_t n) {
     static const char *const numbers[] = {"4",  "1",    "2", "32",  "8",         "3",
                                           "64", "1024", "0", "256", "4294967296"};
-    static const char *const keys[] = {"dst", "src", "degree(dst, v)", "v", "w"}, *const limits[] = {
-                                                                                      "32", "4, 64", "0"};
-    if (is_kind(kind, n, "INDEX") || is_kind(kind, n, "REDUCED")) textbuf_puts(&g->out, WORD_OF(g, indices));
+    static const char *const keys[] = {"dst", "src", "degree(dst, v)", "v", "w"},
+                             *const limits[] = {"32", "4, 64", "0"};
+    if (is_kind(kind, n, "INDEX") || is_kind(kind, n, "REDUCED"))
+        textbuf_puts(&g->out, WORD_OF(g, indices));
     else if (is_kind(kind, n, "INDICES")) list(g, indices, COUNT(indices));
-    else if (is_kind(kind, n, "STAGES") || is_kind(kind, n, "VALUES")) list(g, stages, COUNT(stages));
+    else if (is_kind(kind, n, "STAGES") || is_kind(kind, n, "VALUES"))
+        list(g, stages, COUNT(stages));
     else if (is_kind(kind, n, "SCHEDULES")) textbuf_puts(&g->out, "r, r");
     else if (is_kind(kind, n, "LIMITS")) textbuf_puts(&g->out, WORD_OF(g, limits));
     else if (is_kind(kind, n, "COUNT")) textbuf_puts(&g->out, WORD_OF(g, numbers));
-    else if (is_kind(kind, n, "WIDTH")) textbuf_puts(&g->out, pick(g, 3) ? WORD_OF(g, numbers) : "fit");
+    else if (is_kind(kind, n, "WIDTH"))
+        textbuf_puts(&g->out, pick(g, 3) ? WORD_OF(g, numbers) : "fit");
     else if (is_kind(kind, n, "MAP") || is_kind(kind, n, "SOURCE") || is_kind(kind, n, "KEY"))
         textbuf_puts(&g->out, WORD_OF(g, keys));
     else if (is_kind(kind, n, "FACTOR")) textbuf_puts(&g->out, "0.5");
@@ -271,7 +289,8 @@ static void statement(generator *g) {
 
 static void schedule(generator *g, const char *name) {
     static const char *const targets[] = {"", " for host", " for sm_90"}, *const when[] = {
-                                                                              "", "", " when (F == 32)",
+                                                                              "", "",
+                                                                              " when (F == 32)",
                                                                               " when (F % 4 == 0)"};
     textbuf_printf(&g->out, "schedule g %s%s", name, WORD_OF(g, targets));
     textbuf_printf(&g->out, "%s {\n", WORD_OF(g, when));

@@ -1,13 +1,14 @@
-// libFuzzer's mutator for texts. Bytes rarely make another program: half the mutants put a run of tokens of
-// the text, or of another one, in the place of a run. What begins with a byte from 128 on is no text.
+// libFuzzer's mutator for texts. Bytes rarely make another program: half the mutants put a run of
+// tokens of the text, or of another one, in the place of a run. What begins with a byte from 128 on
+// is no text.
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t na, const uint8_t *b, size_t nb, uint8_t *out,
-                                 size_t most, unsigned seed);
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t na, const uint8_t *b, size_t nb,
+                                 uint8_t *out, size_t most, unsigned seed);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 
 typedef struct {
@@ -24,11 +25,12 @@ static size_t token_end(const uint8_t *text, size_t size, size_t at) {
     return end;
 }
 
-// From a token on: one to 32 tokens, one mostly, or what is left of a statement; where it begins with a
-// bracket, often up to the one that closes it.
+// From a token on: one to 32 tokens, one mostly, or what is left of a statement; where it begins
+// with a bracket, often up to the one that closes it.
 static run_of_tokens choose_run(const uint8_t *text, size_t size, uint64_t *random) {
     *random = *random * UINT64_C(6364136223846793005) + 1442695040888963407;
-    size_t at = (size_t)(*random >> 33) % size, n = *random >> 20 & 3 ? 1 : (*random >> 24) % 32 + 1;
+    size_t at = (size_t)(*random >> 33) % size,
+           n = *random >> 20 & 3 ? 1 : (*random >> 24) % 32 + 1;
     while (at && is_word(text[at]) && is_word(text[at - 1])) at--;
     run_of_tokens r = {at, at};
     if (strchr("([{", text[at]) && *random >> 22 & 1) {
@@ -67,8 +69,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
 }
 
 // A run of b in the place of one of a, or before it.
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t na, const uint8_t *b, size_t nb, uint8_t *out,
-                                 size_t most, unsigned seed) {
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t na, const uint8_t *b, size_t nb,
+                                 uint8_t *out, size_t most, unsigned seed) {
     uint64_t random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     if (na < 2 || nb < 2 || a[0] >= 128 || b[0] >= 128) return 0;
     run_of_tokens to = choose_run(a, na, &random), from = choose_run(b, nb, &random);

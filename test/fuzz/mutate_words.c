@@ -1,5 +1,5 @@
-// libFuzzer's mutator for command lines: half the mutants gain a word of driver/options.def, with an argument
-// or without, before a word they have or at the end.
+// libFuzzer's mutator for command lines: half the mutants gain a word of driver/options.def, with
+// an argument or without, before a word they have or at the end.
 #include "driver/graph_words.h"
 
 #include <ctype.h>
@@ -23,7 +23,7 @@ static const struct {
         *argument;   // argument: words it may be, parted by bars, or what it stands for
 } words[] = {
 #define VERB(id, name, letter, arguments, summary) {"", #name, ""},
-#define OPTION(id, long_name, short_name, kind, argument, verbs, group, help)                                \
+#define OPTION(id, long_name, short_name, kind, argument, verbs, group, help)                      \
     {"--", long_name, argument}, {"--no-", long_name, argument}, {"-", short_name, argument},
 #define ALIAS(prefix, id) {"--", prefix, ""},
 #include "driver/options.def"
@@ -55,8 +55,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
     const char *joint = joints[pick(&random, 5)];
     char value[80] = "", text[200];
     if (joint) argument(value, sizeof value, words[word].argument, &random);
-    size_t n = (size_t)snprintf(text, sizeof text, " %s%s%s%s ", words[word].dashes, words[word].name,
-                                joint ? joint : "", value);
+    size_t n = (size_t)snprintf(text, sizeof text, " %s%s%s%s ", words[word].dashes,
+                                words[word].name, joint ? joint : "", value);
     size_t at = pick(&random, size + 1);
     while (at < size && !isspace(data[at])) at++;
     if (n >= sizeof text || size + n > most) return LLVMFuzzerMutate(data, size, most);

@@ -10,7 +10,8 @@
 
 enum { MAX_OPS = 6, MAX_STEPS = 4000, MAX_POINTS = 20000 };
 
-// Sizes of 0 to 3; where a prefix map or a constant size does not go with them, the op is not evaluated.
+// Sizes of 0 to 3; where a prefix map or a constant size does not go with them, the op is not
+// evaluated.
 static bool small_sizes(const tensor_op *op, uint8_t seed, int64_t *sizes) {
     for (uint32_t i = 0; i < op->spaces.len; i++) {
         const tensor_space_info *s = &op->spaces.data[i];
@@ -23,13 +24,15 @@ static bool small_sizes(const tensor_op *op, uint8_t seed, int64_t *sizes) {
     return true;
 }
 
-static bool fill(arena *a, const tensor_op *op, tensor_val v, const int64_t *sizes, tensor_array *x) {
+static bool fill(arena *a, const tensor_op *op, tensor_val v, const int64_t *sizes,
+                 tensor_array *x) {
     const tensor_val_info *info = &op->vals.data[v];
     int64_t points = 1;
     *x = (tensor_array){.type = info->type, .rank = info->rank};
     for (uint32_t k = 0; k < info->rank; k++) {
         x->shape[k] = sizes[info->axes[k]];
-        if (__builtin_mul_overflow(points, x->shape[k], &points) || points > MAX_POINTS) return false;
+        if (__builtin_mul_overflow(points, x->shape[k], &points) || points > MAX_POINTS)
+            return false;
     }
     x->data = ARENA_ARRAY(a, int64_t, points + 1);
     bool partial = info->facts & FACT_PARTIAL;
@@ -38,8 +41,10 @@ static bool fill(arena *a, const tensor_op *op, tensor_val v, const int64_t *siz
         int64_t n = sizes[info->into] + partial;
         ((int64_t *)x->data)[i] = (i * 7 + v) % (n ? n : 1) - partial;
     }
-    for (int64_t i = 0; i < points && info->type == DT_F32; i++) ((float *)x->data)[i] = (float)(i % 5) - 2;
-    for (int64_t i = 0; i < points && info->type == DT_F64; i++) ((double *)x->data)[i] = (double)(i % 5) - 2;
+    for (int64_t i = 0; i < points && info->type == DT_F32; i++)
+        ((float *)x->data)[i] = (float)(i % 5) - 2;
+    for (int64_t i = 0; i < points && info->type == DT_F64; i++)
+        ((double *)x->data)[i] = (double)(i % 5) - 2;
     return true;
 }
 
@@ -58,7 +63,8 @@ static void evaluate(arena *a, const tensor_op *op, uint8_t seed) {
         if (!fill(a, op, v, sizes, &inputs[v])) return;
     if (!tensor_eval_sizes(a, op, &in, all, &why)) return;
     if (!tensor_eval(a, op, &in, results, &why) &&
-        (strstr(why, "is read at") || strstr(why, "is no index") || strstr(why, "before it is defined")))
+        (strstr(why, "is read at") || strstr(why, "is no index") ||
+         strstr(why, "before it is defined")))
         ICE("an op that was accepted cannot be evaluated: %s", why);
 }
 
@@ -86,21 +92,23 @@ static void must_verify(const session *s, const program *p) {
     program_print(&text, p);
 }
 
-static void plan_scheduled(const session *s, uint32_t number, const tensor_op *op, const pass_options *o) {
+static void plan_scheduled(const session *s, uint32_t number, const tensor_op *op,
+                           const pass_options *o) {
     bool gpu = s->seed & 8;
     schedule_list list = {0};
     if (!frontend_schedules(s->unit, number, targets[gpu], op, &list)) return;
     for (uint32_t i = 0; i < list.len; i++)
         if (!frontend_executable(s->unit, number, targets[gpu], list.data[i])) return;
-    must_verify(
-        s, pass_scheduled(s->arena, s->ds, op, list.data, list.len, gpu ? "cuda" : "host", o, NULL, NULL));
+    must_verify(s, pass_scheduled(s->arena, s->ds, op, list.data, list.len, gpu ? "cuda" : "host",
+                                  o, NULL, NULL));
 }
 
 static void build(const session *s, uint32_t number) {
     const frontend_op *named = &s->unit->ops.data[number];
     if (named->imported || named->generic_left) return;
     tensor_op *op = frontend_lower(s->unit, number);
-    if (!op && !named->twin && !diag_errors(s->ds)) ICE("an op without a diagnostic");   // a twin: nothing is saved
+    // a twin: nothing is saved
+    if (!op && !named->twin && !diag_errors(s->ds)) ICE("an op without a diagnostic");
     if (!op) return;
     textbuf text = textbuf_new(s->arena);
     tensor_print(&text, op);
@@ -116,6 +124,7 @@ void pipeline_run(const char *text, size_t size, uint8_t seed) {
     frontend_options o = {.read = read_nothing, .targets = targets, .ntargets = 2};
     frontend_unit *u = frontend_load(a, ds, "fuzz.gnn", text, size, &o);
     if (u && !diag_errors(ds) && frontend_check(u))
-        for (uint32_t i = 0; i < u->ops.len && i < MAX_OPS; i++) build(&(session){a, ds, u, seed}, i);
+        for (uint32_t i = 0; i < u->ops.len && i < MAX_OPS; i++)
+            build(&(session){a, ds, u, seed}, i);
     arena_free(a);
 }

@@ -1,5 +1,5 @@
-// GNNC_FUZZ_FAULT=TEXT: an input that holds TEXT is a fault, to see that it is found, told and replayed. The
-// linker's --wrap has what calls a fuzzer's entry come by here.
+// GNNC_FUZZ_FAULT=TEXT: an input that holds TEXT is a fault, to see that it is found, told and
+// replayed. The linker's --wrap has what calls a fuzzer's entry come by here.
 #define _GNU_SOURCE
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,10 +2,11 @@
 //
 //     read_many ARCHIVE
 //
-// A record is a header, then a name, what is wanted, and the file's bytes. Of a good file "nodes sources
-// edges sum weights" is wanted, where sum is that of all (row * 1000003 + col + 1) and weights of weight *
-// (edge + 1), modulo 2^64; -: none. Of a bad one status and parts of the message are, a line each. Both must
-// stay below the memory that files.h promises; a bad one leaves nothing behind.
+// A record is a header, then a name, what is wanted, and the file's bytes. Of a good file "nodes
+// sources edges sum weights" is wanted, where sum is that of all (row * 1000003 + col + 1) and
+// weights of weight * (edge + 1), modulo 2^64; -: none. Of a bad one status and parts of the
+// message are, a line each. Both must stay below the memory that files.h promises; a bad one leaves
+// nothing behind.
 #include "runtime/files.h"
 
 #include <inttypes.h>
@@ -21,11 +22,12 @@ typedef struct {
     uint32_t unused;
 } record;
 
-// ---- Memory ---------------------------------------------------------------------------------------------
+// ---- Memory -------------------------------------------------------------------------------------
 typedef struct {
     size_t live, peak;
 } account;
-enum { HEAD = 64, ALLOWANCE = 64 << 20, FACTOR = 4 };   // HEAD keeps a block's size, and its alignment
+// HEAD keeps a block's size, and its alignment
+enum { HEAD = 64, ALLOWANCE = 64 << 20, FACTOR = 4 };
 
 static void *take(void *user, size_t bytes, size_t align) {
     account *a = user;
@@ -45,7 +47,7 @@ static void give(void *user, void *memory) {
     free((char *)memory - HEAD);
 }
 
-// ---- Judging --------------------------------------------------------------------------------------------
+// ---- Judging ------------------------------------------------------------------------------------
 static uint64_t sum_of_edges(const gnn_graph *g) {
     uint64_t sum = 0;
     for (int64_t v = 0; v < g->nodes; v++)
@@ -57,15 +59,16 @@ static uint64_t sum_of_edges(const gnn_graph *g) {
 static int64_t sum_of_weights(const gnn_graph *g) {
     double sum = 0;
     for (int64_t e = 0; e < g->edges; e++)
-        sum += (double)(e + 1) * (g->weight.dtype == GNN_F64 ? ((const double *)g->weight.data)[e]
-                                                             : (double)((const float *)g->weight.data)[e]);
+        sum += (double)(e + 1) * (g->weight.dtype == GNN_F64
+                                      ? ((const double *)g->weight.data)[e]
+                                      : (double)((const float *)g->weight.data)[e]);
     return (int64_t)sum;
 }
 
 static const char *judge_good(const gnn_graph *g, const char *wanted) {
     static char got[200];
-    int n = snprintf(got, sizeof got, "%" PRId64 " %" PRId64 " %" PRId64 " %" PRIu64, g->nodes, g->sources,
-                     g->edges, sum_of_edges(g));
+    int n = snprintf(got, sizeof got, "%" PRId64 " %" PRId64 " %" PRId64 " %" PRIu64, g->nodes,
+                     g->sources, g->edges, sum_of_edges(g));
     if (g->weight.data) snprintf(got + n, sizeof got - (size_t)n, " %" PRId64, sum_of_weights(g));
     else snprintf(got + n, sizeof got - (size_t)n, " -");
     return strcmp(got, wanted) ? got : NULL;
@@ -98,15 +101,19 @@ static bool read_one(const record *r, const char *name, const char *wanted, cons
     account memory = {0};
     gnn_context *c = NULL;
     gnn_graph g;
-    if (gnn_context_new(
-            &(gnn_context_options){.device = GNN_HOST, .threads = 1, .allocator = {take, give, &memory}}, &c))
+    if (gnn_context_new(&(gnn_context_options){.device = GNN_HOST,
+                                               .threads = 1,
+                                               .allocator = {take, give, &memory}},
+                        &c))
         abort();
     gnn_status s = rt_graph_from_memory(c, name, bytes, (size_t)r->size, &g);
     const char *fault = judge(c, r, s, &g, wanted);
-    if (fault) printf("%s: status %d\n  wanted %d: %s\n  got %s\n", name, s, r->status, wanted, fault);
+    if (fault)
+        printf("%s: status %d\n  wanted %d: %s\n  got %s\n", name, s, r->status, wanted, fault);
     gnn_graph_free(c, &g);
     gnn_context_free(c);
-    size_t beyond = memory.peak > FACTOR * (size_t)r->size ? memory.peak - FACTOR * (size_t)r->size : 0;
+    size_t beyond = memory.peak > FACTOR * (size_t)r->size ? memory.peak - FACTOR * (size_t)r->size
+                                                           : 0;
     highest = beyond > highest ? beyond : highest;
     if (beyond > ALLOWANCE)
         printf("%s: %zu bytes of memory for a file of %" PRIu64 "\n", name, memory.peak, r->size);
@@ -129,7 +136,8 @@ int main(int argc, char **argv) {
     record r;
     uint64_t read[2] = {0}, wrong[2] = {0};   // good ones, bad ones
     while (f && fread(&r, sizeof r, 1, f) == 1) {
-        char *name = read_bytes(f, r.name), *wanted = read_bytes(f, r.wanted), *bytes = read_bytes(f, r.size);
+        char *name = read_bytes(f, r.name), *wanted = read_bytes(f, r.wanted),
+             *bytes = read_bytes(f, r.size);
         if (!name || !wanted || !bytes) return 2;
         read[r.status != 0]++;
         wrong[r.status != 0] += !read_one(&r, name, wanted, bytes);

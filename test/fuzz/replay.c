@@ -1,5 +1,6 @@
-// Runs files through a fuzzer's entry without libFuzzer. The arguments are files and folders of them, none of
-// which may be empty. A fault ends the process; the last name printed is that of its file.
+// Runs files through a fuzzer's entry without libFuzzer. The arguments are files and folders of
+// them, none of which may be empty. A fault ends the process; the last name printed is that of its
+// file.
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

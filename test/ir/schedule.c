@@ -1,12 +1,13 @@
-// Schedules as tables: the most specific cell, cells emptied and replaced, text, and what nobody consumed.
+// Schedules as tables: the most specific cell, cells emptied and replaced, text, and what nobody
+// consumed.
 #include "schedule.h"
 
 #include <string.h>
 
 static int failures;
-#define CHECK(x)                                                                                             \
-    do {                                                                                                     \
-        if (!(x)) printf("%s:%d: %s\n", __FILE__, __LINE__, #x), failures++;                                 \
+#define CHECK(x)                                                                                   \
+    do {                                                                                           \
+        if (!(x)) printf("%s:%d: %s\n", __FILE__, __LINE__, #x), failures++;                       \
     } while (0)
 
 // Paths and indices as an op with a table of identities has them; "e" and "e'" are one index, "f"
@@ -108,9 +109,10 @@ static void test_print(arena *a) {
     fill(a, &s, NULL, SCHEDULE_PERSISTENT, NULL, TENSOR_ALL, 0);
     textbuf b = textbuf_new(a);
     schedule_print(&b, tensor_op_new(a, "spmm"), &s);
-    CHECK(!strcmp(b.data,
-                  "schedule spmm default for host {\n    fuse s, y at v;\n    keep x registers f32 first 8;\n"
-                  "    persistent none;\n    y: {\n        lanes f 32;\n    }\n}\n"));
+    CHECK(!strcmp(
+        b.data,
+        "schedule spmm default for host {\n    fuse s, y at v;\n    keep x registers f32 first 8;\n"
+        "    persistent none;\n    y: {\n        lanes f 32;\n    }\n}\n"));
 }
 
 static const char *reason(void *user, const schedule_cell *c) {
@@ -148,7 +150,8 @@ static void test_unconsumed(arena *a) {
 // Either copy grows without the other, and expressions stay shared.
 static void test_copy(arena *a) {
     tensor_op *op = tensor_op_new(a, "f");
-    tensor_space v = tensor_add_space(op, (tensor_space_info){.name = "V", .classes = TENSOR_NO_VAL});
+    tensor_space v = tensor_add_space(op,
+                                      (tensor_space_info){.name = "V", .classes = TENSOR_NO_VAL});
     tensor_expr i = tensor_var_expr(op, tensor_add_var(op, "i", v), NO_SPAN),
                 size = tensor_size(op, v, NO_SPAN);
     for (int64_t k = 0; k < 100; k++) tensor_int(op, k);

@@ -1,5 +1,5 @@
-// The builder of SIMT IR: what it folds, what it leaves to run time, what it shares, and that all it builds verifies
-// and reads back.
+// The builder of SIMT IR: what it folds, what it leaves to run time, what it shares, and that all
+// it builds verifies and reads back.
 #include "simt.h"
 
 #include <math.h>
@@ -93,12 +93,16 @@ static void test_floats(fixture *t) {
     CHECK(t, simt_build_fma(b, f32(t, 1 + e), f32(t, 1 + e), f32(t, -1)) == f32(t, 2 * e + e * e));
     CHECK(t, simt_build_unary(b, SIMT_RINT, f32(t, 2.5)) == f32(t, 2));
     CHECK(t, simt_build_unary(b, SIMT_CVT_TF32, f32(t, 1 + ldexp(1, -11))) == f32(t, 1));   // ties
-    CHECK(t, simt_build_unary(b, SIMT_CVT_TF32, f32(t, 1 + ldexp(3, -11))) == f32(t, 1 + ldexp(1, -9)));
+    CHECK(t, simt_build_unary(b, SIMT_CVT_TF32, f32(t, 1 + ldexp(3, -11))) ==
+                 f32(t, 1 + ldexp(1, -9)));
     CHECK(t, simt_build_unary(b, SIMT_CVT_TF32, f32(t, -1 - ldexp(0x7fep-11, -11))) == f32(t, -1));
-    CHECK(t, simt_build_unary(b, SIMT_CVT_TF32, f32(t, 0x1.fffffep127)) == f32(t, (double)INFINITY));
+    CHECK(t,
+          simt_build_unary(b, SIMT_CVT_TF32, f32(t, 0x1.fffffep127)) == f32(t, (double)INFINITY));
     CHECK(t, !folded(t, simt_build_unary(b, SIMT_CVT_TF32, f32(t, (double)NAN))));
-    CHECK(t, simt_build_cmp(b, SIMT_NE, f32(t, (double)NAN), f32(t, 1)) == simt_build_pred(b, true));
-    CHECK(t, simt_build_cmp(b, SIMT_GE, f32(t, (double)NAN), f32(t, 1)) == simt_build_pred(b, false));
+    CHECK(t,
+          simt_build_cmp(b, SIMT_NE, f32(t, (double)NAN), f32(t, 1)) == simt_build_pred(b, true));
+    CHECK(t,
+          simt_build_cmp(b, SIMT_GE, f32(t, (double)NAN), f32(t, 1)) == simt_build_pred(b, false));
 }
 
 static void test_conversions(fixture *t) {
@@ -111,7 +115,8 @@ static void test_conversions(fixture *t) {
     CHECK(t, simt_build_cvt(b, SIMT_T(I64), i32(t, -1)) == i64(t, -1));
     CHECK(t, simt_build_ucvt(b, SIMT_T(I64), i32(t, -1)) == i64(t, 0xffffffff));
     CHECK(t, simt_build_cvt(b, SIMT_T(F32), i64(t, 16777217)) == f32(t, 16777216));
-    CHECK(t, simt_build_cvt(b, SIMT_T(F32), i64(t, 0x4000004000000001)) == f32(t, 0x1.000002p62));   // one rounding, not two
+    // one rounding, not two
+    CHECK(t, simt_build_cvt(b, SIMT_T(F32), i64(t, 0x4000004000000001)) == f32(t, 0x1.000002p62));
     CHECK(t, simt_build_cvt(b, SIMT_T(I32), simt_build_pred(b, true)) == i32(t, 1));
     CHECK(t, simt_build_cvt(b, SIMT_T(PRED), f32(t, 0.5)) == simt_build_pred(b, true));
     CHECK(t, simt_build_bitcast(b, SIMT_T(I32), f32(t, -0.0)) == i32(t, INT32_MIN));
@@ -125,10 +130,12 @@ static void test_formats(fixture *t) {
     for (int k = 0; k < 2; k++)
         for (uint32_t bits = 0; bits < 65536; bits++) {
             simt_type type = {(uint8_t)narrow[k], 1};
-            simt_value c = simt_build_bitcast(&t->b, type, simt_build_int(&t->b, SIMT_T(I16), (int64_t)bits));
+            simt_value c = simt_build_bitcast(&t->b, type,
+                                              simt_build_int(&t->b, SIMT_T(I16), (int64_t)bits));
             if (!folded(t, c)) continue;   // NaN
             double x = t->func->instrs.data[t->func->values.data[c].def].imm.f;
-            if (simt_const_bits(narrow[k], x) != bits) CHECK(t, !"the bits of a constant are not kept");
+            if (simt_const_bits(narrow[k], x) != bits)
+                CHECK(t, !"the bits of a constant are not kept");
         }
     CHECK(t, simt_const_bits(SIMT_F16, 65520) == 0x7c00);
     CHECK(t, simt_const_bits(SIMT_F16, 65519) == 0x7bff);
@@ -183,11 +190,13 @@ static void test_whole(fixture *t) {
     const char *text = text_of(t, t->module);
     source_map *map = source_map_new(t->arena);
     diag_set *ds = diag_set_new(t->arena, map);
-    simt_module *again = simt_parse(t->arena, ds, source_map_add(map, "printed.simt", text, strlen(text)));
+    simt_module *again = simt_parse(t->arena, ds,
+                                    source_map_add(map, "printed.simt", text, strlen(text)));
     diag_print(ds, stdout);
     CHECK(t, again && !strcmp(text, text_of(t, again)));
     if (!again) return;
-    simt_builder b = {.func = again->funcs.data[0], .region = 1};   // constants that were read are shared with those built
+    // constants that were read are shared with those built
+    simt_builder b = {.func = again->funcs.data[0], .region = 1};
     uint32_t before = b.func->values.len;
     CHECK(t, simt_build_float(&b, SIMT_T(F32), 1.5) < before && b.func->values.len == before);
 }
@@ -196,7 +205,8 @@ int main(void) {
     fixture t = {.arena = arena_new()};
     t.module = simt_module_new(t.arena, "unit");
     t.func = simt_kernel_new(t.module, "unit", 64);
-    simt_value x = simt_param(t.func, "x", SIMT_PTR, SIMT_READONLY), y = simt_param(t.func, "y", SIMT_PTR, 0);
+    simt_value x = simt_param(t.func, "x", SIMT_PTR, SIMT_READONLY),
+               y = simt_param(t.func, "y", SIMT_PTR, 0);
     t.b = simt_builder_at_end(t.func);
     test_sharing(&t);
     test_integers(&t);

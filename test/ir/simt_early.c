@@ -1,4 +1,5 @@
-// What is asked for where a kernel has waited, and what stays: the code verifies, reads back, and asks for nothing more a second time.
+// What is asked for where a kernel has waited, and what stays: the code verifies, reads back, and
+// asks for nothing more a second time.
 #include "simt.h"
 
 #include <stdio.h>
@@ -20,7 +21,8 @@ static const char *const text =
     "  %h = ld i32 %h.at invariant\n"
     "  %a.at = addr %p, %h * 4\n"
     "  %early.a = ld f32 %a.at\n"
-    // Under a condition that is known there, in one arm; not what needs a number that has been loaded.
+    // Under a condition that is known there, in one arm; not what needs a number that has been
+    // loaded.
     "  %c = cmp lt i32 %h, %n\n"
     "  %some = if %c -> f32 {\n"
     "    %b.at = addr %q, %h * 4\n"
@@ -69,54 +71,63 @@ static uint32_t loads_in(const char *from, const char *to) {
     return n;
 }
 
-// One after the other: the load before the wait, four of what lies behind it with its invariant one, the barrier, the rest.
+// One after the other: the load before the wait, four of what lies behind it with its invariant
+// one, the barrier, the rest.
 static bool is_split(const char *out) {
-    const char *wait = strstr(out, "grid.wait"), *barrier = strstr(out, "barrier"), *end = out + strlen(out);
+    const char *wait = strstr(out, "grid.wait"), *barrier = strstr(out, "barrier"),
+               *end = out + strlen(out);
     if (!wait || !barrier || wait > barrier) return false;
     bool named = !strstr(out, "%early."), late = true;
-    static const char *const stay[] = {"%late.far = ld", "%late.d = ld", "%late.i = ld", "%late.own = ld", "%late.behind = ld"};
+    static const char *const stay[] = {"%late.far = ld", "%late.d = ld", "%late.i = ld",
+                                       "%late.own = ld", "%late.behind = ld"};
     for (uint32_t k = 0; k < sizeof stay / sizeof *stay; k++) {
         const char *at = strstr(out, stay[k]);
         late = late && at && at > barrier;
     }
-    return named && late && loads_in(out, wait) == 1 && loads_in(wait, barrier) == 4 && loads_in(barrier, end) == 6;
+    return named && late && loads_in(out, wait) == 1 && loads_in(wait, barrier) == 4 &&
+           loads_in(barrier, end) == 6;
 }
 
-// How many loads go in front of the barrier of a kernel of so many threads that has such an arm, and such another one.
+// How many loads go in front of the barrier of a kernel of so many threads that has such an arm,
+// and such another one.
 static uint32_t in_front(arena *a, uint32_t threads, const char *then, const char *other) {
-    simt_module *m = parsed(a, arena_printf(a,
-                                            "module unit\n"
-                                            "kernel k(%%p: ptr.global, %%y: ptr.global noalias, %%n: i32) block %u {\n"
-                                            "  %%t = sreg tid\n"
-                                            "  %%zero = const f32 0.0\n"
-                                            "  %%c = cmp lt i32 %%t, %%n\n"
-                                            "  grid.wait\n"
-                                            "  barrier\n"
-                                            "  %%x = if %%c -> f32 { %s yield %%zero } else { %s yield %%zero }\n"
-                                            "  %%last = ld f32 %%p\n"
-                                            "  st f32 %%y, %%last\n"
-                                            "  return\n"
-                                            "}\n",
-                                            (unsigned)threads, then, other));
+    simt_module *m = parsed(
+        a, arena_printf(a,
+                        "module unit\n"
+                        "kernel k(%%p: ptr.global, %%y: ptr.global noalias, %%n: i32) block %u {\n"
+                        "  %%t = sreg tid\n"
+                        "  %%zero = const f32 0.0\n"
+                        "  %%c = cmp lt i32 %%t, %%n\n"
+                        "  grid.wait\n"
+                        "  barrier\n"
+                        "  %%x = if %%c -> f32 { %s yield %%zero } else { %s yield %%zero }\n"
+                        "  %%last = ld f32 %%p\n"
+                        "  st f32 %%y, %%last\n"
+                        "  return\n"
+                        "}\n",
+                        (unsigned)threads, then, other));
     if (!m) return UINT32_MAX;
     textbuf out = textbuf_new(a);
     simt_ask_early(m->funcs.data[0]);
     const char *fault = simt_verify(a, m);
     simt_print(&out, m);
     if (fault) printf("simt_early.c: %s\n%s", fault, out.data);
-    return fault ? UINT32_MAX : loads_in(strstr(out.data, "grid.wait"), strstr(out.data, "barrier"));
+    return fault ? UINT32_MAX
+                 : loads_in(strstr(out.data, "grid.wait"), strstr(out.data, "barrier"));
 }
 
-// The load behind the arms comes along, unless an arm may have written what it reads. An arm that takes more registers than a quarter of
-// a thread's stays as it was.
+// The load behind the arms comes along, unless an arm may have written what it reads. An arm that
+// takes more registers than a quarter of a thread's stays as it was.
 static bool test_arms(arena *a) {
     const char *load = "%a = ld f32 %p", *store = "st f32 %y, %zero",
                *wide = "%a = ld f32x16 %p align 16 %b = ld f32x16 %p align 16 %d = ld f32 %p";
-    bool good = in_front(a, 32, load, "") == 2 && in_front(a, 32, load, store) == 1 && in_front(a, 32, store, "") == 0 &&
-                in_front(a, 32, wide, "") == 4 && in_front(a, 512, load, "") == 2 && in_front(a, 512, wide, "") == 1;
+    bool good = in_front(a, 32, load, "") == 2 && in_front(a, 32, load, store) == 1 &&
+                in_front(a, 32, store, "") == 0 && in_front(a, 32, wide, "") == 4 &&
+                in_front(a, 512, load, "") == 2 && in_front(a, 512, wide, "") == 1;
     if (!good)
-        printf("simt_early.c: arms: %u %u %u %u %u %u\n", in_front(a, 32, load, ""), in_front(a, 32, load, store), in_front(a, 32, store, ""),
-               in_front(a, 32, wide, ""), in_front(a, 512, load, ""), in_front(a, 512, wide, ""));
+        printf("simt_early.c: arms: %u %u %u %u %u %u\n", in_front(a, 32, load, ""),
+               in_front(a, 32, load, store), in_front(a, 32, store, ""), in_front(a, 32, wide, ""),
+               in_front(a, 512, load, ""), in_front(a, 512, wide, ""));
     return good;
 }
 

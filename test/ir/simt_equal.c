@@ -1,5 +1,5 @@
-// Two functions are the same code whatever they and their values are called, and each thing that makes a
-// difference is seen.
+// Two functions are the same code whatever they and their values are called, and each thing that
+// makes a difference is seen.
 #include "simt.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-// What leaves loops, and what stays, value by value; the code that is left verifies and reads back. What goes before copies.
+// What leaves loops, and what stays, value by value; the code that is left verifies and reads back.
+// What goes before copies.
 #include "simt.h"
 
 #include <string.h>
@@ -33,7 +34,8 @@ static const char *const text =
     "    yield %in.f\n"
     "  }\n"
     "  st f32 %y, %all\n"
-    // A condition that is the same in all rounds leaves with what it guards; another stays, and so does what is only read under it.
+    // A condition that is the same in all rounds leaves with what it guards; another stays, and so
+    // does what is only read under it.
     "  %p = cmp lt i32 %n, %many\n"
     "  for %v = %zero to %n step %one {\n"
     "    %out.f = if %p -> f32 { %out.g = ld f32 %x invariant  yield %out.g } else { yield %sum }\n"
@@ -60,7 +62,8 @@ static const char *const text =
     "    %in.ec = cvt f32 %ee\n"
     "    %in.ed = shfl.bfly f32 %in.ec, %one\n"
     "  }\n"
-    // Divisions of floats leave with what they are made of; other arithmetic, and divisions of integers, stay.
+    // Divisions of floats leave with what they are made of; other arithmetic, and divisions of
+    // integers, stay.
     "  for %dd = %zero to %n step %one {\n"
     "    %out.T = cvt f32 %many\n"
     "    %out.U = div f32 %sum, %out.T\n"
@@ -69,7 +72,8 @@ static const char *const text =
     "    %in.F = cvt f32 %dd\n"
     "    %in.G = div f32 %in.F, %out.T\n"
     "  }\n"
-    // A test that passes on what it got is known before; another is not. Lanes exchange where they stand.
+    // A test that passes on what it got is known before; another is not. Lanes exchange where they
+    // stand.
     "  %off2, %last = while (%go: pred = %p, %w: i32 = %zero) { yield %go, %go, %w } do (%more: pred, %at: i32) {\n"
     "    %out.h = ld i32 %x invariant\n"
     "    %in.o = vote.any %p\n"
@@ -138,7 +142,7 @@ static simt_module *parsed(arena *a, const char *words) {
     return fault ? NULL : m;
 }
 
-// ---- Before copies ---------------------------------------------------------------------------------------
+// ---- Before copies ------------------------------------------------------------------------------
 // %s stands between the copies and the loop.
 static const char *const copies =
     "module unit\n"
@@ -180,7 +184,8 @@ static bool in_order(const char *in, const char *const *words) {
     return true;
 }
 
-static bool before_copies(arena *a, const char *index, const char *between, const char *const *words, bool one) {
+static bool before_copies(arena *a, const char *index, const char *between,
+                          const char *const *words, bool one) {
     simt_module *m = parsed(a, arena_printf(a, copies, index, between));
     if (!m) return false;
     simt_hoist(m->funcs.data[0]);
@@ -188,16 +193,22 @@ static bool before_copies(arena *a, const char *index, const char *between, cons
     simt_print(&out, m);
     const char *fault = simt_verify(a, m);
     bool once = !strstr(out.data, "%again = ld") == one;
-    if (fault || !once) printf("simt_hoist.c: %s\n%s", fault ? fault : "loads that are the same", out.data);
+    if (fault || !once)
+        printf("simt_hoist.c: %s\n%s", fault ? fault : "loads that are the same", out.data);
     return !fault && once && in_order(out.data, words);
 }
 
 static bool test_copies(arena *a) {
-    static const char *const early[] = {"%index", "if %", "%row = ld", "pinned", "warp.sync", "copy %to", "copy.end", "%narrow = ld", "for %i", "extract", NULL},
-                            *const late[] = {"%index", "copy %to", "copy.end", "%row = ld", "%narrow = ld", "for %i", NULL};
-    const char *loaded = "ld i32 %at invariant", *known = "add i32 %many, %n", *shared = "%s = ld f32 %to";
+    static const char *const early[] = {"%index",    "if %",     "%row = ld", "pinned",
+                                        "warp.sync", "copy %to", "copy.end",  "%narrow = ld",
+                                        "for %i",    "extract",  NULL},
+                             *const late[] = {"%index",       "copy %to", "copy.end", "%row = ld",
+                                              "%narrow = ld", "for %i",   NULL};
+    const char *loaded = "ld i32 %at invariant", *known = "add i32 %many, %n",
+               *shared = "%s = ld f32 %to";
     return before_copies(a, loaded, "", early, true) && before_copies(a, known, "", late, false) &&
-           before_copies(a, loaded, shared, late, false) && before_copies(a, loaded, "barrier", early, true);
+           before_copies(a, loaded, shared, late, false) &&
+           before_copies(a, loaded, "barrier", early, true);
 }
 
 int main(void) {
@@ -213,8 +224,11 @@ int main(void) {
     simt_print(&once, m);
     simt_hoist(m->funcs.data[0]);
     simt_print(&twice, m);
-    bool good = c.seen == 51 && c.conditions == 14 && !c.failures && !strcmp(once.data, twice.data) && parsed(a, once.data);
-    if (!good) printf("%s\nsimt_hoist.c: %u values, %u conditions\n%s", fault ? fault : "", c.seen, c.conditions, once.data);
+    bool good = c.seen == 51 && c.conditions == 14 && !c.failures &&
+                !strcmp(once.data, twice.data) && parsed(a, once.data);
+    if (!good)
+        printf("%s\nsimt_hoist.c: %u values, %u conditions\n%s", fault ? fault : "", c.seen,
+               c.conditions, once.data);
     arena_free(a);
     return good ? 0 : 1;
 }

@@ -1,5 +1,5 @@
-// The scalar maths library: functions come into a module with their callees, once, and fast enough to be asked for in
-// every compilation.
+// The scalar maths library: functions come into a module with their callees, once, and fast enough
+// to be asked for in every compilation.
 #include "simt.h"
 
 #include <string.h>

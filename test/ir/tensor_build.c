@@ -3,7 +3,8 @@
 
 static void test_sharing(tensor_op *op) {
     tensor_space *axes = ARENA_NEW(op->arena, tensor_space);
-    tensor_space v = *axes = tensor_add_space(op, (tensor_space_info){.name = "V", .classes = TENSOR_NO_VAL});
+    tensor_space v = *axes = tensor_add_space(
+        op, (tensor_space_info){.name = "V", .classes = TENSOR_NO_VAL});
     tensor_val x = tensor_add_val(op, (tensor_val_info){.name = "x",
                                                         .role = VAL_TENSOR,
                                                         .type = DT_F16,
@@ -41,7 +42,8 @@ static void test_constants(tensor_op *op) {
     CHECK(tensor_binary(op, TENSOR_MOD_OP, least, minus, NO_SPAN) == tensor_int(op, 0));
     CHECK(tensor_binary(op, TENSOR_MOD_OP, minus, tensor_int(op, 0), NO_SPAN) == tensor_int(op, 0));
     CHECK(tensor_unary(op, TENSOR_NEG_OP, least, NO_SPAN) == least);
-    CHECK(tensor_binary(op, TENSOR_SUB_OP, least, tensor_int(op, 1), NO_SPAN) == tensor_int(op, INT64_MAX));
+    CHECK(tensor_binary(op, TENSOR_SUB_OP, least, tensor_int(op, 1), NO_SPAN) ==
+          tensor_int(op, INT64_MAX));
     tensor_expr zero = tensor_float(op, DT_F32, 0), below = tensor_float(op, DT_F32, -0.0);
     CHECK(tensor_binary(op, TENSOR_MIN_OP, zero, below, NO_SPAN) == below);
     CHECK(tensor_cvt(op, TENSOR_TYPE(I64), tensor_float(op, DT_F64, 1e300), NO_SPAN) ==

@@ -1,5 +1,6 @@
-// The evaluator's bounds hold for plain f32 code in many orders of summation, and are not absurdly wide.
-// Prints, for sums of 10 to 10000 terms, how many times wider the bound is than the worst error seen.
+// The evaluator's bounds hold for plain f32 code in many orders of summation, and are not absurdly
+// wide. Prints, for sums of 10 to 10000 terms, how many times wider the bound is than the worst
+// error seen.
 #include "tensor_harness.h"
 
 static uint64_t state = 88172645463325252u;
@@ -8,7 +9,9 @@ static uint64_t next(void) {
     state ^= state >> 7;
     return state ^= state << 17;
 }
-static float uniform(float lo, float hi) { return lo + (hi - lo) * (float)(next() >> 40) * 0x1p-24f; }
+static float uniform(float lo, float hi) {
+    return lo + (hi - lo) * (float)(next() >> 40) * 0x1p-24f;
+}
 
 static void shuffle(int64_t *order, int64_t n) {
     for (int64_t i = n - 1; i > 0; i--) {
@@ -51,13 +54,15 @@ static double ratio_of(const tensor_evaluated *y, float *actual, ir_dtype type) 
 }
 
 static void test_dot(int64_t n, float lo) {
-    trial *t = trial_new("op dot { space N tensor x : f32[N] tensor w : f32[N] result y : f32[] y[] = sum "
-                         "{n:N} (mul(x[n], w[n])) }");
+    trial *t = trial_new(
+        "op dot { space N tensor x : f32[N] tensor w : f32[N] result y : f32[] y[] = sum "
+        "{n:N} (mul(x[n], w[n])) }");
     float *x = malloc(sizeof *x * (size_t)n), *w = malloc(sizeof *w * (size_t)n),
           *terms = malloc(sizeof *terms * (size_t)n);
     double worst = 0;
     for (int round = 0; round < 10; round++) {
-        for (int64_t i = 0; i < n; i++) x[i] = uniform(lo, 1), w[i] = uniform(0, 1), terms[i] = x[i] * w[i];
+        for (int64_t i = 0; i < n; i++)
+            x[i] = uniform(lo, 1), w[i] = uniform(0, 1), terms[i] = x[i] * w[i];
         set_size(t, "N", n), set_input(t, "x", x), set_input(t, "w", w);
         EXPECT_EVALUATED(t);
         for (int k = 0; k < 20; k++) {
@@ -66,8 +71,8 @@ static void test_dot(int64_t n, float lo) {
             if (r > worst) worst = r;
         }
     }
-    printf("dot of %lld in [%g, 1]: bound is %.1f times the worst error\n", (long long)n, (double)lo,
-           1 / worst);
+    printf("dot of %lld in [%g, 1]: bound is %.1f times the worst error\n", (long long)n,
+           (double)lo, 1 / worst);
     if (n <= 1000 && lo >= 0) CHECK(worst > 0.01);
     free(x), free(w), free(terms);
     arena_free(t->a);
@@ -144,9 +149,10 @@ static void test_maths(void) {
     static float x[POINTS], w[POINTS], y[POINTS];
     for (int f = 0; f < 10; f++) {
         char text[400];
-        snprintf(text, sizeof text,
-                 "op f { space N tensor x : f32[N] tensor w : f32[N] result y : f32[N] y[n:N] = %s }",
-                 bodies[f]);
+        snprintf(
+            text, sizeof text,
+            "op f { space N tensor x : f32[N] tensor w : f32[N] result y : f32[N] y[n:N] = %s }",
+            bodies[f]);
         trial *t = trial_new(text);
         for (int i = 0; i < POINTS; i++)
             x[i] = uniform(-4, 4), w[i] = uniform(-4, 4), y[i] = apply(f, x[i], w[i]);
@@ -160,7 +166,8 @@ static void test_maths(void) {
 }
 
 static void test_product(void) {
-    trial *t = trial_new("op product { space N tensor x : f32[N] result y : f32[] y[] = prod {n:N} (x[n]) }");
+    trial *t = trial_new(
+        "op product { space N tensor x : f32[N] result y : f32[] y[] = prod {n:N} (x[n]) }");
     float x[200];
     for (int round = 0; round < 100; round++) {
         double hi = 1;
@@ -174,7 +181,7 @@ static void test_product(void) {
     arena_free(t->a);
 }
 
-// ---- Products by parts -----------------------------------------------------------------------------------
+// ---- Products by parts --------------------------------------------------------------------------
 static float bits_of_tf32(float x) { return (float)ir_tf32_round((double)x); }
 
 // Rounded to nearest, or cut as tensor cores do.
@@ -185,16 +192,18 @@ static float f32_of(double x, bool is_cut) {
 
 // sum + x w; first: of a' B, A b' and A B, the first that is not left out.
 static float by_parts(float sum, float x, float w, int first, bool is_cut) {
-    float a = bits_of_tf32(x), b = bits_of_tf32(w), rests[] = {bits_of_tf32(x - a), bits_of_tf32(w - b)};
-    double products[] = {(double)rests[0] * (double)b, (double)a * (double)rests[1], (double)a * (double)b};
+    float a = bits_of_tf32(x), b = bits_of_tf32(w),
+          rests[] = {bits_of_tf32(x - a), bits_of_tf32(w - b)};
+    double products[] = {(double)rests[0] * (double)b, (double)a * (double)rests[1],
+                         (double)a * (double)b};
     for (int i = first; i < 3; i++) sum = f32_of((double)sum + products[i], is_cut);
     return sum;
 }
 
 static float scaled(int range) { return ldexpf(uniform(-1, 1), (int)(next() % 8) - range); }
 
-// range: powers of two that factors are about as large as, down to those whose rests, products or themselves
-// are subnormal.
+// range: powers of two that factors are about as large as, down to those whose rests, products or
+// themselves are subnormal.
 static void test_parts(int range, int64_t n) {
     trial *t = trial_new(
         "op parts { space N tensor x : f32[N] tensor w : f32[N] result y : f32[] "
@@ -206,7 +215,8 @@ static void test_parts(int range, int64_t n) {
     double worst = 0;
     int missed = 0;
     for (int round = 0; round < ROUNDS; round++) {
-        for (int64_t i = 0; i < n; i++) x[i] = scaled(range), w[i] = scaled(range > 100 ? 0 : range);
+        for (int64_t i = 0; i < n; i++)
+            x[i] = scaled(range), w[i] = scaled(range > 100 ? 0 : range);
         set_size(t, "N", n), set_input(t, "x", x), set_input(t, "w", w);
         EXPECT_EVALUATED(t);
         float y = 0, lost = 0;
@@ -219,8 +229,8 @@ static void test_parts(int range, int64_t n) {
         tensor_array array = {.type = DT_F32, .shape = {1}, .data = &lost};
         missed += tensor_compare(result(t, "y"), &array).wrong != 0;
     }
-    printf("%lld products by parts about 2^-%d: bound is %.1f times the worst error\n", (long long)n, range,
-           1 / worst);
+    printf("%lld products by parts about 2^-%d: bound is %.1f times the worst error\n",
+           (long long)n, range, 1 / worst);
     CHECK(worst > 0.001);
     if (n == 1 && range == 0) CHECK(missed > ROUNDS * 9 / 10);   // as long as it left something
     arena_free(t->a);
@@ -243,16 +253,18 @@ static moments some_tree(const float *x, int64_t lo, int64_t hi) {
     return combine(some_tree(x, lo, cut), some_tree(x, cut, hi));
 }
 
-#define WELFORD(facts)                                                                                       \
-    "reducer welford(f32) -> (f32, f32) " facts " { state (f32, f32, f32) identity (0f32, 0f32, 0f32) "      \
-    "lift (1f32, arg.0, 0f32) "                                                                              \
-    "combine let %1 = add(left.0, right.0) let %2 = sub(right.1, left.1) "                                   \
-    "let %3 = select(eq(%1, 0f32), 0f32, div(right.0, %1)) "                                                 \
-    "(%1, add(left.1, mul(%2, %3)), add(add(left.2, right.2), mul(mul(%2, %2), mul(left.0, %3)))) "          \
+#define WELFORD(facts)                                                                              \
+    "reducer welford(f32) -> (f32, f32) " facts                                                     \
+    " { state (f32, f32, f32) identity (0f32, 0f32, 0f32) "                                         \
+    "lift (1f32, arg.0, 0f32) "                                                                     \
+    "combine let %1 = add(left.0, right.0) let %2 = sub(right.1, left.1) "                          \
+    "let %3 = select(eq(%1, 0f32), 0f32, div(right.0, %1)) "                                        \
+    "(%1, add(left.1, mul(%2, %3)), add(add(left.2, right.2), mul(mul(%2, %2), mul(left.0, %3)))) " \
     "finish (left.1, div(left.2, left.0)) } mu[], var[] = welford {n:N} (x[n]) }"
 #define MOMENTS "op moments { space N tensor x : f32[N] result mu : f32[] result var : f32[] "
 
-// The last term is by far the largest: taken first, it makes every later combination round coarsely.
+// The last term is by far the largest: taken first, it makes every later combination round
+// coarsely.
 static void test_user_reducer(float last) {
     trial *t = trial_new(MOMENTS WELFORD("commutative"));
     double worst = 0;
@@ -297,11 +309,12 @@ static void test_mean_reducer(void) {
     arena_free(t->a);
 }
 
-// One infinity: the variance is inf where it is combined last, else NaN. Order is free only if the reducer
-// commutes.
+// One infinity: the variance is inf where it is combined last, else NaN. Order is free only if the
+// reducer commutes.
 static void test_special_terms(void) {
     for (int at = 0; at < 3; at++) {
-        trial *free = trial_new(MOMENTS WELFORD("commutative")), *kept = trial_new(MOMENTS WELFORD(""));
+        trial *free = trial_new(MOMENTS WELFORD("commutative")),
+              *kept = trial_new(MOMENTS WELFORD(""));
         float x[3] = {1, 2, 3};
         x[at] = INFINITY;
         set_size(free, "N", 3), set_input(free, "x", x);
@@ -410,8 +423,9 @@ static void test_double(void) {
 
 // Terms on a coarse grid sum exactly in every order, and then nothing but the exact sum is right.
 static void test_exact_sums(void) {
-    trial *t = trial_new("op dot { space N tensor x : f32[N] tensor w : f32[N] result y : f32[] y[] = sum "
-                         "{n:N} (mul(x[n], w[n])) }");
+    trial *t = trial_new(
+        "op dot { space N tensor x : f32[N] tensor w : f32[N] result y : f32[] y[] = sum "
+        "{n:N} (mul(x[n], w[n])) }");
     enum { TERMS = 5000 };
     static float x[TERMS], w[TERMS], terms[TERMS];
     for (int i = 0; i < TERMS; i++) {
@@ -426,9 +440,11 @@ static void test_exact_sums(void) {
     arena_free(t->a);
 }
 
-// One accumulator of f32 is off by 5 % after 2^21 equal terms, and stands still at 2^24 ones: that is wrong, and sums of blocks are not.
+// One accumulator of f32 is off by 5 % after 2^21 equal terms, and stands still at 2^24 ones: that
+// is wrong, and sums of blocks are not.
 static void test_long_sum(void) {
-    trial *t = trial_new("op s { space N tensor x : f32[N] result y : f32[] y[] = sum {n:N} (x[n]) }");
+    trial *t = trial_new(
+        "op s { space N tensor x : f32[N] result y : f32[] y[] = sum {n:N} (x[n]) }");
     enum { TERMS = 1 << 21, BLOCK = 4096 };
     float *x = malloc(sizeof *x * TERMS), one = 0, all = 0;
     for (int i = 0; i < TERMS; i++) x[i] = 0.1f, one += x[i];
@@ -446,17 +462,19 @@ static void test_long_sum(void) {
     arena_free(t->a);
 }
 
-#define FADE                                                                                        \
-    "reducer fade(f32) -> (f32) { state (f32, f32) identity (1f32, 0f32) lift (0.5f32, arg.0) "      \
+#define FADE                                                                                       \
+    "reducer fade(f32) -> (f32) { state (f32, f32) identity (1f32, 0f32) lift (0.5f32, arg.0) "    \
     "combine (mul(left.0, right.0), add(mul(right.0, left.1), right.1)) finish (left.1) } "
 
 // Term after term it happens that nothing rounds; by pairs something does.
 static void test_lucky_order(void) {
-    trial *t = trial_new("op f { space N tensor x : f32[N] result y : f32[] " FADE "y[] = fade {n:N} (x[n]) }");
+    trial *t = trial_new("op f { space N tensor x : f32[N] result y : f32[] " FADE
+                         "y[] = fade {n:N} (x[n]) }");
     float x[] = {0x1.000002p0f, -0x1p-1f, 0x1.8p-24f, -0x1p-25f};
     set_size(t, "N", 4), set_input(t, "x", x);
     EXPECT_EVALUATED(t);
-    float whole = 0, first = 0.5f * x[0] + x[1], last = 0.5f * x[2] + x[3], parts = 0.25f * first + last;
+    float whole = 0, first = 0.5f * x[0] + x[1], last = 0.5f * x[2] + x[3],
+          parts = 0.25f * first + last;
     for (int i = 0; i < 4; i++) whole = 0.5f * whole + x[i];
     ratio_of(result(t, "y"), &whole, DT_F32);
     ratio_of(result(t, "y"), &parts, DT_F32);
@@ -466,7 +484,8 @@ static void test_lucky_order(void) {
 
 // What leaves f32 on the way is a number of real arithmetic.
 static void test_real(void) {
-    trial *t = trial_new("op r { space N tensor x : f32[N] result y : f32[N] y[n:N] = div(exp(x[n]), exp(x[n])) }");
+    trial *t = trial_new(
+        "op r { space N tensor x : f32[N] result y : f32[N] y[n:N] = div(exp(x[n]), exp(x[n])) }");
     float x[] = {100, 1}, nans[] = {NAN, 1}, ones[] = {1, 1}, twos[] = {2, 1};
     set_size(t, "N", 2), set_input(t, "x", x);
     EXPECT_EVALUATED(t);
@@ -481,8 +500,10 @@ static void test_real(void) {
         int64_t compared, wrong, overflowed;
     } rows[] = {{nans, 1, 0, 1}, {ones, 2, 0, 0}, {twos, 2, 1, 0}};
     for (int i = 0; i < 3; i++) {
-        tensor_comparison c = tensor_compare(&y, &(tensor_array){.type = DT_F32, .data = rows[i].is});
-        CHECK(c.compared == rows[i].compared && c.wrong == rows[i].wrong && c.overflowed == rows[i].overflowed);
+        tensor_comparison c = tensor_compare(&y,
+                                             &(tensor_array){.type = DT_F32, .data = rows[i].is});
+        CHECK(c.compared == rows[i].compared && c.wrong == rows[i].wrong &&
+              c.overflowed == rows[i].overflowed);
     }
     arena_free(t->a);
 }

@@ -2,9 +2,10 @@
 #include "tensor_harness.h"
 
 static void test_spmm(void) {
-    trial *t = trial_new("op spmm { space E space U space V space F map src : E -> U map dst : E -> V "
-                         "tensor w : f32[E] tensor x : f32[U, F] result y : f32[V, F] "
-                         "y[v:V, f:F] = sum {e:E : dst[e] == v} (mul(w[e], x[src[e], f])) }");
+    trial *t = trial_new(
+        "op spmm { space E space U space V space F map src : E -> U map dst : E -> V "
+        "tensor w : f32[E] tensor x : f32[U, F] result y : f32[V, F] "
+        "y[v:V, f:F] = sum {e:E : dst[e] == v} (mul(w[e], x[src[e], f])) }");
     int64_t src[] = {0, 1, 2, 0}, dst[] = {2, 0, 2, 2};
     float w[] = {1, 2, 3, 0.5f}, x[] = {1, 10, 2, 20, 3, 30};
     set_size(t, "E", 4), set_size(t, "U", 3), set_size(t, "V", 3), set_size(t, "F", 2);
@@ -19,12 +20,12 @@ static void test_spmm(void) {
 }
 
 static void test_softmax(void) {
-    trial *t =
-        trial_new("op softmax { space E space V map dst : E -> V sorted tensor s : f32[E] result a : f32[E] "
-                  "stage m : f32[V] stage z : f32[V] "
-                  "m[v:V] = max {e:E : dst[e] == v} (s[e]) else (-inf.f32) "
-                  "z[v:V] = sum {e:E : dst[e] == v} (exp(sub(s[e], m[v]))) "
-                  "a[e:E] = div(exp(sub(s[e], m[dst[e]])), z[dst[e]]) }");
+    trial *t = trial_new(
+        "op softmax { space E space V map dst : E -> V sorted tensor s : f32[E] result a : f32[E] "
+        "stage m : f32[V] stage z : f32[V] "
+        "m[v:V] = max {e:E : dst[e] == v} (s[e]) else (-inf.f32) "
+        "z[v:V] = sum {e:E : dst[e] == v} (exp(sub(s[e], m[v]))) "
+        "a[e:E] = div(exp(sub(s[e], m[dst[e]])), z[dst[e]]) }");
     int64_t dst[] = {0, 0, 2};
     float s[] = {1, 3, -7};
     set_size(t, "E", 3), set_size(t, "V", 3);
@@ -41,9 +42,10 @@ static void test_softmax(void) {
 // A sample leaves out elements of y, but none of what y needs; what it has is what the whole has.
 static void test_sample(void) {
     enum { N = 4096 };
-    static const char text[] = "op f { space N tensor x : f32[N] result y : f32[N] result at : N -> N result p : f32[N] "
-                               "stage s : f32[N] s[n:N] = mul(x[n], 2f32) p[n:N] = s[n] "
-                               "y[n:N] = add(p[n], 1f32) at[n:N] = n }";
+    static const char text[] =
+        "op f { space N tensor x : f32[N] result y : f32[N] result at : N -> N result p : f32[N] "
+        "stage s : f32[N] s[n:N] = mul(x[n], 2f32) p[n:N] = s[n] "
+        "y[n:N] = add(p[n], 1f32) at[n:N] = n }";
     trial *t = trial_new(text), *whole = trial_new(text);
     float x[N];
     for (int i = 0; i < N; i++) x[i] = (float)i;
@@ -53,10 +55,13 @@ static void test_sample(void) {
     EXPECT_EVALUATED(t);
     EXPECT_EVALUATED(whole);
     const tensor_evaluated *all = result(whole, "y"), *p = result(t, "p");
-    const tensor_evaluated sample[] = {tensor_evaluated_whole(t->a, result(t, "y")), tensor_evaluated_whole(t->a, result(t, "at"))},
+    const tensor_evaluated sample[] = {tensor_evaluated_whole(t->a, result(t, "y")),
+                                       tensor_evaluated_whole(t->a, result(t, "at"))},
                            *y = &sample[0], *at = &sample[1];
     int64_t taken = 0, certain = 0;
-    CHECK(result(t, "y")->kept == N / 8 && result(t, "at")->kept == N / 8 && !p->at && y->kept == N);   // no more is held
+    // no more is held
+    CHECK(result(t, "y")->kept == N / 8 && result(t, "at")->kept == N / 8 && !p->at &&
+          y->kept == N);
     for (int64_t i = 0; i < N; i++) {
         CHECK(p->bound[i] < 1 && p->value[i] == 2 * (double)i);   // y reads it
         CHECK(all->bound[i] < 1 && all->value[i] == 2 * (double)i + 1);
@@ -87,7 +92,8 @@ static void test_sample_of_softmax(void) {
     for (int i = 0; i < E * H; i++) s[i] = (float)(i * 29 % 101) / 16;
     for (int i = 0; i < 2; i++) {
         trial *x = i ? whole : t;
-        set_size(x, "E", E), set_size(x, "V", V), set_size(x, "H", H), set_input(x, "dst", dst), set_input(x, "s", s);
+        set_size(x, "E", E), set_size(x, "V", V), set_size(x, "H", H), set_input(x, "dst", dst),
+            set_input(x, "s", s);
     }
     t->one_in = ONE_IN;
     t->max_steps = E * H;   // a fraction of what all would take
@@ -96,7 +102,8 @@ static void test_sample_of_softmax(void) {
     const tensor_evaluated *few = result(t, "a"), *all = result(whole, "a");
     CHECK(few->kept == E * H / ONE_IN);
     for (int64_t i = 0; i < few->kept; i++)
-        CHECK(few->value[i] == all->value[few->at[i]] && few->bound[i] == all->bound[few->at[i]] && few->bound[i] < 1e-5);
+        CHECK(few->value[i] == all->value[few->at[i]] && few->bound[i] == all->bound[few->at[i]] &&
+              few->bound[i] < 1e-5);
     float actual[E * H];
     for (int64_t i = 0; i < E * H; i++) actual[i] = (float)all->value[i];
     const tensor_array x = {.type = DT_F32, .data = actual, .rank = 2, .shape = {E, H}};
@@ -109,7 +116,8 @@ static void test_sample_of_softmax(void) {
     arena_free(whole->a);
 }
 
-// What is read, and a result of which a sample is taken, may have more elements than the evaluator would keep.
+// What is read, and a result of which a sample is taken, may have more elements than the evaluator
+// would keep.
 static void test_sample_of_many(void) {
     enum { N = 4096, M = 1 << 17, ONE_IN = 1 << 20 };
     static const char text[] = "op f { space N space M tensor x : bool[N, M] result y : f32[N, M] "
@@ -122,7 +130,8 @@ static void test_sample_of_many(void) {
     EXPECT_EVALUATED(t);
     const tensor_evaluated *y = result(t, "y");
     CHECK(y->points == (int64_t)N * M && y->kept == y->points / ONE_IN);
-    for (int64_t i = 0; i < y->kept; i++) CHECK((!i || y->at[i] > y->at[i - 1]) && y->value[i] == 2);
+    for (int64_t i = 0; i < y->kept; i++)
+        CHECK((!i || y->at[i] > y->at[i - 1]) && y->value[i] == 2);
     int64_t apart = 1;   // runs of neighbours, spread over all
     for (int64_t i = 1; i < y->kept; i++) apart += y->at[i] != y->at[i - 1] + 1;
     CHECK(apart == 8 && y->at[0] < y->points / 8 && y->at[y->kept - 1] >= y->points / 8 * 7);
@@ -132,9 +141,11 @@ static void test_sample_of_many(void) {
     arena_free(t->a);
 }
 
-// By several threads a sample is what it is by one, which a limit of steps asks for: also where its last run ends behind all points.
+// By several threads a sample is what it is by one, which a limit of steps asks for: also where its
+// last run ends behind all points.
 static void test_sample_in_threads(int64_t n) {
-    static const char text[] = "op f { space N tensor x : f32[N] result y : f32[N] y[n:N] = mul(x[n], 3f32) }";
+    static const char text[] =
+        "op f { space N tensor x : f32[N] result y : f32[N] y[n:N] = mul(x[n], 3f32) }";
     trial *t = trial_new(text), *alone = trial_new(text);
     float *x = malloc((size_t)n * sizeof *x);
     if (!x) exit(1);
@@ -148,7 +159,8 @@ static void test_sample_in_threads(int64_t n) {
     const tensor_evaluated *y = result(t, "y"), *z = result(alone, "y");
     const size_t kept = (size_t)z->kept;
     CHECK(y->kept == z->kept && !memcmp(y->at, z->at, kept * sizeof *z->at));
-    CHECK(!memcmp(y->value, z->value, kept * sizeof *z->value) && !memcmp(y->bound, z->bound, kept * sizeof *z->bound));
+    CHECK(!memcmp(y->value, z->value, kept * sizeof *z->value) &&
+          !memcmp(y->bound, z->bound, kept * sizeof *z->bound));
     free(x);
     arena_free(t->a);
     arena_free(alone->a);
@@ -166,7 +178,8 @@ static const char *const argmax_text =
 static trial *argmax_trial(const char *body) {
     char text[2000];
     const char *place = strstr(argmax_text, "BODY");
-    snprintf(text, sizeof text, "%.*s%s%s", (int)(place - argmax_text), argmax_text, body, place + 4);
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(place - argmax_text), argmax_text, body,
+             place + 4);
     return trial_new(text);
 }
 
@@ -218,10 +231,11 @@ static void test_welford(void) {
 }
 
 static void test_partial_map(void) {
-    trial *t = trial_new("op pool { space N space M map at : N -> M partial tensor x : i64[N] result y : "
-                         "i64[M] result z : i64[N] "
-                         "y[m:M] = sum {n:N : at[n] == m} (x[n]) "
-                         "z[n:N] = select(eq(at[n], none(M)), -1, y[at[n]]) }");
+    trial *t = trial_new(
+        "op pool { space N space M map at : N -> M partial tensor x : i64[N] result y : "
+        "i64[M] result z : i64[N] "
+        "y[m:M] = sum {n:N : at[n] == m} (x[n]) "
+        "z[n:N] = select(eq(at[n], none(M)), -1, y[at[n]]) }");
     int64_t at[] = {1, -1, 1, 0}, x[] = {1, 2, 3, 4};
     set_size(t, "N", 4), set_size(t, "M", 2);
     set_input(t, "at", at), set_input(t, "x", x);
@@ -233,8 +247,9 @@ static void test_partial_map(void) {
 }
 
 static void test_unguarded_none(void) {
-    trial *t = trial_new("op bad { space N space M map at : N -> M partial tensor x : f32[M] result y : "
-                         "f32[N] y[n:N] = x[at[n]] }");
+    trial *t = trial_new(
+        "op bad { space N space M map at : N -> M partial tensor x : f32[M] result y : "
+        "f32[N] y[n:N] = x[at[n]] }");
     int64_t at[] = {1, -1};
     float x[] = {1, 2};
     set_size(t, "N", 2), set_size(t, "M", 2);
@@ -246,12 +261,12 @@ static void test_unguarded_none(void) {
 }
 
 static void test_classes(void) {
-    trial *t =
-        trial_new("op by_two { space E space V space R space C = classes(cls) map dst : E -> V map type : E "
-                  "-> R partial "
-                  "result n : i64[E] result all : i64[C] classes cls : E -> C = (dst, type) "
-                  "all[c:C] = sum {e:E : cls[e] == c} (1) "
-                  "n[e:E] = select(eq(cls[e], none(C)), -1, add(mul(cvt(i64, cls[e]), 100), all[cls[e]])) }");
+    trial *t = trial_new(
+        "op by_two { space E space V space R space C = classes(cls) map dst : E -> V map type : E "
+        "-> R partial "
+        "result n : i64[E] result all : i64[C] classes cls : E -> C = (dst, type) "
+        "all[c:C] = sum {e:E : cls[e] == c} (1) "
+        "n[e:E] = select(eq(cls[e], none(C)), -1, add(mul(cvt(i64, cls[e]), 100), all[cls[e]])) }");
     int64_t dst[] = {2, 0, 2, 0, 2, 0}, type[] = {1, 1, 0, 0, 1, -1};
     set_size(t, "E", 6), set_size(t, "V", 3), set_size(t, "R", 2);
     set_input(t, "dst", dst), set_input(t, "type", type);
@@ -278,10 +293,11 @@ static void test_recurrence(void) {
 }
 
 static void test_special_values(void) {
-    trial *t = trial_new("op special { space N space F tensor x : f32[N, F] result mx : f32[N] result s : "
-                         "f32[N] result q : f32[N, F] "
-                         "mx[n:N] = max {f:F} (x[n, f]) s[n:N] = sum {f:F} (x[n, f]) "
-                         "q[n:N, f:F] = div(1f32, sub(x[n, f], x[n, f])) }");
+    trial *t = trial_new(
+        "op special { space N space F tensor x : f32[N, F] result mx : f32[N] result s : "
+        "f32[N] result q : f32[N, F] "
+        "mx[n:N] = max {f:F} (x[n, f]) s[n:N] = sum {f:F} (x[n, f]) "
+        "q[n:N, f:F] = div(1f32, sub(x[n, f], x[n, f])) }");
     float x[] = {1, NAN,       2,         INFINITY,  1,     -INFINITY, INFINITY, 5,
                  7, -INFINITY, -INFINITY, -INFINITY, 3e38f, 3e38f,     -3e38f};
     set_size(t, "N", 5), set_size(t, "F", 3);
@@ -289,13 +305,15 @@ static void test_special_values(void) {
     EXPECT_EVALUATED(t);
     const tensor_evaluated *mx = result(t, "mx"), *s = result(t, "s"), *q = result(t, "q");
     CHECK(isnan(mx->value[0]) && mx->bound[0] == 0);
-    CHECK(mx->value[1] == (double)INFINITY && mx->value[3] == (double)-INFINITY && mx->bound[3] == 0);
+    CHECK(mx->value[1] == (double)INFINITY && mx->value[3] == (double)-INFINITY &&
+          mx->bound[3] == 0);
     CHECK(isnan(s->value[0]) && isnan(s->value[1]) && s->bound[1] == 0);
     CHECK(s->value[2] == (double)INFINITY && s->bound[2] == 0);
-    CHECK(isinf(s->bound[4]));                              // overflows in some orders
+    CHECK(isinf(s->bound[4]));   // overflows in some orders
     CHECK(q->value[0] == (double)INFINITY && q->bound[0] == 0);
     CHECK(isnan(q->value[1]) && isnan(q->value[3]));
-    float got[] = {NAN, INFINITY, INFINITY, -INFINITY, 3e38f}, wrong[] = {NAN, 1, INFINITY, -INFINITY, NAN};
+    float got[] = {NAN, INFINITY, INFINITY, -INFINITY, 3e38f},
+          wrong[] = {NAN, 1, INFINITY, -INFINITY, NAN};
     tensor_array actual = {.type = DT_F32, .rank = 1, .shape = {5}, .data = got};
     CHECK(tensor_compare(mx, &actual).wrong == 0);
     actual.data = wrong;
@@ -337,18 +355,19 @@ static void test_rand(void) {
     set_input(t, "seed", &seed);
     EXPECT_EVALUATED(t);
     for (uint64_t n = 0; n < 4; n++) {
-        uint64_t h =
-            mix((mix((uint64_t)seed + UINT64_C(0x9e3779b97f4a7c15)) ^ n) + UINT64_C(0x9e3779b97f4a7c15));
+        uint64_t h = mix((mix((uint64_t)seed + UINT64_C(0x9e3779b97f4a7c15)) ^ n) +
+                         UINT64_C(0x9e3779b97f4a7c15));
         CHECK(result(t, "y")->value[n] == (double)(h >> 40) * 0x1p-24);
     }
     arena_free(t->a);
 }
 
 static void test_requires(void) {
-    const char *text = "op r { space E space V space F map src : E -> V map dst : E -> V result y : i64[V] "
-                       "require \"F % 2 == 0\" = eq(mod(size(F), 2), 0) "
-                       "require \"max(dst) <= 2\" = le(preimage(max, dst), 2) "
-                       "require \"symmetric(src, dst)\" = symmetric(src, dst) y[v:V] = 0 }";
+    const char *text =
+        "op r { space E space V space F map src : E -> V map dst : E -> V result y : i64[V] "
+        "require \"F % 2 == 0\" = eq(mod(size(F), 2), 0) "
+        "require \"max(dst) <= 2\" = le(preimage(max, dst), 2) "
+        "require \"symmetric(src, dst)\" = symmetric(src, dst) y[v:V] = 0 }";
     trial *t = trial_new(text);
     int64_t src[] = {0, 1, 2, 2}, dst[] = {1, 0, 2, 2};
     set_size(t, "E", 4), set_size(t, "V", 3), set_size(t, "F", 2);
@@ -409,16 +428,19 @@ static void test_empty(void) {
     arena_free(t->a);
 }
 
-// Many points are dealt to threads: each has its own value, and the first that cannot be evaluated is told.
+// Many points are dealt to threads: each has its own value, and the first that cannot be evaluated
+// is told.
 static void test_threads(void) {
     enum { POINTS = 200000, ROWS = 999 };
-    trial *t = trial_new("op many { space E space V space M map dst : E -> V tensor k : i64[E] tensor x : f32[M] result y : f32[V] "
-                         "result z : f32[E] y[v:V] = sum {e:E : dst[e] == v} (x[index(M, k[e])]) z[e:E] = x[index(M, k[e])] }");
+    trial *t = trial_new(
+        "op many { space E space V space M map dst : E -> V tensor k : i64[E] tensor x : f32[M] result y : f32[V] "
+        "result z : f32[E] y[v:V] = sum {e:E : dst[e] == v} (x[index(M, k[e])]) z[e:E] = x[index(M, k[e])] }");
     static int64_t dst[POINTS], k[POINTS];
     static float x[7];
     double want[ROWS] = {0};
     for (int i = 0; i < 7; i++) x[i] = (float)i;
-    for (int e = 0; e < POINTS; e++) dst[e] = (int64_t)e * 37 % ROWS, k[e] = e % 7, want[dst[e]] += e % 7;
+    for (int e = 0; e < POINTS; e++)
+        dst[e] = (int64_t)e * 37 % ROWS, k[e] = e % 7, want[dst[e]] += e % 7;
     set_size(t, "E", POINTS), set_size(t, "V", ROWS), set_size(t, "M", 7);
     set_input(t, "dst", dst), set_input(t, "k", k), set_input(t, "x", x);
     EXPECT_EVALUATED(t);

@@ -29,7 +29,8 @@ static inline void check_at(int line, bool good, const char *what) {
     printf("line %d: %s\n", line, what);
 }
 #define CHECK(x) check_at(__LINE__, (x), #x)
-#define CLOSE(x, y) check_at(__LINE__, fabs((x) - (y)) <= 1e-12 * fabs(y) + 1e-300, #x " is not " #y)
+#define CLOSE(x, y)                                                                                \
+    check_at(__LINE__, fabs((x) - (y)) <= 1e-12 * fabs(y) + 1e-300, #x " is not " #y)
 
 static inline trial *trial_new(const char *text) {
     arena *a = arena_new();
@@ -63,7 +64,11 @@ static inline void set_input(trial *t, const char *name, const void *data) {
 }
 
 static inline bool evaluate(trial *t) {
-    tensor_eval_input in = {.sizes = t->sizes, .inputs = t->inputs, .max_steps = t->max_steps, .one_in = t->one_in, .real = t->real};
+    tensor_eval_input in = {.sizes = t->sizes,
+                            .inputs = t->inputs,
+                            .max_steps = t->max_steps,
+                            .one_in = t->one_in,
+                            .real = t->real};
     int64_t sizes[MAX_SPACES];
     if (!tensor_eval_sizes(t->a, t->op, &in, sizes, &t->why)) return false;
     for (uint32_t v = 0; v < t->op->nparams; v++) {
@@ -81,13 +86,13 @@ static inline const tensor_evaluated *result(const trial *t, const char *name) {
     return &t->results[n];
 }
 
-#define EXPECT_EVALUATED(t)                                                                                 \
-    do {                                                                                                    \
-        if (!evaluate(t)) {                                                                                 \
-            printf("line %d: %s\n", __LINE__, (t)->why);                                                    \
-            failures++;                                                                                     \
-            return;                                                                                         \
-        }                                                                                                   \
+#define EXPECT_EVALUATED(t)                                                                        \
+    do {                                                                                           \
+        if (!evaluate(t)) {                                                                        \
+            printf("line %d: %s\n", __LINE__, (t)->why);                                           \
+            failures++;                                                                            \
+            return;                                                                                \
+        }                                                                                          \
     } while (0)
 
 #endif

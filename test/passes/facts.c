@@ -1,12 +1,12 @@
-// Facts against brute force: small plans over small graphs, both by chance; every fact claimed of a chance
-// expression is checked at every point that the plan reaches. A plan that breaks the rules (an index out of
-// range) is thrown away.
+// Facts against brute force: small plans over small graphs, both by chance; every fact claimed of a
+// chance expression is checked at every point that the plan reaches. A plan that breaks the rules
+// (an index out of range) is thrown away.
 #include "facts/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// ---- Chance ----------------------------------------------------------------------------------------------
+// ---- Chance -------------------------------------------------------------------------------------
 
 static uint64_t state;
 static uint64_t next(void) {
@@ -18,15 +18,15 @@ static uint64_t next(void) {
 static int64_t below(int64_t n) { return n > 0 ? (int64_t)(next() % (uint64_t)n) : 0; }
 static bool chance(int64_t percent) { return below(100) < percent; }
 
-// ---- A graph ---------------------------------------------------------------------------------------------
+// ---- A graph ------------------------------------------------------------------------------------
 
 enum { MAX_SIZE = 14, MAX_LOOPS = 3, MAX_LETS = 3, MAX_POINTS = 1500, MAX_VALS = 24 };
 enum { MAX_DIGITS = LOOP_MAX_DIGITS + 1 };
 enum { E, V, U, W, F, C, V1, W1, N, N1, SPACES };
 enum { COUNTED = 9 };
 typedef struct {
-    tensor_val dst, src, up, rank, weight, offsets, order, compose, up_offsets, up_order, degrees, tiles,
-        most;
+    tensor_val dst, src, up, rank, weight, offsets, order, compose, up_offsets, up_order, degrees,
+        tiles, most;
 } world_maps;
 typedef struct {
     arena *arena;
@@ -84,11 +84,16 @@ static tensor_val add_prepared(world *w, const char *name, prepared_builder b, t
                                tensor_space into, const tensor_val *args, uint32_t nargs) {
     tensor_space *axes = ARENA_NEW(w->arena, tensor_space);
     *axes = domain;
-    tensor_val_info info = {
-        .name = name, .role = VAL_PREPARED, .type = DT_INDEX, .into = into, .rank = 1, .axes = axes};
+    tensor_val_info info = {.name = name,
+                            .role = VAL_PREPARED,
+                            .type = DT_INDEX,
+                            .into = into,
+                            .rank = 1,
+                            .axes = axes};
     info.sorted_by = info.inplace = TENSOR_NO_VAL;
-    loop_prepared p = {
-        .val = loop_add_val(w->plan, info, (loop_value){.of = TENSOR_NO_VAL}), .builder = b, .nargs = nargs};
+    loop_prepared p = {.val = loop_add_val(w->plan, info, (loop_value){.of = TENSOR_NO_VAL}),
+                       .builder = b,
+                       .nargs = nargs};
     tensor_val *copy = ARENA_ARRAY(w->arena, tensor_val, nargs);
     memcpy(copy, args, nargs * sizeof *args);
     p.args = copy;
@@ -97,7 +102,8 @@ static tensor_val add_prepared(world *w, const char *name, prepared_builder b, t
     return p.val;
 }
 
-static void fill_offsets(world *w, tensor_val offsets, tensor_val order, tensor_val map, int64_t rows) {
+static void fill_offsets(world *w, tensor_val offsets, tensor_val order, tensor_val map,
+                         int64_t rows) {
     int64_t n = 0, points = w->length[map];
     for (int64_t v = 0; v <= rows; v++) {
         w->data[offsets][v] = n;
@@ -149,7 +155,8 @@ static void add_maps(world *w) {
     w->op->vals.data[w->maps.src].sorted_by = w->maps.dst;
     tensor_space *axes = ARENA_NEW(w->arena, tensor_space);
     *axes = E;
-    tensor_val_info weight = {.name = "weight", .role = VAL_TENSOR, .type = DT_I64, .rank = 1, .axes = axes};
+    tensor_val_info weight = {
+        .name = "weight", .role = VAL_TENSOR, .type = DT_I64, .rank = 1, .axes = axes};
     weight.into = TENSOR_NO_SPACE;
     weight.sorted_by = weight.inplace = TENSOR_NO_VAL;
     w->maps.weight = tensor_add_val(w->op, weight);
@@ -171,7 +178,8 @@ static void prepare(world *w) {
     w->maps.offsets = add_prepared(w, "offsets.dst", PREPARED_OFFSETS, V1, E, &w->maps.dst, 1);
     w->maps.order = add_prepared(w, "order.dst", PREPARED_ORDER, E, E, &w->maps.dst, 1);
     w->maps.compose = add_prepared(w, "up.dst", PREPARED_COMPOSE, E, W, two, 2);
-    w->maps.up_offsets = add_prepared(w, "offsets.up", PREPARED_OFFSETS, W1, E, &w->maps.compose, 1);
+    w->maps.up_offsets = add_prepared(w, "offsets.up", PREPARED_OFFSETS, W1, E, &w->maps.compose,
+                                      1);
     w->maps.up_order = add_prepared(w, "order.up", PREPARED_ORDER, E, E, &w->maps.compose, 1);
     w->maps.degrees = add_prepared(w, "degrees.dst", PREPARED_DEGREES, V, E, &w->maps.dst, 1);
     w->maps.tiles = add_prepared(w, "tiles.dst", PREPARED_TILES, N1, E, &w->maps.dst, 1);
@@ -190,7 +198,7 @@ static void prepare(world *w) {
 
 static void require(world *w, tensor_opcode o, tensor_expr x, tensor_expr y) {
     tensor_require r = {.text = "", .holds = tensor_binary(w->op, o, x, y, NO_SPAN)};
-    VEC_PUSH(w->arena, &w->op->requires, r);
+    VEC_PUSH(w->arena, &w->op->required, r);
 }
 
 static void add_requires(world *w) {
@@ -201,9 +209,11 @@ static void add_requires(world *w) {
         most = n > most ? n : most;
         least = n < least ? n : least;
     }
-    tensor_node max = {.op = TENSOR_PREIMAGE_OP, .type = TENSOR_TYPE(I64), .imm.i = w->maps.dst}, min = max;
+    tensor_node max = {.op = TENSOR_PREIMAGE_OP, .type = TENSOR_TYPE(I64), .imm.i = w->maps.dst},
+                min = max;
     min.imm2 = 1;
-    if (chance(50)) require(w, TENSOR_LE_OP, tensor_node_new(op, max), tensor_int(op, most + below(2)));
+    if (chance(50))
+        require(w, TENSOR_LE_OP, tensor_node_new(op, max), tensor_int(op, most + below(2)));
     if (w->size[V] && chance(50))
         require(w, TENSOR_GT_OP, tensor_node_new(op, min), tensor_int(op, least - 1));
     for (tensor_space s = 0; s <= F; s++) {
@@ -221,7 +231,7 @@ static void add_requires(world *w) {
     }
 }
 
-// ---- Expressions by chance -------------------------------------------------------------------------------
+// ---- Expressions by chance ----------------------------------------------------------------------
 
 static tensor_expr number(world *w, int depth);
 static tensor_expr index_of(world *w, tensor_space s, int depth);
@@ -230,7 +240,8 @@ static tensor_expr index_of(world *w, tensor_space s, int depth);
 static tensor_expr key_at(world *w) {
     tensor_expr at = index_of(w, E, 0);
     int64_t order = below(3);
-    if (order) at = tensor_load(w->op, order == 1 ? w->maps.order : w->maps.up_order, &at, 1, NO_SPAN);
+    if (order)
+        at = tensor_load(w->op, order == 1 ? w->maps.order : w->maps.up_order, &at, 1, NO_SPAN);
     at = tensor_load(w->op, chance(70) ? w->maps.dst : w->maps.compose, &at, 1, NO_SPAN);
     if (chance(70) || tensor_node_at(w->op, at)->imm.i != w->maps.dst) return at;
     return tensor_load(w->op, w->maps.up, &at, 1, NO_SPAN);
@@ -249,16 +260,18 @@ static tensor_expr index_of(world *w, tensor_space s, int depth) {
         return tensor_load(w->op, m, &at, 1, NO_SPAN);
     }
     return tensor_index(
-        w->op, s, depth > 0 && chance(60) ? number(w, depth - 1) : tensor_int(w->op, below(2)), NO_SPAN);
+        w->op, s, depth > 0 && chance(60) ? number(w, depth - 1) : tensor_int(w->op, below(2)),
+        NO_SPAN);
 }
 
 static tensor_expr comparison(world *w, int depth) {
     tensor_opcode ops[] = {TENSOR_EQ_OP, TENSOR_NE_OP, TENSOR_LT_OP,
                            TENSOR_LE_OP, TENSOR_GT_OP, TENSOR_GE_OP};
-    if (depth > 0 && chance(20)) return tensor_unary(w->op, TENSOR_NOT_OP, comparison(w, depth - 1), NO_SPAN);
+    if (depth > 0 && chance(20))
+        return tensor_unary(w->op, TENSOR_NOT_OP, comparison(w, depth - 1), NO_SPAN);
     if (depth > 0 && chance(25))
-        return tensor_binary(w->op, chance(60) ? TENSOR_AND_OP : TENSOR_OR_OP, comparison(w, depth - 1),
-                             comparison(w, depth - 1), NO_SPAN);
+        return tensor_binary(w->op, chance(60) ? TENSOR_AND_OP : TENSOR_OR_OP,
+                             comparison(w, depth - 1), comparison(w, depth - 1), NO_SPAN);
     return tensor_binary(w->op, ops[below(6)], number(w, depth), number(w, depth), NO_SPAN);
 }
 
@@ -270,10 +283,12 @@ static tensor_expr entry(world *w, tensor_val v, tensor_expr i64) {
 // offsets.dst[v + n] - offsets.dst[v]
 static tensor_expr rows_between(world *w) {
     tensor_expr v = tensor_cvt(w->op, TENSOR_TYPE(I64), index_of(w, V, 0), NO_SPAN);
-    tensor_expr end = tensor_binary(w->op, TENSOR_ADD_OP, v, tensor_int(w->op, 1 + below(2)), NO_SPAN);
+    tensor_expr end = tensor_binary(w->op, TENSOR_ADD_OP, v, tensor_int(w->op, 1 + below(2)),
+                                    NO_SPAN);
     tensor_expr hi = tensor_cvt(w->op, TENSOR_TYPE(I64), entry(w, w->maps.offsets, end), NO_SPAN);
     return tensor_binary(w->op, TENSOR_SUB_OP, hi,
-                         tensor_cvt(w->op, TENSOR_TYPE(I64), entry(w, w->maps.offsets, v), NO_SPAN), NO_SPAN);
+                         tensor_cvt(w->op, TENSOR_TYPE(I64), entry(w, w->maps.offsets, v), NO_SPAN),
+                         NO_SPAN);
 }
 
 static tensor_expr load_number(world *w, int depth) {
@@ -284,29 +299,33 @@ static tensor_expr load_number(world *w, int depth) {
 }
 
 static tensor_expr number(world *w, int depth) {
-    static const tensor_opcode ops[] = {TENSOR_ADD_OP, TENSOR_ADD_OP,  TENSOR_SUB_OP, TENSOR_MUL_OP,
-                                        TENSOR_MOD_OP, TENSOR_QUOT_OP, TENSOR_MIN_OP, TENSOR_MAX_OP};
+    static const tensor_opcode ops[] = {TENSOR_ADD_OP, TENSOR_ADD_OP, TENSOR_SUB_OP,
+                                        TENSOR_MUL_OP, TENSOR_MOD_OP, TENSOR_QUOT_OP,
+                                        TENSOR_MIN_OP, TENSOR_MAX_OP};
     tensor_op *op = w->op;
     if (depth <= 0) {
         if (chance(15)) return tensor_int(op, below(9) - 2);
         if (chance(15)) return tensor_size(op, (tensor_space)below(SPACES), NO_SPAN);
-        return tensor_cvt(op, TENSOR_TYPE(I64), tensor_var_expr(op, w->vars[below(w->nvars)], NO_SPAN),
-                          NO_SPAN);
+        return tensor_cvt(op, TENSOR_TYPE(I64),
+                          tensor_var_expr(op, w->vars[below(w->nvars)], NO_SPAN), NO_SPAN);
     }
     if (chance(12)) return load_number(w, depth);
     if (chance(5)) return rows_between(w);
     if (chance(35))
-        return tensor_cvt(op, TENSOR_TYPE(I64), index_of(w, (tensor_space)below(C), depth), NO_SPAN);
+        return tensor_cvt(op, TENSOR_TYPE(I64), index_of(w, (tensor_space)below(C), depth),
+                          NO_SPAN);
     if (chance(8))
-        return tensor_select(op, comparison(w, 0), number(w, depth - 1), number(w, depth - 1), NO_SPAN);
+        return tensor_select(op, comparison(w, 0), number(w, depth - 1), number(w, depth - 1),
+                             NO_SPAN);
     tensor_opcode o = ops[below(8)];
     bool constant = (o == TENSOR_MUL_OP || o == TENSOR_MOD_OP || o == TENSOR_QUOT_OP) && chance(80);
-    tensor_expr x = number(w, depth - 1),
-                y = constant ? tensor_int(op, chance(90) ? 1 + below(8) : -2) : number(w, depth - 1);
+    tensor_expr x = number(w, depth - 1), y = constant
+                                                  ? tensor_int(op, chance(90) ? 1 + below(8) : -2)
+                                                  : number(w, depth - 1);
     return tensor_binary(op, o, x, y, NO_SPAN);
 }
 
-// ---- Plans by chance -------------------------------------------------------------------------------------
+// ---- Plans by chance ----------------------------------------------------------------------------
 
 static void add_digits(loop_node *n) {
     static const loop_place places[] = {LOOP_VECTOR_PLACE, LOOP_LANE_PLACE, LOOP_GROUP_PLACE};
@@ -329,11 +348,13 @@ static bool walk_range(world *w, loop_node *n) {
     int64_t width = chance(60) ? 1 : 1 + below(3);
     for (uint32_t i = 0; i < w->nvars; i++) {
         if (w->op->vars.data[w->vars[i]].space != rows) continue;
-        tensor_expr v = tensor_cvt(w->op, TENSOR_TYPE(I64), tensor_var_expr(w->op, w->vars[i], NO_SPAN),
-                                   NO_SPAN);
-        v = tensor_binary(w->op, TENSOR_MUL_OP, v, tensor_int(w->op, chance(80) ? width : 1), NO_SPAN);
+        tensor_expr v = tensor_cvt(w->op, TENSOR_TYPE(I64),
+                                   tensor_var_expr(w->op, w->vars[i], NO_SPAN), NO_SPAN);
+        v = tensor_binary(w->op, TENSOR_MUL_OP, v, tensor_int(w->op, chance(80) ? width : 1),
+                          NO_SPAN);
         n->lo = entry(w, array, v);
-        n->hi = entry(w, array, tensor_binary(w->op, TENSOR_ADD_OP, v, tensor_int(w->op, width), NO_SPAN));
+        n->hi = entry(w, array,
+                      tensor_binary(w->op, TENSOR_ADD_OP, v, tensor_int(w->op, width), NO_SPAN));
         n->var = tensor_add_var(w->op, "p", E);
         return true;
     }
@@ -346,7 +367,8 @@ static void bound_by_size(world *w, loop_node *n) {
     n->lo = tensor_int(w->op, 0);
     n->hi = tensor_size(w->op, s, NO_SPAN);
     int64_t part = 1 + below(3);
-    if (chance(20)) n->hi = tensor_binary(w->op, TENSOR_QUOT_OP, n->hi, tensor_int(w->op, part), NO_SPAN);
+    if (chance(20))
+        n->hi = tensor_binary(w->op, TENSOR_QUOT_OP, n->hi, tensor_int(w->op, part), NO_SPAN);
     else if (chance(25))   // points in blocks of `part`
         n->hi = tensor_binary(
             w->op, TENSOR_QUOT_OP,
@@ -397,7 +419,7 @@ static void add_plan(world *w) {
     VEC_PUSH(w->arena, &w->plan->steps, ((loop_step){.kind = LOOP_LAUNCH, .kernel = k}));
 }
 
-// ---- Evaluation ------------------------------------------------------------------------------------------
+// ---- Evaluation ---------------------------------------------------------------------------------
 
 static bool broken;   // an index out of range: the plan or the expression has no meaning
 typedef struct {
@@ -441,7 +463,8 @@ static int64_t eval(const world *w, const env *v, tensor_expr e) {
     case TENSOR_SUB_OP: return (int64_t)((uint64_t)x - (uint64_t)y);
     case TENSOR_MUL_OP: return (int64_t)((uint64_t)x * (uint64_t)y);
     case TENSOR_QUOT_OP: return floor_quot(x, y);
-    case TENSOR_MOD_OP: return y == 0 ? 0 : (int64_t)((uint64_t)x - (uint64_t)floor_quot(x, y) * (uint64_t)y);
+    case TENSOR_MOD_OP:
+        return y == 0 ? 0 : (int64_t)((uint64_t)x - (uint64_t)floor_quot(x, y) * (uint64_t)y);
     case TENSOR_MIN_OP: return x < y ? x : y;
     case TENSOR_MAX_OP: return x > y ? x : y;
     case TENSOR_EQ_OP: return x == y;
@@ -479,10 +502,12 @@ static void fail(world *w, const char *what, const loop_node *loop, int64_t clai
 static void visit(world *w, facts *f, const loop_body *body, uint32_t loop, point *p);
 
 static void visit_loop(world *w, facts *f, const loop_node *n, uint32_t loop, point *p) {
-    int64_t lo = eval(w, &p->vars, n->lo), hi = eval(w, &p->vars, n->hi), digits = loop_digits_product(n);
+    int64_t lo = eval(w, &p->vars, n->lo), hi = eval(w, &p->vars, n->hi),
+            digits = loop_digits_product(n);
     bool whole = n->rest == LOOP_WHOLE_PLACE;
     int64_t extent;
-    broken |= __builtin_sub_overflow(hi, lo, &extent) || extent > 100 || lo < -100 || (whole && extent > digits);
+    broken |= __builtin_sub_overflow(hi, lo, &extent) || extent > 100 || lo < -100 ||
+              (whole && extent > digits);
     if (broken) return;
     if (f && hi - lo > facts_cover(f, n)) fail(w, "extent", n, facts_cover(f, n));
     bool exact = whole ? hi - lo == digits : hi <= lo || (hi - lo) % digits == 0;
@@ -500,7 +525,8 @@ static void visit(world *w, facts *f, const loop_body *body, uint32_t loop, poin
         const loop_node *n = body->data[i];
         if (n->kind == LOOP_FOR) visit_loop(w, f, n, loop, p);
         else if (n->kind == LOOP_LET) p->vars.var[n->var] = eval(w, &p->vars, n->value);
-        else if (n->kind == LOOP_IF && eval(w, &p->vars, n->value) && !broken) visit(w, f, &n->body, loop, p);
+        else if (n->kind == LOOP_IF && eval(w, &p->vars, n->value) && !broken)
+            visit(w, f, &n->body, loop, p);
         else if (n->kind == LOOP_PHASE) {
             broken |= npoints == MAX_POINTS;
             if (!broken) points[npoints++] = *p;
@@ -508,7 +534,7 @@ static void visit(world *w, facts *f, const loop_body *body, uint32_t loop, poin
     }
 }
 
-// ---- Checks ----------------------------------------------------------------------------------------------
+// ---- Checks -------------------------------------------------------------------------------------
 
 static int64_t values[MAX_POINTS], others[MAX_POINTS];
 
@@ -518,9 +544,10 @@ static bool evaluate(const world *w, tensor_expr e, int64_t *out) {
     return !broken;
 }
 
-static void say(world *w, tensor_expr e, const char *fact, uint32_t loop, uint32_t digit, uint32_t at) {
-    printf("wrong: expression %u, %s, loop %u digit %d, value %lld at point %u\n", (unsigned)e, fact,
-           (unsigned)loop, (int)digit, (long long)values[at], (unsigned)at);
+static void say(world *w, tensor_expr e, const char *fact, uint32_t loop, uint32_t digit,
+                uint32_t at) {
+    printf("wrong: expression %u, %s, loop %u digit %d, value %lld at point %u\n", (unsigned)e,
+           fact, (unsigned)loop, (int)digit, (long long)values[at], (unsigned)at);
     if (w->failures++) return;
     textbuf out = textbuf_new(w->arena);
     loop_print(&out, w->plan);
@@ -565,7 +592,8 @@ static void check_base(world *w, facts *f, tensor_expr e, uint32_t loop, uint32_
 }
 
 // Whether all digits but that one are equal.
-static bool comparable(const world *w, const point *x, const point *y, uint32_t loop, uint32_t digit) {
+static bool comparable(const world *w, const point *x, const point *y, uint32_t loop,
+                       uint32_t digit) {
     for (uint32_t l = 0; l < w->nloops; l++) {
         if (l == loop && digit == FACTS_POSITION) continue;
         for (uint32_t i = 0; i <= w->loops[l]->ndigits; i++)
@@ -589,7 +617,8 @@ static void check_motion(world *w, facts *f, tensor_expr e, uint32_t loop, uint3
             if (d <= 0 || !comparable(w, x, y, loop, digit)) continue;
             uint64_t rise = (uint64_t)values[k] - (uint64_t)values[i];
             if (m.uniform && rise) say(w, e, "uniform", loop, digit, k);
-            if (m.affine && rise != (uint64_t)m.step * (uint64_t)d) say(w, e, "affine", loop, digit, k);
+            if (m.affine && rise != (uint64_t)m.step * (uint64_t)d)
+                say(w, e, "affine", loop, digit, k);
             if (m.sorted && values[k] < values[i]) say(w, e, "sorted", loop, digit, k);
             if (m.distinct && !rise) say(w, e, "distinct", loop, digit, k);
         }
@@ -646,21 +675,25 @@ static void deep(void) {
     tensor_space s = tensor_add_space(op, (tensor_space_info){.name = "E"});
     loop_plan *plan = loop_plan_new(w.arena, op);
     op = plan->op;
-    loop_node *loop = loop_node_new(plan, LOOP_FOR, NO_SPAN), *test = loop_node_new(plan, LOOP_IF, NO_SPAN),
+    loop_node *loop = loop_node_new(plan, LOOP_FOR, NO_SPAN),
+              *test = loop_node_new(plan, LOOP_IF, NO_SPAN),
               *at = loop_node_new(plan, LOOP_PHASE, NO_SPAN);
     loop_kernel *k = ARENA_NEW(w.arena, loop_kernel);
     loop->lo = tensor_int(op, 0);
     loop->hi = tensor_size(op, s, NO_SPAN);
     loop->var = tensor_add_var(op, "e", s);
-    tensor_expr x = tensor_cvt(op, TENSOR_TYPE(I64), tensor_var_expr(op, loop->var, NO_SPAN), NO_SPAN),
+    tensor_expr x = tensor_cvt(op, TENSOR_TYPE(I64), tensor_var_expr(op, loop->var, NO_SPAN),
+                               NO_SPAN),
                 c = tensor_bool(op, true);
     for (int i = 0; i < 60; i++) {
         tensor_expr less = tensor_binary(op, TENSOR_LT_OP, x, tensor_int(op, 100 + i), NO_SPAN);
-        c = tensor_binary(op, TENSOR_AND_OP, tensor_binary(op, TENSOR_AND_OP, c, less, NO_SPAN), c, NO_SPAN);
-        tensor_expr y = tensor_binary(op, TENSOR_MIN_OP, x, tensor_binary(op, TENSOR_MUL_OP, x, x, NO_SPAN),
-                                      NO_SPAN);
+        c = tensor_binary(op, TENSOR_AND_OP, tensor_binary(op, TENSOR_AND_OP, c, less, NO_SPAN), c,
+                          NO_SPAN);
+        tensor_expr y = tensor_binary(op, TENSOR_MIN_OP, x,
+                                      tensor_binary(op, TENSOR_MUL_OP, x, x, NO_SPAN), NO_SPAN);
         x = tensor_select(op, less,
-                          tensor_binary(op, TENSOR_QUOT_OP, tensor_binary(op, TENSOR_ADD_OP, x, y, NO_SPAN),
+                          tensor_binary(op, TENSOR_QUOT_OP,
+                                        tensor_binary(op, TENSOR_ADD_OP, x, y, NO_SPAN),
                                         tensor_int(op, 2), NO_SPAN),
                           y, NO_SPAN);
     }

@@ -1,6 +1,6 @@
-// Every way that at most 6 edges lie in at most 4 rows, under every shape of the reduction tree, compared
-// with the evaluator: rows without edges, rows that are cut at each place, no edges and no rows at all. Each
-// program is built once and runs on all graphs, on the host and on the simulator.
+// Every way that at most 6 edges lie in at most 4 rows, under every shape of the reduction tree,
+// compared with the evaluator: rows without edges, rows that are cut at each place, no edges and no
+// rows at all. Each program is built once and runs on all graphs, on the host and on the simulator.
 #include "codegen/codegen.h"
 #include "codegen/sim.h"
 #include "frontend/frontend.h"
@@ -14,7 +14,7 @@
 
 enum { MOST_EDGES = 6, MOST_ROWS = 4, WIDTH = 2, MOST_ARGS = 64 };
 
-// ---- Ops and schedules -----------------------------------------------------------------------------------
+// ---- Ops and schedules --------------------------------------------------------------------------
 enum {
     ON_GPU = 1,
     ON_HOST = 2,
@@ -34,7 +34,8 @@ static const tested_op ops[] = {
      "op highest(dst: E -> V sorted, x: f32[E]) -> (y: f32[V]) { y[v] = max{e : dst[e] == v && x[e] > -0.4 else -1} x[e]; }\n",
      0},
     {"averaged",
-     "op averaged(dst: E -> V, x: f32[E]) -> (y: f32[V]) { y[v] = mean{e : dst[e] == v} x[e]; }\n", 0},
+     "op averaged(dst: E -> V, x: f32[E]) -> (y: f32[V]) { y[v] = mean{e : dst[e] == v} x[e]; }\n",
+     0},
     {"outlying",
      "op outlying(dst: E -> V partial, x: f32[E]) -> (y: f32[V]) { y[v] = sum{e : dst[e] == v else 9} x[e]; }\n",
      0},
@@ -59,7 +60,8 @@ static const shape shapes[] = {
     {"block v 2; lanes e 2", ON_GPU},
     {"block v 1; lanes e 4; groups e 2", ON_GPU},
     {"block v 2; groups v 2; registers e 2; unroll e 2", ON_GPU},
-    // A last round of fewer steps: after the full ones, in a loop of its own for each lane, or together.
+    // A last round of fewer steps: after the full ones, in a loop of its own for each lane, or
+    // together.
     {"block v 2; unroll e 4 masked", ON_GPU | ON_HOST | IN_ORDER},
     {"block v 8; groups v 2; lanes v 4; unroll e 3 masked", ON_GPU | IN_ORDER},
     {"block v 4; lanes v 2; lanes e 2; unroll e 2 masked", ON_GPU},
@@ -109,7 +111,7 @@ static const char *source_text(arena *a) {
     return out.data;
 }
 
-// ---- Programs --------------------------------------------------------------------------------------------
+// ---- Programs -----------------------------------------------------------------------------------
 typedef struct {
     arena *a;
     source_map *sources;
@@ -134,7 +136,8 @@ static void launch(void *user, const char *kernel, const uint64_t *slots, const 
     sim_arg args[MOST_ARGS];
     if (n > MOST_ARGS) fail(t, "too many arguments");
     for (uint32_t i = 0; i < n; i++)
-        args[i] = (sim_arg){slots[i], x[i].name, x[i].data, x[i].bytes, x[i].written, x[i].result, x[i].scratch};
+        args[i] = (sim_arg){slots[i],     x[i].name,   x[i].data,   x[i].bytes,
+                            x[i].written, x[i].result, x[i].scratch};
     sim_launch(t->sim, kernel, args, blocks, early);
 }
 
@@ -151,8 +154,8 @@ static gnn_program *load(session *t, frontend_unit *u, uint32_t i, built *b, boo
     schedule_list list = {0};
     pass_options o = {.index_bits = 32, .nondeterministic = true};
     if (!frontend_schedules(u, i, on_host ? "host" : "sm_90", b->op, &list)) fail(t, "schedules");
-    program *p = pass_scheduled(t->a, t->ds, b->op, list.data, list.len, on_host ? "host" : "cuda", &o, NULL,
-                                NULL);
+    program *p = pass_scheduled(t->a, t->ds, b->op, list.data, list.len, on_host ? "host" : "cuda",
+                                &o, NULL, NULL);
     if (!p) fail(t, "plan");
     gnn_code code = {0};
     if (on_host) {
@@ -161,7 +164,8 @@ static gnn_program *load(session *t, frontend_unit *u, uint32_t i, built *b, boo
         gnn_host_kernel *kernels = ARENA_ARRAY(t->a, gnn_host_kernel, p->module->funcs.len);
         for (uint32_t f = 0; j && f < p->module->funcs.len; f++) {
             const simt_func *k = p->module->funcs.data[f];
-            if (k->kernel) kernels[code.nkernels++] = (gnn_host_kernel){k->name, cg_jit_kernel(j, k->name)};
+            if (k->kernel)
+                kernels[code.nkernels++] = (gnn_host_kernel){k->name, cg_jit_kernel(j, k->name)};
         }
         code.kernels = kernels;
     } else {
@@ -176,14 +180,14 @@ static gnn_program *load(session *t, frontend_unit *u, uint32_t i, built *b, boo
     return out;
 }
 
-// ---- Graphs ----------------------------------------------------------------------------------------------
+// ---- Graphs -------------------------------------------------------------------------------------
 typedef struct {
     int32_t key[MOST_EDGES];
     uint32_t edges, rows;
 } keying;
 
-// Sorted as they are; else turned about, so that rows lie apart. Where a map is partial, the last row is
-// none.
+// Sorted as they are; else turned about, so that rows lie apart. Where a map is partial, the last
+// row is none.
 static keying keying_for(const tensor_op *op, const keying *k) {
     uint32_t facts = op->vals.data[0].facts;
     keying out = *k;
@@ -201,7 +205,8 @@ static int64_t size_of(const tensor_op *op, tensor_space s, const keying *k) {
     return *name == 'E' ? k->edges : *name == 'V' ? k->rows : WIDTH;
 }
 
-static tensor_evaluated evaluate(session *t, arena *a, const tensor_op *op, const keying *k, float *x) {
+static tensor_evaluated evaluate(session *t, arena *a, const tensor_op *op, const keying *k,
+                                 float *x) {
     int64_t sizes[8], wide[MOST_EDGES + 1];
     tensor_array inputs[4] = {
         {.type = DT_INDEX, .rank = 1, .shape = {k->edges}, .data = wide},
@@ -210,11 +215,12 @@ static tensor_evaluated evaluate(session *t, arena *a, const tensor_op *op, cons
     for (uint32_t e = 0; e < k->edges; e++) wide[e] = k->key[e];
     tensor_evaluated out;
     const char *why = "";
-    if (!tensor_eval(a, op, &(tensor_eval_input){.sizes = sizes, .inputs = inputs}, &out, &why)) fail(t, why);
+    if (!tensor_eval(a, op, &(tensor_eval_input){.sizes = sizes, .inputs = inputs}, &out, &why))
+        fail(t, why);
     return out;
 }
 
-// ---- Running ---------------------------------------------------------------------------------------------
+// ---- Running ------------------------------------------------------------------------------------
 static gnn_tensor packed(const tensor_op *op, tensor_val v, const keying *k, float *data) {
     const tensor_val_info *i = &op->vals.data[v];
     gnn_tensor x = {.data = data, .dtype = GNN_F32, .rank = i->rank};
@@ -222,15 +228,16 @@ static gnn_tensor packed(const tensor_op *op, tensor_val v, const keying *k, flo
     return x;
 }
 
-static void report(session *t, const char *op, const char *version, const keying *k, const char *what) {
+static void report(session *t, const char *op, const char *version, const keying *k,
+                   const char *what) {
     if (t->faults++ > 20) return;
     printf("%s, %s, %u rows, keys", op, version, k->rows);
     for (uint32_t e = 0; e < k->edges; e++) printf(" %d", (int)k->key[e]);
     printf(": %s\n", what);
 }
 
-static void run(session *t, gnn_program *p, gnn_context *c, const tensor_op *op, const char *version,
-                const keying *k, float *x, const tensor_evaluated *want) {
+static void run(session *t, gnn_program *p, gnn_context *c, const tensor_op *op,
+                const char *version, const keying *k, float *x, const tensor_evaluated *want) {
     float y[MOST_ROWS * WIDTH + 1];
     gnn_named_map map = {op->vals.data[0].name,
                          {.index = k->key, .width = 32, .domain = k->edges, .codomain = k->rows}};
@@ -244,11 +251,13 @@ static void run(session *t, gnn_program *p, gnn_context *c, const tensor_op *op,
     void *workspace = NULL;
     memset(y, 0xAA, sizeof y);
     if (t->sim) sim_begin(t->sim, SIM_RANDOM, t->runs);
-    bool good = !gnn_plan_new(p, &o, &plan) && !gnn_alloc(c, gnn_plan_workspace(plan), &workspace) &&
+    bool good = !gnn_plan_new(p, &o, &plan) &&
+                !gnn_alloc(c, gnn_plan_workspace(plan), &workspace) &&
                 (!workspace || !gnn_fill(c, workspace, 0xAA, gnn_plan_workspace(plan), NULL)) &&
                 !gnn_launch(plan, args, 3, workspace, gnn_plan_workspace(plan), NULL);
     if (!good) report(t, op->name, version, k, gnn_context_error(c));
-    else if (t->sim && sim_report(t->sim)) report(t, op->name, version, k, "the simulator found a fault");
+    else if (t->sim && sim_report(t->sim))
+        report(t, op->name, version, k, "the simulator found a fault");
     tensor_array is = {.type = DT_F32, .rank = want->rank, .data = y};
     for (uint32_t a = 0; a < want->rank; a++) is.shape[a] = want->shape[a];
     if (good && tensor_compare(want, &is).wrong) report(t, op->name, version, k, "wrong");
@@ -308,13 +317,15 @@ int main(void) {
     session t = {.a = arena_new()};
     t.sources = source_map_new(t.a);
     t.ds = diag_set_new(t.a, t.sources);
-    t.hook = (gnn_simulator){
-        .device = {.devices = 1, .sm = 90, .sms = 4, .shared_bytes = 1 << 17}, .launch = launch, .user = &t};
+    t.hook = (gnn_simulator){.device = {.devices = 1, .sm = 90, .sms = 4, .shared_bytes = 1 << 17},
+                             .launch = launch,
+                             .user = &t};
     gnn_context_options on_host = {.device = GNN_HOST, .threads = 1}, on_gpu = on_host;
     on_gpu.simulator = &t.hook;
     if (gnn_context_new(&on_host, &t.host) || gnn_context_new(&on_gpu, &t.gpu)) fail(&t, "context");
     const char *text = source_text(t.a);
-    frontend_options o = {.read = read_nothing, .targets = targets, .ntargets = 2, .nondeterministic = true};
+    frontend_options o = {
+        .read = read_nothing, .targets = targets, .ntargets = 2, .nondeterministic = true};
     frontend_unit *u = frontend_load(t.a, t.ds, "keyings.gnn", text, strlen(text), &o);
     built b[COUNT(ops)];
     uint32_t nbuilt = 0;
@@ -327,7 +338,8 @@ int main(void) {
     }
     if (nbuilt != COUNT(ops)) fail(&t, "not every op was built");
     for (keying k = {.rows = 0}; k.rows <= MOST_ROWS; k.rows++)
-        for (k.edges = 0; k.edges <= (k.rows ? MOST_EDGES : 0); k.edges++) each_keying(&t, b, nbuilt, &k, 0);
+        for (k.edges = 0; k.edges <= (k.rows ? MOST_EDGES : 0); k.edges++)
+            each_keying(&t, b, nbuilt, &k, 0);
     diag_print(t.ds, stdout);
     printf("%llu runs, %llu faults\n", (unsigned long long)t.runs, (unsigned long long)t.faults);
     bool bad = t.faults || diag_errors(t.ds) || t.runs < 10000;

@@ -1,5 +1,5 @@
-// Linked ops: which code is taken for a device and for maps of a width, the struct of arguments, and what
-// launches refuse.
+// Linked ops: which code is taken for a device and for maps of a width, the struct of arguments,
+// and what launches refuse.
 #include "Inputs/fake_cuda.h"
 #include "Inputs/harness.h"
 
@@ -49,7 +49,8 @@ static float x[U * F] = {1, 2, 3, 4, 5, 6}, y[V * F];
 static const float wanted[V * F] = {12, 18, 18, 24};
 
 static spmm_args arguments(bool wide) {
-    spmm_args a = {.E = E, .U = U, .V = V, .F = F, .alpha = 0.5f, .x = {.data = x}, .y = {.data = y}};
+    spmm_args a = {
+        .E = E, .U = U, .V = V, .F = F, .alpha = 0.5f, .x = {.data = x}, .y = {.data = y}};
     a.src = (gnn_map){.index = wide ? (void *)src64 : (void *)src32, .width = wide ? 64 : 32};
     a.dst = (gnn_map){.index = dst32, .width = 32};
     if (wide) a.dst = (gnn_map){.offsets = rows64, .width = 64};
@@ -67,8 +68,8 @@ static void launch(gnn_context *c, const gnn_artefact *a, gnn_plan *plan, const 
     CHECK(!memcmp(y, wanted, sizeof y));
 }
 
-static void plan_and_launch(gnn_context *c, const gnn_artefact *a, const spmm_args *args, uint32_t bits,
-                            uint32_t taken) {
+static void plan_and_launch(gnn_context *c, const gnn_artefact *a, const spmm_args *args,
+                            uint32_t bits, uint32_t taken) {
     gnn_op *op = NULL;
     gnn_plan *plan = NULL;
     GOOD(c, gnn_op_load(a, c, &op));
@@ -106,7 +107,8 @@ static void told(gnn_context *c) {
     gnn_op *op = NULL;
     gnn_plan *plan;
     GOOD(c, gnn_op_load(&both, c, &op));
-    EXPECT(c, gnn_op_plan(&both, op, &args, NULL, &plan), MISSING, "the size of E is not given, and no map or tensor tells it");
+    EXPECT(c, gnn_op_plan(&both, op, &args, NULL, &plan), MISSING,
+           "the size of E is not given, and no map or tensor tells it");
     args = arguments(false);
     args.E = INT64_C(1) << 31;   // takes 64-bit code, and is refused for what is wrong
     args.src.domain = E;
@@ -124,20 +126,22 @@ static void refused(gnn_context *c) {
     gnn_plan *plan = NULL, *not = NULL;
     GOOD(c, gnn_op_load(&both, c, &op));
     CHECK(gnn_op_load(NULL, c, &no) == GNN_BAD_ARGUMENT &&
-          gnn_op_plan(&both, op, NULL, NULL, &not ) == GNN_BAD_ARGUMENT);
+          gnn_op_plan(&both, op, NULL, NULL, &not) == GNN_BAD_ARGUMENT);
     EXPECT(c, gnn_op_load(&(gnn_artefact){GNN_ABI + 1, 0, "f", NULL, NULL}, c, &no), BAD_CODE,
            "the object was made for another libgnnrt: its interface is 4, not 3");
-    EXPECT(c, gnn_op_plan(&both, op, &args, &(gnn_op_options){.flags = GNN_SAVED}, &not ), BAD_ARGUMENT,
-           "plan of spmm: GNN_SAVED is for an op with a gradient, or a gradient");
-    EXPECT(c, gnn_op_plan(&narrow, op, &args, NULL, &not ), BAD_ARGUMENT, "narrow_plan is given the op spmm");
-    EXPECT(c, gnn_op_plan(&both, op, &args, &(gnn_op_options){.index_bits = 16}, &not ), BAD_ARGUMENT,
-           "plan of spmm: indices have 32 or 64 bits, not 16");
+    EXPECT(c, gnn_op_plan(&both, op, &args, &(gnn_op_options){.flags = GNN_SAVED}, &not),
+           BAD_ARGUMENT, "plan of spmm: GNN_SAVED is for an op with a gradient, or a gradient");
+    EXPECT(c, gnn_op_plan(&narrow, op, &args, NULL, &not), BAD_ARGUMENT,
+           "narrow_plan is given the op spmm");
+    EXPECT(c, gnn_op_plan(&both, op, &args, &(gnn_op_options){.index_bits = 16}, &not),
+           BAD_ARGUMENT, "plan of spmm: indices have 32 or 64 bits, not 16");
     src32[3] = 7;
-    EXPECT(c, gnn_op_plan(&both, op, &args, NULL, &not ), BAD_INDEX, "src[3] = 7 is outside U (3)");
+    EXPECT(c, gnn_op_plan(&both, op, &args, NULL, &not), BAD_INDEX, "src[3] = 7 is outside U (3)");
     src32[3] = 0;
     other = args;
     other.V = -3;
-    EXPECT(c, gnn_op_plan(&both, op, &other, NULL, &not ), BAD_ARGUMENT, "V = -3: a size can't be negative");
+    EXPECT(c, gnn_op_plan(&both, op, &other, NULL, &not), BAD_ARGUMENT,
+           "V = -3: a size can't be negative");
     GOOD(c, gnn_op_plan(&both, op, &args, NULL, &plan));
     EXPECT(c, gnn_op_check(&narrow, plan, &args), BAD_ARGUMENT,
            "narrow is given a plan of spmm that its call did not make");
@@ -147,7 +151,8 @@ static void refused(gnn_context *c) {
            "map src is not the one the plan was made with");
     other = args;
     other.F = 3;
-    EXPECT(c, gnn_op_check(&both, plan, &other), SIZE_MISMATCH, "F is 3, but the plan was made for 2");
+    EXPECT(c, gnn_op_check(&both, plan, &other), SIZE_MISMATCH,
+           "F is 3, but the plan was made for 2");
     other = args;
     other.y.data = x;
     EXPECT(c, gnn_op_check(&both, plan, &other), OVERLAP, "y shares memory with x");
@@ -168,29 +173,34 @@ static void refused(gnn_context *c) {
     gnn_op_free(op);
 }
 
-// A size of 0 with arrays at hand was forgotten: an op that does nothing would be right by its letters.
+// A size of 0 with arrays at hand was forgotten: an op that does nothing would be right by its
+// letters.
 static void forgotten(gnn_context *c) {
-    spmm_args args = arguments(false), none = {.alpha = 1, .src = {.width = 32}, .dst = {.width = 32}};
+    spmm_args args = arguments(false),
+              none = {.alpha = 1, .src = {.width = 32}, .dst = {.width = 32}};
     gnn_op *op = NULL;
     gnn_plan *plan = NULL;
     _Alignas(256) char workspace[256];
     GOOD(c, gnn_op_load(&both, c, &op));
     args.E = args.U = args.V = args.F = 0;
-    EXPECT(c, gnn_op_plan(&both, op, &args, NULL, &plan), MISSING,
-           "E is 0, but there is an array of src: give its size; GNN_EMPTY where it is 0, GNN_TOLD where maps and tensors tell it");
+    EXPECT(
+        c, gnn_op_plan(&both, op, &args, NULL, &plan), MISSING,
+        "E is 0, but there is an array of src: give its size; GNN_EMPTY where it is 0, GNN_TOLD where maps and tensors tell it");
     args.E = E;
     args.dst = (gnn_map){.offsets = (int32_t[]){0}, .width = 32};   // of no rows
     args.V = 0;
     args.U = U;
-    EXPECT(c, gnn_op_plan(&both, op, &args, NULL, &plan), MISSING,
-           "V is 0, but there is an array of dst: give its size; GNN_EMPTY where it is 0, GNN_TOLD where maps and tensors tell it");
+    EXPECT(
+        c, gnn_op_plan(&both, op, &args, NULL, &plan), MISSING,
+        "V is 0, but there is an array of dst: give its size; GNN_EMPTY where it is 0, GNN_TOLD where maps and tensors tell it");
     args = arguments(false);
     args.F = 0;
     args.x.data = args.y.data = NULL;   // tensors may come later, and then it shows
     GOOD(c, gnn_op_plan(&both, op, &args, NULL, &plan));
     args.y.data = y;
-    EXPECT(c, gnn_op_launch(&both, plan, &args, workspace, sizeof workspace, NULL), MISSING,
-           "F is 0, but there is an array of y: give its size; GNN_EMPTY where it is 0, GNN_TOLD where maps and tensors tell it");
+    EXPECT(
+        c, gnn_op_launch(&both, plan, &args, workspace, sizeof workspace, NULL), MISSING,
+        "F is 0, but there is an array of y: give its size; GNN_EMPTY where it is 0, GNN_TOLD where maps and tensors tell it");
     args.F = GNN_EMPTY;
     GOOD(c, gnn_op_launch(&both, plan, &args, workspace, sizeof workspace, NULL));
     gnn_plan_free(plan);
@@ -234,20 +244,19 @@ static void out_of_memory(void) {
     CHECK(failed_once);
 }
 
-// ---- GPUs: the fake is an sm_90 --------------------------------------------------------------------------
+// ---- GPUs: the fake is an sm_90 -----------------------------------------------------------------
 static void nothing(void **params, unsigned grid, unsigned block, unsigned shared) {
     (void)params, (void)grid, (void)block, (void)shared;
 }
 
 static const char cuda32[] = SPMM("sm_90", "32");
-#define BUILD(name, right, ptx)                                                                              \
-    {                                                                                                        \
-        .manifest = cuda32, .manifest_size = sizeof cuda32 - 1, .target = name, .index_bits = 32,            \
-        .is_ptx = ptx, .code = {                                                                             \
-            .image = (right) ? "fake" : "wrong",                                                             \
-            .size = 5                                                                                        \
-        }                                                                                                    \
-    }
+#define BUILD(name, right, ptx)                                                                    \
+    {.manifest = cuda32,                                                                           \
+     .manifest_size = sizeof cuda32 - 1,                                                           \
+     .target = name,                                                                               \
+     .index_bits = 32,                                                                             \
+     .is_ptx = ptx,                                                                                \
+     .code = {.image = (right) ? "fake" : "wrong", .size = 5}}
 
 // The fake driver takes the right image alone.
 static void takes(gnn_context *c, const gnn_build *builds, uint32_t n, const char *error) {
@@ -264,19 +273,28 @@ static void devices(void) {
     fake_register("add", nothing, 6, 0);
     CHECK(gnn_context_new(&(gnn_context_options){.device = GNN_AUTO}, &c) == GNN_OK &&
           gnn_context_device(c) == GNN_GPU(0));
-    takes(c, (gnn_build[]){BUILD("sm_80", 0, 0), BUILD("sm_90", 0, 0), BUILD("sm_90a", 1, 0), host_builds[0]},
+    takes(c,
+          (gnn_build[]){BUILD("sm_80", 0, 0), BUILD("sm_90", 0, 0), BUILD("sm_90a", 1, 0),
+                        host_builds[0]},
           4, "");
-    takes(c, (gnn_build[]){BUILD("sm_90", 1, 0), BUILD("sm_90", 0, 1), BUILD("sm_100", 0, 0)}, 3, "");
-    takes(c, (gnn_build[]){BUILD("sm_80", 0, 0), BUILD("sm_80", 1, 1), BUILD("sm_100", 0, 1)}, 3, "");
-    takes(c, (gnn_build[]){BUILD("sm_80", 0, 0), BUILD("sm_100", 0, 1), BUILD("sm_80", 0, 0), host_builds[0]},
+    takes(c, (gnn_build[]){BUILD("sm_90", 1, 0), BUILD("sm_90", 0, 1), BUILD("sm_100", 0, 0)}, 3,
+          "");
+    takes(c, (gnn_build[]){BUILD("sm_80", 0, 0), BUILD("sm_80", 1, 1), BUILD("sm_100", 0, 1)}, 3,
+          "");
+    takes(c,
+          (gnn_build[]){BUILD("sm_80", 0, 0), BUILD("sm_100", 0, 1), BUILD("sm_80", 0, 0),
+                        host_builds[0]},
           4, "spmm holds no code for this device's sm_90, only for sm_80, sm_100, host");
     gnn_context_free(c);
 }
 
 static void no_host_code(gnn_context *c) {
     gnn_op *op;
-    EXPECT(c, gnn_op_load(&(gnn_artefact){GNN_ABI, 1, "spmm", (gnn_build[]){BUILD("sm_90", 1, 0)}, NULL}, c, &op),
-           BAD_CODE, "spmm holds no code for the host, only for sm_90");
+    EXPECT(
+        c,
+        gnn_op_load(&(gnn_artefact){GNN_ABI, 1, "spmm", (gnn_build[]){BUILD("sm_90", 1, 0)}, NULL},
+                    c, &op),
+        BAD_CODE, "spmm holds no code for the host, only for sm_90");
 }
 
 int main(void) {

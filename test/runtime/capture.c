@@ -1,14 +1,16 @@
-// Launches that are captured on a driver that is a fake, which does as CUDA's rules have it, and their replays.
+// Launches that are captured on a driver that is a fake, which does as CUDA's rules have it, and
+// their replays.
 #include "Inputs/cuda_session.h"
 
-// Nothing a launch does is forbidden while its stream is captured, and nothing of it is run; what is replayed was told by that
-// call, but for what the memory holds.
+// Nothing a launch does is forbidden while its stream is captured, and nothing of it is run; what
+// is replayed was told by that call, but for what the memory holds.
 static void captured(gnn_context *c, session *s, ledger *l) {
     static const float twice[U * F] = {2, 4, 6, 8, 10, 12}, zeros[V * F];
     const int64_t launches = fake_calls("cuLaunchKernel"), host = l->calls;
     GOOD(c, gnn_fill(c, s->y, 0, sizeof wanted, s->stream));
     GOOD(c, capture_session(c, s));
-    CHECK(fake_illegal() == 0 && fake_calls("cuLaunchKernel") == launches + 4 && l->calls == host + 1);
+    CHECK(fake_illegal() == 0 && fake_calls("cuLaunchKernel") == launches + 4 &&
+          l->calls == host + 1);
     GOOD(c, gnn_copy_out(c, s->result, s->y, sizeof wanted, s->stream));
     CHECK(!memcmp(s->result, zeros, sizeof zeros));
     GOOD(c, launch(s, 2, s->stream));
@@ -27,11 +29,13 @@ static void captured(gnn_context *c, session *s, ledger *l) {
 
 // What is forbidden spoils a capture, which ends all the same.
 static void spoilt(gnn_context *c, session *s) {
-    static const char invalid[] = "CUDA driver, CaptureEnd: CUDA_ERROR_STREAM_CAPTURE_INVALIDATED (the capture was spoilt)";
+    static const char invalid[] =
+        "CUDA driver, CaptureEnd: CUDA_ERROR_STREAM_CAPTURE_INVALIDATED (the capture was spoilt)";
     void *memory;
     GOOD(c, gnn_capture_begin(c, s->stream));
-    EXPECT(c, gnn_sync(c, s->stream), CUDA,
-           "CUDA driver, StreamSynchronize: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED (not while a stream is captured)");
+    EXPECT(
+        c, gnn_sync(c, s->stream), CUDA,
+        "CUDA driver, StreamSynchronize: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED (not while a stream is captured)");
     EXPECT(c, gnn_capture_end(c, s->stream, &s->replay), CUDA, invalid);
     CHECK(fake_illegal() == 1 && !s->replay);
     GOOD(c, gnn_capture_begin(c, s->stream));
@@ -39,13 +43,15 @@ static void spoilt(gnn_context *c, session *s) {
     gnn_context_clear_error(c);
     EXPECT(c, gnn_capture_end(c, s->stream, NULL), CUDA, invalid);
     GOOD(c, gnn_capture_begin(c, s->stream));
-    GOOD(c, launch(s, 1, NULL));   // by the driver: a stream of its own kind may wait for the default one
+    // by the driver: a stream of its own kind may wait for the default one
+    GOOD(c, launch(s, 1, NULL));
     EXPECT(c, gnn_capture_end(c, s->stream, &s->replay), CUDA, invalid);
     CHECK(fake_illegal() == 6);
 }
 
 static void refuses_captures(gnn_context *c, session *s) {
-    static const char default_stream[] = "the default stream cannot be captured: launch on one of gnn_stream_new";
+    static const char default_stream[] =
+        "the default stream cannot be captured: launch on one of gnn_stream_new";
     EXPECT(c, gnn_capture_begin(c, NULL), BAD_ARGUMENT, default_stream);
     EXPECT(c, gnn_capture_end(c, NULL, &s->replay), BAD_ARGUMENT, default_stream);
     EXPECT(c, gnn_capture_end(c, s->stream, &s->replay), CUDA,
@@ -53,10 +59,12 @@ static void refuses_captures(gnn_context *c, session *s) {
     GOOD(c, gnn_capture_begin(c, s->stream));
     EXPECT(c, gnn_capture_begin(c, s->stream), CUDA,
            "CUDA driver, CaptureBegin: CUDA_ERROR_ILLEGAL_STATE (not in this state)");
-    CHECK(gnn_launch(s->plan, NULL, 0, NULL, 0, s->stream) == GNN_BAD_ARGUMENT);   // nothing is recorded
+    // nothing is recorded
+    CHECK(gnn_launch(s->plan, NULL, 0, NULL, 0, s->stream) == GNN_BAD_ARGUMENT);
     gnn_context_clear_error(c);
     GOOD(c, gnn_capture_end(c, s->stream, NULL));
-    CHECK(gnn_replay_launch(NULL, s->stream) == GNN_BAD_ARGUMENT && gnn_capture_begin(NULL, s->stream) == GNN_BAD_ARGUMENT &&
+    CHECK(gnn_replay_launch(NULL, s->stream) == GNN_BAD_ARGUMENT &&
+          gnn_capture_begin(NULL, s->stream) == GNN_BAD_ARGUMENT &&
           gnn_capture_end(NULL, s->stream, NULL) == GNN_BAD_ARGUMENT);
     gnn_replay_free(NULL);
 }

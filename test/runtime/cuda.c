@@ -1,4 +1,5 @@
-// The CUDA side on a driver that is a fake: contexts, code, launches, and each driver call failing once.
+// The CUDA side on a driver that is a fake: contexts, code, launches, and each driver call failing
+// once.
 #include "Inputs/cuda_session.h"
 
 #include <sys/wait.h>
@@ -11,29 +12,32 @@ static void works(uint32_t flags) {
     gnn_context *c = new_cuda(&l);
     GOOD(c, open_session(c, &s, flags));
     CHECK(fake_bytes_out() == (flags ? 0 : 8));   // no map is read back: a check reads a position
-    const int64_t launches = fake_calls("cuLaunchKernel"), syncs = fake_calls("cuStreamSynchronize");
+    const int64_t launches = fake_calls("cuLaunchKernel"),
+                  syncs = fake_calls("cuStreamSynchronize");
     int64_t allocs = fake_calls("cuMemAlloc_v2"), calls = fake_calls(NULL), host = l.calls;
     GOOD(c, use_session(c, &s));
     CHECK(!memcmp(s.result, wanted, sizeof wanted));
     CHECK(fake_calls("cuMemAlloc_v2") == allocs && l.calls == host);
-    CHECK(fake_calls("cuLaunchKernel") == launches + 4 && fake_calls("cuStreamSynchronize") == syncs + 1);
+    CHECK(fake_calls("cuLaunchKernel") == launches + 4 &&
+          fake_calls("cuStreamSynchronize") == syncs + 1);
     calls = fake_calls(NULL);
     GOOD(c, launch(&s, 0, s.stream));
-    CHECK(fake_calls(NULL) - calls == 6);   // the current context is asked for, ours pushed, four launches
+    // the current context is asked for, ours pushed, four launches
+    CHECK(fake_calls(NULL) - calls == 6);
     CHECK(fake_depth() == 0);
     close_session(c, &s);
     end_context(c, &l);
     CHECK(fake_live() == 0);
 }
 
-// The same kernel twice a round, the second time early: that is what the driver is told, where it is new enough and something
-// was launched just before.
+// The same kernel twice a round, the second time early: that is what the driver is told, where it
+// is new enough and something was launched just before.
 static const char *early_manifest(const char *blocks) {
     static char text[8192];
     static const char whole[] = SPMM("sm_90", "32"), launch[] = "{\"launch\": \"add\", ";
     const char *from = strstr(whole, launch), *end = strstr(from, ", {\"end\"");
-    snprintf(text, sizeof text, "%.*s, %s\"early\": true, %.*s%s", (int)(end - whole), whole, launch,
-             (int)(end - from - (long)strlen(launch)), from + strlen(launch), end);
+    snprintf(text, sizeof text, "%.*s, %s\"early\": true, %.*s%s", (int)(end - whole), whole,
+             launch, (int)(end - from - (long)strlen(launch)), from + strlen(launch), end);
     char *count = strstr(strstr(text, launch), "\"V\"");
     count[1] = *blocks;
     return text;
@@ -49,8 +53,10 @@ static void launches_early(int driver, const char *blocks, int64_t early, int64_
     GOOD(c, open_text(c, &s, 0, early_manifest(blocks)));
     int64_t ex = fake_calls("cuLaunchKernelEx"), plain = fake_calls("cuLaunchKernel");
     GOOD(c, capture_session(c, &s));
-    CHECK(fake_calls("cuLaunchKernelEx") - ex == early && fake_calls("cuLaunchKernel") - plain == in_turn);
-    fake_fail_at(3);   // the current context is asked for, ours pushed, gather launched in turn, then add, ...
+    CHECK(fake_calls("cuLaunchKernelEx") - ex == early &&
+          fake_calls("cuLaunchKernel") - plain == in_turn);
+    // the current context is asked for, ours pushed, gather launched in turn, then add, ...
+    fake_fail_at(3);
     CHECK(launch(&s, 0.5f, s.stream) == GNN_CUDA);
     fake_fail_at(4);
     CHECK(launch(&s, 0.5f, s.stream) == GNN_CUDA);
@@ -69,7 +75,8 @@ static void launches_early(int driver, const char *blocks, int64_t early, int64_
 static void early(void) {
     launches_early(13000, "V", 3, 4);
     launches_early(12020, "V", 0, 7);   // a capture would refuse it
-    launches_early(13000, "0", 0, 4);   // what it would have followed launches nothing, and a round before knows of no next
+    // what it would have followed launches nothing, and a round before knows of no next
+    launches_early(13000, "0", 0, 4);
 }
 
 static void contexts(void) {
@@ -105,8 +112,9 @@ static void device(void) {
     start();
     gnn_context *c = new_cuda(&l);
     GOOD(c, gnn_device_query(c, &d));
-    CHECK(!strcmp(d.name, "Fake GPU") && d.device == GNN_GPU(1) && d.devices == 2 && d.driver_version == 13000 && d.sm == 90 &&
-          d.sms == 132 && d.memory == (int64_t)80 << 30 && d.shared_bytes == 232448 && d.l2_bytes == 52428800);
+    CHECK(!strcmp(d.name, "Fake GPU") && d.device == GNN_GPU(1) && d.devices == 2 &&
+          d.driver_version == 13000 && d.sm == 90 && d.sms == 132 &&
+          d.memory == (int64_t)80 << 30 && d.shared_bytes == 232448 && d.l2_bytes == 52428800);
     const int64_t numbers[] = {132, 232448, 52428800, 0};
     for (int f = 0; f < RT_DEVICE_FACT_COUNT; f++) {
         int64_t number = -1;
@@ -120,7 +128,7 @@ static void device(void) {
     gnn_context_free(c);
 }
 
-// ---- Shared memory ---------------------------------------------------------------------------------------
+// ---- Shared memory ------------------------------------------------------------------------------
 static unsigned asked;
 
 static void note_shared(void **params, unsigned grid, unsigned block, unsigned shared) {
@@ -134,15 +142,17 @@ static gnn_status launch_shared(gnn_context *c, int declared, int wants) {
     gnn_plan *plan = NULL;
     fake_forget_kernels();
     fake_register("k", note_shared, 1, declared);
-    int n = snprintf(text, sizeof text, "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"sm_90\", \"index_bits\": 32,"
-                     "\"spaces\": [{\"name\": \"N\", \"kind\": \"const\", \"size\": \"3\"}],"
-                     "\"kernels\": [{\"name\": \"k\", \"block\": 64, \"shared\": %d, \"params\": [\"i64\"]}],"
-                     "\"versions\": [{\"name\": \"naive\", \"steps\": [{\"launch\": \"k\", \"blocks\": \"7\", \"args\": [{\"size\": \"N\"}]}]}]}", wants);
-    gnn_status s = gnn_program_load(c, text, (size_t)n, &(gnn_code){.image = "fake", .size = 5}, &p);
-    if (!s)
-        s = gnn_plan_new(p, &(gnn_plan_options){0}, &plan);
-    if (!s)
-        s = gnn_launch(plan, NULL, 0, NULL, 0, NULL);
+    int n = snprintf(
+        text, sizeof text,
+        "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"sm_90\", \"index_bits\": 32,"
+        "\"spaces\": [{\"name\": \"N\", \"kind\": \"const\", \"size\": \"3\"}],"
+        "\"kernels\": [{\"name\": \"k\", \"block\": 64, \"shared\": %d, \"params\": [\"i64\"]}],"
+        "\"versions\": [{\"name\": \"naive\", \"steps\": [{\"launch\": \"k\", \"blocks\": \"7\", \"args\": [{\"size\": \"N\"}]}]}]}",
+        wants);
+    gnn_status s = gnn_program_load(c, text, (size_t)n, &(gnn_code){.image = "fake", .size = 5},
+                                    &p);
+    if (!s) s = gnn_plan_new(p, &(gnn_plan_options){0}, &plan);
+    if (!s) s = gnn_launch(plan, NULL, 0, NULL, 0, NULL);
     gnn_plan_free(plan);
     gnn_program_free(p);
     return s;
@@ -158,7 +168,8 @@ static void shared(void) {
     CHECK(asked == 0);
     GOOD(c, launch_shared(c, 1024, 100000));
     CHECK(asked == 100000 - 1024);
-    EXPECT(c, launch_shared(c, 0, 300000), BAD_CODE, "kernel k: 300000 bytes of shared memory, but a block of the device has 232448");
+    EXPECT(c, launch_shared(c, 0, 300000), BAD_CODE,
+           "kernel k: 300000 bytes of shared memory, but a block of the device has 232448");
     for (int64_t i = 0, more = 1; more; i++) {
         const int64_t before = fake_calls(NULL);
         fake_fail_at(i);
@@ -166,7 +177,8 @@ static void shared(void) {
         more = fake_calls(NULL) - before > i;
         fake_fail_at(-1);
         CHECK(more || !s);
-        CHECK(!s || (s == gnn_context_status(c) && *gnn_context_error(c)));   // what a free says, the context alone tells
+        // what a free says, the context alone tells
+        CHECK(!s || (s == gnn_context_status(c) && *gnn_context_error(c)));
         gnn_context_clear_error(c);
         GOOD(c, launch_shared(c, 1024, 100000));
     }
@@ -181,17 +193,21 @@ static void code(void) {
     gnn_context *c = new_cuda(&l);
     EXPECT(c, gnn_program_load(c, host, sizeof host - 1, &spmm_code, &p), BAD_CODE,
            "spmm is compiled for host, but the context is a CUDA device's");
-    EXPECT(c, gnn_program_load(c, text, sizeof text - 1, &spmm_code, &p), MISSING, "spmm: no CUDA code is given");
-    EXPECT(c, gnn_program_load(c, text, sizeof text - 1, &(gnn_code){.image = "cubin", .size = 6}, &p), BAD_CODE,
+    EXPECT(c, gnn_program_load(c, text, sizeof text - 1, &spmm_code, &p), MISSING,
+           "spmm: no CUDA code is given");
+    EXPECT(c,
+           gnn_program_load(c, text, sizeof text - 1, &(gnn_code){.image = "cubin", .size = 6}, &p),
+           BAD_CODE,
            "spmm: the driver refuses the code for sm_90: FAKE_ERROR: not the image of the fake");
     fake_forget();
     fake_register("gather", fake_gather, 7, 0);
-    EXPECT(c, gnn_program_load(c, text, sizeof text - 1, &(gnn_code){.image = "fake", .size = 5}, &p), BAD_CODE,
-           "spmm: the code has no kernel `add`");
+    EXPECT(c,
+           gnn_program_load(c, text, sizeof text - 1, &(gnn_code){.image = "fake", .size = 5}, &p),
+           BAD_CODE, "spmm: the code has no kernel `add`");
     end_context(c, &l);
 }
 
-// ---- Faults ----------------------------------------------------------------------------------------------
+// ---- Faults -------------------------------------------------------------------------------------
 static gnn_status whole_session(gnn_context *c, session *s, uint32_t flags) {
     gnn_device_info d;
     gnn_status e = open_session(c, s, flags);
@@ -218,7 +234,8 @@ static void each_call_fails(uint32_t flags, int current) {
         CHECK(e || !memcmp(s.result, wanted, sizeof wanted));
         opening = fake_calls(NULL) > i;
         fake_fail_at(-1);   // what can't be freed is lost
-        if (e) gnn_capture_end(c, s.stream, NULL);   // where the end could not be told to the driver
+        // where the end could not be told to the driver
+        if (e) gnn_capture_end(c, s.stream, NULL);
         close_session(c, &s);
         gnn_context_clear_error(c);
         if (made) {
@@ -283,8 +300,9 @@ static void each_captured_call_fails(void) {
 
 // A child frees what it was handed, and the driver hears nothing of it; its parent goes on.
 static void in_a_child(gnn_context *c, session *s, ledger *l) {
-    static const char not_here[] = "CUDA does not work in a forked child of the process that made the context: "
-                                   "fork before contexts are made, or start a new program";
+    static const char not_here[] =
+        "CUDA does not work in a forked child of the process that made the context: "
+        "fork before contexts are made, or start a new program";
     const int64_t calls = fake_calls(NULL);
     gnn_device_info info;
     void *memory;
@@ -324,12 +342,13 @@ static void each_of_the_table_has_failed(void) {
 #include "cuda_api.def"
 #undef CU
     };
-    static const char *const apart[] = {   // those of errors: above; if that one fails, there is nothing to be done
-        "cuGetErrorName", "cuGetErrorString", "cuCtxPopCurrent_v2"};
+    // those of errors: above; if that one fails, there is nothing to be done
+    static const char *const apart[] = {"cuGetErrorName", "cuGetErrorString", "cuCtxPopCurrent_v2"};
     for (size_t i = 0; i < RT_COUNT(names); i++) {
         bool other = false;
         for (size_t k = 0; k < RT_COUNT(apart); k++) other |= !strcmp(names[i], apart[k]);
-        if (!other && !fake_failed(names[i])) failed = 1, printf("%s: no test has it fail\n", names[i]);
+        if (!other && !fake_failed(names[i]))
+            failed = 1, printf("%s: no test has it fail\n", names[i]);
     }
 }
 

@@ -1,5 +1,5 @@
-// On a GPU, where there is one: the driver takes the runtime's kernels, and what they build and refuse is
-// what the host does. With an argument it also times them, on a map of that many entries.
+// On a GPU, where there is one: the driver takes the runtime's kernels, and what they build and
+// refuse is what the host does. With an argument it also times them, on a map of that many entries.
 #define _POSIX_C_SOURCE 200809L
 #include "Inputs/gpu_cases.h"
 
@@ -11,14 +11,15 @@ static double now(void) {
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-// ---- A plan ----------------------------------------------------------------------------------------------
+// ---- A plan -------------------------------------------------------------------------------------
 #define MANIFEST                                                                                                                   \
     "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"sm_80\", \"index_bits\": 32, \"versions\": [{\"name\": \"naive\"}],\n" \
     "\"spaces\": [{\"name\": \"E\", \"kind\": \"free\"}, {\"name\": \"U\", \"kind\": \"free\"}],\n"                                \
     "\"params\": [{\"name\": \"src\", \"role\": \"map\", \"type\": \"index\", \"axes\": [\"E\"], \"into\": \"U\"}],\n"             \
     "\"requires\": [{\"text\": \"max(src) < 9\", \"holds\": \"max(src) 9 <\"}]}"
 
-static gnn_status plan_of(gnn_context *c, gnn_program *p, const int64_t *index, int64_t n, int64_t into) {
+static gnn_status plan_of(gnn_context *c, gnn_program *p, const int64_t *index, int64_t n,
+                          int64_t into) {
     gnn_plan *plan = NULL;
     void *there = NULL;
     GOOD(c, gnn_alloc(c, (size_t)n * sizeof *index, &there));
@@ -36,11 +37,13 @@ static void plans(gnn_context *c) {
     enum { N = 3000000 };
     gnn_program *p = NULL;
     int64_t *index = malloc(N * sizeof *index);
-    GOOD(c, gnn_program_load(c, text, sizeof text - 1, &(gnn_code){.image = ptx, .size = sizeof ptx}, &p));
+    GOOD(c, gnn_program_load(c, text, sizeof text - 1,
+                             &(gnn_code){.image = ptx, .size = sizeof ptx}, &p));
     for (int64_t i = 0; i < N; i++) index[i] = N - 1 - i;
     GOOD(c, plan_of(c, p, index, N, N));
     index[123456] = index[2000000] = 4000000;
-    EXPECT(c, plan_of(c, p, index, N, N), BAD_INDEX, "src[123456] = 4000000 is outside U (3000000)");
+    EXPECT(c, plan_of(c, p, index, N, N), BAD_INDEX,
+           "src[123456] = 4000000 is outside U (3000000)");
     for (int64_t i = 0; i < N; i++) index[i] = i / 9;
     EXPECT(c, plan_of(c, p, index, N, N), PRECONDITION,
            "the precondition `max(src) < 9` does not hold: max(src) = 9");
@@ -48,24 +51,24 @@ static void plans(gnn_context *c) {
     free(index);
 }
 
-// ---- Times -----------------------------------------------------------------------------------------------
-#define TIME(what, call, host_call)                                                                          \
-    do {                                                                                                     \
-        double device = 0;                                                                                   \
-        for (int i = 0; i < 3; i++) { /* the last counts */                                                  \
-            rt_gpu g = {0};                                                                                  \
-            rt_ints got = {0};                                                                               \
-            const double from = now();                                                                       \
-            GOOD(c, rt_gpu_begin(&g, c, NULL, false));                                                       \
-            GOOD(c, call);                                                                                   \
-            GOOD(c, rt_gpu_end(&g, GNN_OK));                                                                 \
-            device = now() - from;                                                                           \
-        }                                                                                                    \
-        rt_ints wanted = {0};                                                                                \
-        const double from = now();                                                                           \
-        GOOD(c, host_call);                                                                                  \
-        printf("%-12s device %9.3f ms   host %9.3f ms\n", what, device, now() - from);                       \
-        rt_free(c, wanted.data);                                                                             \
+// ---- Times --------------------------------------------------------------------------------------
+#define TIME(what, call, host_call)                                                                \
+    do {                                                                                           \
+        double device = 0;                                                                         \
+        for (int i = 0; i < 3; i++) { /* the last counts */                                        \
+            rt_gpu g = {0};                                                                        \
+            rt_ints got = {0};                                                                     \
+            const double from = now();                                                             \
+            GOOD(c, rt_gpu_begin(&g, c, NULL, false));                                             \
+            GOOD(c, call);                                                                         \
+            GOOD(c, rt_gpu_end(&g, GNN_OK));                                                       \
+            device = now() - from;                                                                 \
+        }                                                                                          \
+        rt_ints wanted = {0};                                                                      \
+        const double from = now();                                                                 \
+        GOOD(c, host_call);                                                                        \
+        printf("%-12s device %9.3f ms   host %9.3f ms\n", what, device, now() - from);             \
+        rt_free(c, wanted.data);                                                                   \
     } while (0)
 
 static void time_map(gnn_context *c, const shape *k, int64_t n) {
@@ -123,7 +126,8 @@ int main(int argc, char **argv) {
     printf("%zu maps, two widths: %s\n", RT_COUNT(sizes) * RT_COUNT(shapes),
            failed ? "the device differs" : "the device gives what the host does");
     for (int i = 1; i < argc; i++)
-        for (uint32_t k = 0; k < RT_COUNT(shapes); k++) time_map(c, &shapes[k], strtoll(argv[i], NULL, 10));
+        for (uint32_t k = 0; k < RT_COUNT(shapes); k++)
+            time_map(c, &shapes[k], strtoll(argv[i], NULL, 10));
     gnn_context_free(c);
     return failed;
 }

@@ -12,15 +12,15 @@ static gnn_status work(gnn_context *c) {
     gnn_timer *t = NULL;
     void *memory = NULL;
     gnn_status s = gnn_program_load(c, text, sizeof text - 1, &spmm_code, &p);
+    if (!s) s = gnn_cache_new(c, &k);
     if (!s)
-        s = gnn_cache_new(c, &k);
-    if (!s)
-        s = gnn_plan_new(p, &(gnn_plan_options){.sizes = &(gnn_size){"F", 2}, .nsizes = 1, .maps = maps, .nmaps = 2, .cache = k},
-                         &plan);
-    if (!s)
-        s = gnn_alloc(c, gnn_plan_workspace(plan), &memory);
-    if (!s)
-        s = gnn_timer_new(c, &t);
+        s = gnn_plan_new(
+            p,
+            &(gnn_plan_options){
+                .sizes = &(gnn_size){"F", 2}, .nsizes = 1, .maps = maps, .nmaps = 2, .cache = k},
+            &plan);
+    if (!s) s = gnn_alloc(c, gnn_plan_workspace(plan), &memory);
+    if (!s) s = gnn_timer_new(c, &t);
     gnn_timer_free(t);
     gnn_free(c, memory);
     gnn_plan_free(plan);
@@ -39,7 +39,8 @@ static void after_the_context(void) {
     for (int64_t i = 0; i < needed - 1; i++) {   // the first plan also started the threads
         l.fail_at = l.calls + i;
         CHECK(work(c) == GNN_NO_MEMORY);
-        CHECK(gnn_context_status(c) == GNN_NO_MEMORY && !strncmp(gnn_context_error(c), "out of memory: ", 15));
+        CHECK(gnn_context_status(c) == GNN_NO_MEMORY &&
+              !strncmp(gnn_context_error(c), "out of memory: ", 15));
         CHECK(l.live == live);
         gnn_context_clear_error(c);
         l.fail_at = -1;
@@ -54,11 +55,12 @@ static void threads(void) {
         gnn_context *c = NULL;
         l.calls = 0;
         l.fail_at = i;
-        gnn_status s = gnn_context_new(&(gnn_context_options){.device = GNN_HOST, .threads = 3,
-                                                              .allocator = {ledger_alloc, ledger_release, &l}}, &c);
+        gnn_status s = gnn_context_new(
+            &(gnn_context_options){
+                .device = GNN_HOST, .threads = 3, .allocator = {ledger_alloc, ledger_release, &l}},
+            &c);
         CHECK(s == (i ? GNN_OK : GNN_NO_MEMORY) && !c == !i);
-        if (c)
-            CHECK(work(c) == (i < l.calls ? GNN_NO_MEMORY : GNN_OK));
+        if (c) CHECK(work(c) == (i < l.calls ? GNN_NO_MEMORY : GNN_OK));
         gnn_context_free(c);
         CHECK(l.live == 0);
     }

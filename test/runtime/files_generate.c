@@ -1,8 +1,7 @@
 // Generators: sizes, shapes and order as documented, the same bits everywhere, and clear refusals.
 #include "files_support.h"
 
-static gnn_graph make(gnn_context *c, const char *description)
-{
+static gnn_graph make(gnn_context *c, const char *description) {
     gnn_graph g;
     gnn_status s = gnn_graph_generate(c, description, &g);
     CHECK(!s, "%s: %s", description, gnn_context_error(c));
@@ -17,13 +16,10 @@ static gnn_graph make(gnn_context *c, const char *description)
     return g;
 }
 
-static uint64_t digest(const gnn_graph *g)
-{
+static uint64_t digest(const gnn_graph *g) {
     uint64_t h = 0xcbf29ce484222325u;
-    for (int64_t i = 0; i <= g->nodes; i++)
-        h = (h ^ (uint64_t)g->rowptr[i]) * 0x100000001b3u;
-    for (int64_t i = 0; i < g->edges; i++)
-        h = (h ^ (uint64_t)g->col[i]) * 0x100000001b3u;
+    for (int64_t i = 0; i <= g->nodes; i++) h = (h ^ (uint64_t)g->rowptr[i]) * 0x100000001b3u;
+    for (int64_t i = 0; i < g->edges; i++) h = (h ^ (uint64_t)g->col[i]) * 0x100000001b3u;
     for (int64_t i = 0; i < g->edges && g->etype; i++)
         h = (h ^ (uint64_t)g->etype[i]) * 0x100000001b3u;
     return h;
@@ -58,34 +54,36 @@ static const struct {
     {"batch:20:8:0.25:5", 162, 328, 0x1160ca59516f811b},
 };
 
-static void sizes_and_bits(gnn_context *c)
-{
+static void sizes_and_bits(gnn_context *c) {
     for (size_t i = 0; i < RT_COUNT(known); i++) {
         gnn_graph g = make(c, known[i].description), again = make(c, known[i].description);
         CHECK(g.nodes == known[i].nodes && g.edges == known[i].edges && g.sources == g.nodes,
-              "%s: %lld nodes, %lld edges", known[i].description, (long long)g.nodes, (long long)g.edges);
+              "%s: %lld nodes, %lld edges", known[i].description, (long long)g.nodes,
+              (long long)g.edges);
         CHECK(digest(&g) == known[i].digest, "%s: digest 0x%016llx", known[i].description,
               (unsigned long long)digest(&g));
         CHECK(digest(&g) == digest(&again), "%s differs from itself", known[i].description);
-        CHECK(!strcmp(g.name, known[i].description), "%s is named %s", known[i].description, g.name);
+        CHECK(!strcmp(g.name, known[i].description), "%s is named %s", known[i].description,
+              g.name);
         gnn_graph_free(c, &g);
         gnn_graph_free(c, &again);
     }
 }
 
-static void shapes(gnn_context *c)
-{
+static void shapes(gnn_context *c) {
     gnn_graph_statistics m;
     gnn_graph g = make(c, "star:1000");
-    CHECK(g.rowptr[1] == 999 && !gnn_graph_measure(c, &g, &m) && m.max_degree == 999 && m.empty_rows == 999,
+    CHECK(g.rowptr[1] == 999 && !gnn_graph_measure(c, &g, &m) && m.max_degree == 999 &&
+              m.empty_rows == 999,
           "star");
     gnn_graph_free(c, &g);
     g = make(c, "hubs:1024:100000");
-    CHECK(!gnn_graph_measure(c, &g, &m) && m.max_degree > 50 * m.quantiles[1], "hubs: max %lld, median %lld",
-          (long long)m.max_degree, (long long)m.quantiles[1]);
+    CHECK(!gnn_graph_measure(c, &g, &m) && m.max_degree > 50 * m.quantiles[1],
+          "hubs: max %lld, median %lld", (long long)m.max_degree, (long long)m.quantiles[1]);
     gnn_graph_free(c, &g);
     g = make(c, "batch:500:16:0.5");
-    CHECK(g.graphs == 500 && g.nodes > 7000 && g.nodes < 9000, "batch: %lld nodes", (long long)g.nodes);
+    CHECK(g.graphs == 500 && g.nodes > 7000 && g.nodes < 9000, "batch: %lld nodes",
+          (long long)g.nodes);
     CHECK(!gnn_graph_expand(c, &g), "%s", gnn_context_error(c));
     for (int64_t e = 0; e < g.edges; e++)
         CHECK(g.batch[g.dst[e]] == g.batch[g.col[e]] && g.dst[e] != g.col[e],
@@ -93,8 +91,7 @@ static void shapes(gnn_context *c)
     gnn_graph_free(c, &g);
     g = make(c, "er:10:10000,types=5");
     int64_t count[5] = {0};
-    for (int64_t e = 0; e < g.edges; e++)
-        count[g.etype[e]]++;
+    for (int64_t e = 0; e < g.edges; e++) count[g.etype[e]]++;
     for (int t = 0; t < 5; t++)
         CHECK(count[t] > 1800 && count[t] < 2200, "type %d has %lld edges", t, (long long)count[t]);
     CHECK(g.types == 5, "%lld types", (long long)g.types);
@@ -123,7 +120,8 @@ static const struct {
     {"rmat:3:3:1:1", "expected rmat:SCALE:DEGREE[:SEED]", GNN_BAD_GENERATOR},
     {"star:3:1", "expected star:N", GNN_BAD_GENERATOR},
     {"er:0:1", "expected nodes where there are edges", GNN_BAD_GENERATOR},
-    {"er:99999999999999999999:1", "N must be an integer from 0 to 1099511627776", GNN_BAD_GENERATOR},
+    {"er:99999999999999999999:1", "N must be an integer from 0 to 1099511627776",
+     GNN_BAD_GENERATOR},
     {"clique:1099511627776", "its sizes do not fit 64 bits", GNN_TOO_LARGE},
     {"grid:1099511627776:1099511627776", "its sizes do not fit 64 bits", GNN_TOO_LARGE},
     {"batch:3:0:1", "MEAN must be an integer from 1 to 1048576, got '0'", GNN_BAD_GENERATOR},
@@ -135,8 +133,7 @@ static const struct {
     {"star:3,weights", "expected ',types=R' after the comma", GNN_BAD_GENERATOR},
 };
 
-int main(void)
-{
+int main(void) {
     gnn_context *c = test_context(NULL);
     sizes_and_bits(c);
     shapes(c);

@@ -1,40 +1,36 @@
-// Random mutations of small files: each is read, or refused with a status and a text, and never anything
-// else. Meant for AddressSanitizer; an argument sets the number of rounds and another the seed.
+// Random mutations of small files: each is read, or refused with a status and a text, and never
+// anything else. Meant for AddressSanitizer; an argument sets the number of rounds and another the
+// seed.
 #include "files_support.h"
 
 enum { ROUNDS = 10000, MOST_EDITS = 8 };
 
 static uint64_t state = 1;
 
-static uint64_t draw(uint64_t n)
-{
+static uint64_t draw(uint64_t n) {
     state ^= state << 13;
     state ^= state >> 7;
     state ^= state << 17;
     return (state * 0x2545f4914f6cdd1du >> 32) % n;
 }
 
-static unsigned char odd_byte(void)
-{
+static unsigned char odd_byte(void) {
     static const char odd[] = "0123456789-+.eE,%# \t\r\n()'{}[]:\x00\x01\x7f\x80\xff";
     return draw(3) ? (unsigned char)odd[draw(sizeof odd - 1)] : (unsigned char)draw(256);
 }
 
 // Overwrites, flips, removes, repeats or cuts.
-static void edit(test_file *f)
-{
+static void edit(test_file *f) {
     size_t at = f->size ? draw(f->size) : 0, n = f->size - at < 16 ? f->size - at : 16;
     n = n ? 1 + draw(n) : 0;
     unsigned char piece[16];
     switch (draw(6)) {
     case 0:
     case 1:
-        if (f->size)
-            f->bytes[at] = odd_byte();
+        if (f->size) f->bytes[at] = odd_byte();
         break;
     case 2:
-        if (f->size)
-            f->bytes[at] ^= (unsigned char)(1u << draw(8));
+        if (f->size) f->bytes[at] ^= (unsigned char)(1u << draw(8));
         break;
     case 3:
         memmove(f->bytes + at, f->bytes + at + n, f->size - at - n);
@@ -49,12 +45,12 @@ static void edit(test_file *f)
     }
 }
 
-static void judge(gnn_context *c, const char *what, gnn_status s, bool empty, const char *fault)
-{
+static void judge(gnn_context *c, const char *what, gnn_status s, bool empty, const char *fault) {
     const char *text = gnn_context_error(c);
     if (s) {
         bool typed = s == GNN_BAD_FILE || s == GNN_TOO_LARGE;
-        CHECK(typed && strncmp(text, what, strlen(what)) == 0, "%s: status %d, '%s'", what, s, text);
+        CHECK(typed && strncmp(text, what, strlen(what)) == 0, "%s: status %d, '%s'", what, s,
+              text);
         CHECK(empty, "%s: left something behind after '%s'", what, text);
     } else {
         CHECK(!fault, "%s: %s", what, fault ? fault : "");
@@ -63,16 +59,14 @@ static void judge(gnn_context *c, const char *what, gnn_status s, bool empty, co
     gnn_context_clear_error(c);
 }
 
-static void read_as_graph(gnn_context *c, const char *name, const test_file *f)
-{
+static void read_as_graph(gnn_context *c, const char *name, const test_file *f) {
     gnn_graph g;
     gnn_status s = rt_graph_from_memory(c, name, f->bytes, f->size, &g);
     judge(c, name, s, test_is_empty(&g, sizeof g), s ? NULL : test_graph_fault(&g));
     gnn_graph_free(c, &g);
 }
 
-static void read_as_array(gnn_context *c, const char *name, const test_file *f)
-{
+static void read_as_array(gnn_context *c, const char *name, const test_file *f) {
     gnn_array a;
     gnn_status s = rt_npy_from_memory(c, name, f->bytes, f->size, &a);
     judge(c, name, s, test_is_empty(&a, sizeof a), s || a.data ? NULL : "no data");
@@ -86,8 +80,7 @@ static const struct {
                {"m2.mtx", read_as_graph}, {"e.txt", read_as_graph}, {"w.txt", read_as_graph},
                {"a.npy", read_as_array},  {"f.npy", read_as_array}};
 
-static test_file original(size_t i)
-{
+static test_file original(size_t i) {
     static const float values[] = {1, 2, 3, 4, 5, 6};
     switch (i) {
     case 0: return test_graph_npz(ZIP_CM_STORE);
@@ -99,15 +92,18 @@ static test_file original(size_t i)
         return test_text(
             "%%MatrixMarket matrix coordinate pattern general\r\n3 5 3\r\n1 5\r\n3 1\r\n2 2\r\n");
     case 4: return test_text("# a comment\r\n0\t1\r\n2\t3\r\n\r\n4,5\n7 2\n");
-    case 5: return test_text("% c\n0 1 0.5\n12 3 -1.25e-3\n4 5 123456789012345678901234567890\n7 2 1e300\n");
+    case 5:
+        return test_text(
+            "% c\n0 1 0.5\n12 3 -1.25e-3\n4 5 123456789012345678901234567890\n7 2 1e300\n");
     case 6: return test_npy("<i2", "(3, 4)", values, 24);
-    case 7: return test_npy_header("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", values, 24);
+    case 7:
+        return test_npy_header("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", values,
+                               24);
     }
     abort();
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     long rounds = argc > 1 ? atol(argv[1]) : ROUNDS;
     state = argc > 2 ? strtoull(argv[2], NULL, 10) | 1 : 1;
     gnn_context *c = test_context(NULL);
@@ -115,10 +111,10 @@ int main(int argc, char **argv)
         test_file from = original(i);
         readers[i].read(c, readers[i].name, &from);
         CHECK(!test_failures, "%s: the original is not read", readers[i].name);
-        for (long round = 0; round < rounds / (long)RT_COUNT(readers) && test_failures < 10; round++) {
+        for (long round = 0; round < rounds / (long)RT_COUNT(readers) && test_failures < 10;
+             round++) {
             test_file f = test_bytes(from.bytes, from.size);
-            for (uint64_t edits = 1 + draw(MOST_EDITS); edits-- > 0;)
-                edit(&f);
+            for (uint64_t edits = 1 + draw(MOST_EDITS); edits-- > 0;) edit(&f);
             test_file exact = {malloc(f.size ? f.size : 1), f.size};   // no byte beyond the end
             memcpy(exact.bytes, f.bytes, f.size);
             readers[i].read(c, readers[i].name, &exact);

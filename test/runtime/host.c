@@ -1,4 +1,5 @@
-// The host's context by default, texts of the tables, and a CUDA context where there may be no driver.
+// The host's context by default, texts of the tables, and a CUDA context where there may be no
+// driver.
 #include "Inputs/harness.h"
 
 #include <sys/wait.h>
@@ -26,7 +27,8 @@ static void timer(gnn_context *c) {
     gnn_timer *t = NULL;
     double ms = -1;
     GOOD(c, gnn_timer_new(c, &t));
-    EXPECT(c, gnn_timer_read(t, &ms), BAD_ARGUMENT, "a timer is read that was not started and stopped");
+    EXPECT(c, gnn_timer_read(t, &ms), BAD_ARGUMENT,
+           "a timer is read that was not started and stopped");
     GOOD(c, gnn_timer_start(t, NULL));
     GOOD(c, gnn_timer_stop(t, NULL));
     GOOD(c, gnn_timer_read(t, &ms));
@@ -36,8 +38,10 @@ static void timer(gnn_context *c) {
 
 static void captures_nothing(gnn_context *c) {
     gnn_replay *r = NULL;
-    EXPECT(c, gnn_capture_begin(c, NULL), NO_CAPTURE, "only launches on a CUDA device can be captured");
-    EXPECT(c, gnn_capture_end(c, NULL, &r), NO_CAPTURE, "only launches on a CUDA device can be captured");
+    EXPECT(c, gnn_capture_begin(c, NULL), NO_CAPTURE,
+           "only launches on a CUDA device can be captured");
+    EXPECT(c, gnn_capture_end(c, NULL, &r), NO_CAPTURE,
+           "only launches on a CUDA device can be captured");
     CHECK(!r);
 }
 
@@ -46,7 +50,8 @@ static void texts(void) {
     CHECK(!strcmp(gnn_status_text(GNN_NO_VERSION), "the version asked for cannot run there"));
     CHECK(!strcmp(gnn_status_text((gnn_status)-1000), "no such status"));
     CHECK(!strcmp(gnn_dtype_text(GNN_BF16), "bf16") && gnn_dtype_bytes(GNN_BF16) == 2);
-    CHECK(!strcmp(gnn_dtype_text(GNN_DTYPE_COUNT), "no type") && gnn_dtype_bytes(GNN_DTYPE_COUNT) == 0);
+    CHECK(!strcmp(gnn_dtype_text(GNN_DTYPE_COUNT), "no type") &&
+          gnn_dtype_bytes(GNN_DTYPE_COUNT) == 0);
 }
 
 static void count_piece(void *data, uint32_t i) { ((int *)data)[i]++; }
@@ -59,17 +64,21 @@ static void errors_are_of_the_last_call(gnn_context *c) {
     gnn_program *p;
     CHECK(gnn_program_load(c, "{", 1, &(gnn_code){0}, &p) == GNN_BAD_MANIFEST);
     CHECK(gnn_context_status(c) == GNN_BAD_MANIFEST && strstr(gnn_context_error(c), "manifest"));
-    CHECK(gnn_sync(c, NULL) == GNN_OK && gnn_context_status(c) == GNN_BAD_MANIFEST);   // told till the next one fails
+    // told till the next one fails
+    CHECK(gnn_sync(c, NULL) == GNN_OK && gnn_context_status(c) == GNN_BAD_MANIFEST);
     CHECK(gnn_device_query(c, NULL) == GNN_BAD_ARGUMENT);
-    CHECK(gnn_context_status(c) == GNN_BAD_ARGUMENT && !strncmp(gnn_context_error(c), "gnn_device_query: ", 18));
+    CHECK(gnn_context_status(c) == GNN_BAD_ARGUMENT &&
+          !strncmp(gnn_context_error(c), "gnn_device_query: ", 18));
     gnn_context_clear_error(c);
     CHECK(gnn_context_status(c) == GNN_OK && !*gnn_context_error(c));
 }
 
-// In a child there are none of the threads that a plan has started: work is done all the same, and the context is freed.
+// In a child there are none of the threads that a plan has started: work is done all the same, and
+// the context is freed.
 static void forks(void) {
     gnn_context *c;
-    CHECK(!gnn_context_new(&(gnn_context_options){.device = GNN_HOST, .threads = 4}, &c) && !rt_pool_start(c));
+    CHECK(!gnn_context_new(&(gnn_context_options){.device = GNN_HOST, .threads = 4}, &c) &&
+          !rt_pool_start(c));
     pid_t child = fork();
     if (!child) {
         int seen[8] = {0};
@@ -80,7 +89,8 @@ static void forks(void) {
         _exit(all ? 0 : 1);
     }
     int status = 0;
-    CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status));
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+          !WEXITSTATUS(status));
     child = fork();
     if (!child) {   // the next plan starts them anew
         int seen[8] = {0};
@@ -89,7 +99,8 @@ static void forks(void) {
         gnn_context_free(c);
         _exit(started && seen[7] == 1 ? 0 : 1);
     }
-    CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status));
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+          !WEXITSTATUS(status));
     gnn_context_free(c);
 }
 
@@ -112,13 +123,15 @@ int main(void) {
     texts();
     gnn_context_free(c);
     CHECK(gnn_context_new(&(gnn_context_options){.device = -3}, &c) == GNN_NO_DEVICE);
-    CHECK(!strcmp(gnn_context_error(c), "there is no device -3: GNN_AUTO, GNN_HOST or GNN_GPU(ordinal)"));
+    CHECK(!strcmp(gnn_context_error(c),
+                  "there is no device -3: GNN_AUTO, GNN_HOST or GNN_GPU(ordinal)"));
     gnn_context_free(c);
     gnn_status s = gnn_context_new(&(gnn_context_options){.device = GNN_GPU(0)}, &c);
     CHECK(s == gnn_context_status(c) && !s == !*gnn_context_error(c));
     gnn_context_free(c);
     gnn_status any = gnn_context_new(&(gnn_context_options){.device = GNN_AUTO}, &c);
-    CHECK(s == GNN_NO_DRIVER || s == GNN_NO_DEVICE ? !any && gnn_context_device(c) == GNN_HOST : any == s);
+    CHECK(s == GNN_NO_DRIVER || s == GNN_NO_DEVICE ? !any && gnn_context_device(c) == GNN_HOST
+                                                   : any == s);
     CHECK(any || !*gnn_context_error(c));
     gnn_context_free(c);
     return failed;

@@ -44,27 +44,35 @@ static void read_texts(gnn_context *c) {
         rt_heap h = {c, NULL};
         rt_json_fault fault;
         const rt_json *j = rt_json_read(&h, texts[i].text, strlen(texts[i].text), &fault);
-        const char *wanted = texts[i].fault ? texts[i].fault : "none", *got = fault.text ? fault.text : "none";
+        const char *wanted = texts[i].fault ? texts[i].fault : "none",
+                   *got = fault.text ? fault.text : "none";
         if (!j != !!fault.text || strcmp(wanted, got) || fault.line != texts[i].line) {
             failed = 1;
-            printf("%s\n  gives: %d: %s\n  wanted %d: %s\n", texts[i].text, fault.line, got, texts[i].line, wanted);
+            printf("%s\n  gives: %d: %s\n  wanted %d: %s\n", texts[i].text, fault.line, got,
+                   texts[i].line, wanted);
         }
         rt_heap_free(&h);
     }
 }
 
 static void values(gnn_context *c) {
-    static const char text[] = "{\"n\": -12, \"t\": \"a\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\u20AC\\ud83d\\ude00\", \"l\": [1, [2, 3], {}], \"y\": true, \"r\": 1.0}";
+    static const char text[] =
+        "{\"n\": -12, \"t\": \"a\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\u20AC\\ud83d\\ude00\", \"l\": [1, [2, 3], {}], \"y\": true, \"r\": 1.0}";
     rt_heap h = {c, NULL};
     rt_json_fault fault;
     const rt_json *j = rt_json_read(&h, text, sizeof text - 1, &fault), *l = rt_json_get(j, "l");
-    CHECK(rt_json_is_object(j) && rt_json_int(rt_json_get(j, "n")) == -12 && rt_json_is_int(rt_json_get(j, "n")));
-    CHECK(!strcmp(rt_json_text(rt_json_get(j, "t")), "a\"\\/\b\f\n\r\t\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"));
-    CHECK(rt_json_is_list(l) && rt_json_count(l) == 3 && rt_json_int(rt_json_at(rt_json_at(l, 1), 1)) == 3);
-    CHECK(!rt_json_at(l, 3) && rt_json_is_object(rt_json_at(l, 2)) && !rt_json_get(rt_json_at(l, 2), "n"));
+    CHECK(rt_json_is_object(j) && rt_json_int(rt_json_get(j, "n")) == -12 &&
+          rt_json_is_int(rt_json_get(j, "n")));
+    CHECK(!strcmp(rt_json_text(rt_json_get(j, "t")),
+                  "a\"\\/\b\f\n\r\t\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"));
+    CHECK(rt_json_is_list(l) && rt_json_count(l) == 3 &&
+          rt_json_int(rt_json_at(rt_json_at(l, 1), 1)) == 3);
+    CHECK(!rt_json_at(l, 3) && rt_json_is_object(rt_json_at(l, 2)) &&
+          !rt_json_get(rt_json_at(l, 2), "n"));
     CHECK(rt_json_is_true(rt_json_get(j, "y")) && rt_json_is_bool(rt_json_get(j, "y")));
     CHECK(!rt_json_is_int(rt_json_get(j, "r")) && !rt_json_int(rt_json_get(j, "r")));
-    CHECK(!rt_json_get(NULL, "n") && !rt_json_at(j, 0) && !rt_json_text(j) && !rt_json_count(j) && !rt_json_is_true(NULL));
+    CHECK(!rt_json_get(NULL, "n") && !rt_json_at(j, 0) && !rt_json_text(j) && !rt_json_count(j) &&
+          !rt_json_is_true(NULL));
     for (size_t n = 0; n + 1 < sizeof text - 1; n++) {   // in memory of its own, which ends there
         char *part = malloc(n + 1);
         memcpy(part, text, n);
@@ -77,11 +85,13 @@ static void values(gnn_context *c) {
 // They are found one after another, so there are not many.
 static void members(gnn_context *c) {
     char text[2048] = "{";
-    for (int i = 0; i <= RT_JSON_MEMBERS; i++) sprintf(text + strlen(text), "%s\"m%d\": 0", i ? ", " : "", i);
+    for (int i = 0; i <= RT_JSON_MEMBERS; i++)
+        sprintf(text + strlen(text), "%s\"m%d\": 0", i ? ", " : "", i);
     strcat(text, "}");
     rt_heap h = {c, NULL};
     rt_json_fault fault;
-    CHECK(!rt_json_read(&h, text, strlen(text), &fault) && !strcmp(fault.text, "an object has too many members"));
+    CHECK(!rt_json_read(&h, text, strlen(text), &fault) &&
+          !strcmp(fault.text, "an object has too many members"));
     rt_heap_free(&h);
 }
 

@@ -1,4 +1,5 @@
-// Launches on the host: the steps in order, strides, loops, the same bits on any number of threads; what is refused.
+// Launches on the host: the steps in order, strides, loops, the same bits on any number of threads;
+// what is refused.
 #include "Inputs/harness.h"
 
 #include <sched.h>
@@ -15,12 +16,10 @@ typedef struct {
 
 static void make_data(data *d) {
     uint64_t r = 7;
-    for (int e = 0; e < E; e++)
-        d->src[e] = (int32_t)random_below(&r, U);
+    for (int e = 0; e < E; e++) d->src[e] = (int32_t)random_below(&r, U);
     for (int v = 0; v <= V; v++)
         d->offsets[v] = v < 3 ? 0 : v >= 60 ? E : d->offsets[v - 1] + random_below(&r, 9);
-    for (int i = 0; i < U * F * 2; i++)
-        d->x[i] = (float)random_below(&r, 1000) / 7;
+    for (int i = 0; i < U * F * 2; i++) d->x[i] = (float)random_below(&r, 1000) / 7;
 }
 
 static void wanted(const data *d, float *y) {
@@ -29,14 +28,18 @@ static void wanted(const data *d, float *y) {
             float t = 0, sum = 0;
             for (int64_t e = d->offsets[v]; e < d->offsets[v + 1]; e++)
                 t += d->x[d->src[e] * F * 2 + f * 2];
-            for (int r = 0; r < 3; r++)
-                sum = sum + (float)(r + 1) * 0.5f * t;
+            for (int r = 0; r < 3; r++) sum = sum + (float)(r + 1) * 0.5f * t;
             y[v * F + f] = sum;
         }
 }
 
 static gnn_tensor tensor_x(data *d) {
-    return (gnn_tensor){.data = d->x, .dtype = GNN_F32, .rank = 2, .has_strides = true, .shape = {U, F}, .strides = {F * 2, 2}};
+    return (gnn_tensor){.data = d->x,
+                        .dtype = GNN_F32,
+                        .rank = 2,
+                        .has_strides = true,
+                        .shape = {U, F},
+                        .strides = {F * 2, 2}};
 }
 
 static gnn_tensor tensor_y(data *d) {
@@ -44,11 +47,17 @@ static gnn_tensor tensor_y(data *d) {
 }
 
 static gnn_plan *make_plan(gnn_context *c, gnn_program *p, const data *d, uint32_t flags) {
-    const gnn_named_map maps[] = {{"src", {.index = d->src, .width = 32, .domain = E, .codomain = U}},
-                                  {"dst", {.offsets = d->offsets, .width = 64, .domain = E, .codomain = V}}};
+    const gnn_named_map maps[] = {
+        {"src", {.index = d->src, .width = 32, .domain = E, .codomain = U}},
+        {"dst", {.offsets = d->offsets, .width = 64, .domain = E, .codomain = V}}};
     gnn_plan *plan = NULL;
-    GOOD(c, gnn_plan_new(p, &(gnn_plan_options){.sizes = &(gnn_size){"F", F}, .nsizes = 1, .maps = maps, .nmaps = 2,
-                                                .flags = flags}, &plan));
+    GOOD(c, gnn_plan_new(p,
+                         &(gnn_plan_options){.sizes = &(gnn_size){"F", F},
+                                             .nsizes = 1,
+                                             .maps = maps,
+                                             .nmaps = 2,
+                                             .flags = flags},
+                         &plan));
     return plan;
 }
 
@@ -61,7 +70,8 @@ static void on_threads(data *d, gnn_context_options o) {
     gnn_program *p = load_spmm(c);
     gnn_plan *plan = make_plan(c, p, d, 0);
     const gnn_tensor tx = tensor_x(d), ty = tensor_y(d);
-    const gnn_arg args[5] = {[2] = {.tensor = &tx}, [3] = {.scalar = {.f32 = 0.5f}}, [4] = {.tensor = &ty}};
+    const gnn_arg args[5] = {
+        [2] = {.tensor = &tx}, [3] = {.scalar = {.f32 = 0.5f}}, [4] = {.tensor = &ty}};
     int64_t calls = l.calls;
     for (int i = 0; i < 20; i++) {
         memset(d->y, 0xff, sizeof d->y);
@@ -77,8 +87,7 @@ static void on_threads(data *d, gnn_context_options o) {
 
 static void backwards(void *user, uint32_t n, void (*body)(void *, uint32_t), void *piece) {
     ++*(int *)user;
-    while (n--)
-        body(piece, n);
+    while (n--) body(piece, n);
 }
 
 // Two pieces that wait for each other need two threads.
@@ -86,8 +95,7 @@ static void meet(void *data, uint32_t i) {
     atomic_int *met = data;
     (void)i;
     atomic_fetch_add(met, 1);
-    for (time_t begun = time(NULL); atomic_load(met) < 2 && time(NULL) - begun < 20;)
-        sched_yield();
+    for (time_t begun = time(NULL); atomic_load(met) < 2 && time(NULL) - begun < 20;) sched_yield();
     CHECK(atomic_load(met) == 2);
 }
 
@@ -115,19 +123,22 @@ static void refused_tensors(gnn_context *c, gnn_plan *plan, data *d) {
     bad = y, bad.rank = 3;
     EXPECT(c, launch_with(plan, d, &x, &bad), BAD_TENSOR, "y has 3 axes, not 2");
     bad = y, bad.shape[0] = V + 1;
-    EXPECT(c, launch_with(plan, d, &x, &bad), SIZE_MISMATCH, "y: axis 0 has 65 elements, but V is 64");
+    EXPECT(c, launch_with(plan, d, &x, &bad), SIZE_MISMATCH,
+           "y: axis 0 has 65 elements, but V is 64");
     bad = y, bad.data = NULL;
     EXPECT(c, launch_with(plan, d, &x, &bad), MISSING, "y has no data");
     bad = y, bad.data = (char *)d->y + 2;
     EXPECT(c, launch_with(plan, d, &x, &bad), MISALIGNED, "y is not aligned to 4 bytes");
     bad = y, bad.has_strides = true, bad.strides[0] = 1, bad.strides[1] = V;
-    EXPECT(c, launch_with(plan, d, &x, &bad), BAD_TENSOR, "y: the stride of axis 1 is 64, not 1, and it is not declared strided");
+    EXPECT(c, launch_with(plan, d, &x, &bad), BAD_TENSOR,
+           "y: the stride of axis 1 is 64, not 1, and it is not declared strided");
     bad.strides[0] = F - 1, bad.strides[1] = 1;
     EXPECT(c, launch_with(plan, d, &x, &bad), OVERLAP, "y: elements of a result share memory");
     bad.strides[0] = INT64_MAX / 2;
     EXPECT(c, launch_with(plan, d, &x, &bad), TOO_LARGE, "y: its extent overflows");
     bad = x, bad.strides[0] = -1;
-    EXPECT(c, launch_with(plan, d, &bad, &y), BAD_TENSOR, "x: the stride of axis 0 is -1: negative strides are not allowed");
+    EXPECT(c, launch_with(plan, d, &bad, &y), BAD_TENSOR,
+           "x: the stride of axis 0 is -1: negative strides are not allowed");
     bad = x, bad.data = d->y, bad.strides[0] = 0, bad.strides[1] = 1;
     EXPECT(c, launch_with(plan, d, &bad, &y), OVERLAP, "y shares memory with x");
     bad = y, bad.data = d->src;
@@ -164,7 +175,10 @@ static void empty(void) {
     gnn_program *p = load_spmm(c);
     const gnn_named_map maps[] = {{"src", {.width = 32}}, {"dst", {.width = 32}}};
     gnn_plan *plan = NULL;
-    GOOD(c, gnn_plan_new(p, &(gnn_plan_options){.sizes = &(gnn_size){"F", 0}, .nsizes = 1, .maps = maps, .nmaps = 2}, &plan));
+    GOOD(c, gnn_plan_new(p,
+                         &(gnn_plan_options){
+                             .sizes = &(gnn_size){"F", 0}, .nsizes = 1, .maps = maps, .nmaps = 2},
+                         &plan));
     const gnn_tensor none = {.dtype = GNN_F32, .rank = 2};
     const gnn_arg args[5] = {[2] = {.tensor = &none}, [4] = {.tensor = &none}};
     GOOD(c, gnn_launch(plan, args, 5, NULL, 0, NULL));
@@ -173,7 +187,7 @@ static void empty(void) {
     end_context(c, &l);
 }
 
-// ---- Nested loops, scalars, inplace ----------------------------------------------------------------------
+// ---- Nested loops, scalars, inplace -------------------------------------------------------------
 static const char nested[] =
     "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"host\", \"index_bits\": 64, \"spaces\": ["
     "{\"name\": \"N\", \"kind\": \"free\"}, {\"name\": \"M\", \"kind\": \"free\"}],"
@@ -195,8 +209,7 @@ static void log_round(const uint64_t *a, uint32_t block, uint32_t blocks) {
     memcpy(&h, &a[2], sizeof h);
     memcpy(&d, &a[3], sizeof d);
     CHECK(h == 1.5f && d == 2.5 && (int32_t)a[4] == -3 && a[5] == 1 && a[6] == 2);
-    if (!block)
-        y[0] = y[0] * 10 + (int64_t)a[1] + (blocks == 2 ? 5 : 0);
+    if (!block) y[0] = y[0] * 10 + (int64_t)a[1] + (blocks == 2 ? 5 : 0);
 }
 
 static void rounds(void) {
@@ -210,8 +223,9 @@ static void rounds(void) {
     const gnn_size sizes[] = {{"N", 4}, {"M", 3}};
     GOOD(c, gnn_plan_new(p, &(gnn_plan_options){.sizes = sizes, .nsizes = 2}, &plan));
     gnn_tensor x = {.data = memory, .dtype = GNN_I64, .rank = 1, .shape = {4}}, y = x;
-    gnn_arg args[7] = {{.tensor = &x}, {.scalar = {.f32 = 1.5f}}, {.scalar = {.f64 = 2.5}}, {.scalar = {.i32 = -3}},
-                       {.scalar = {.i64 = 1}}, {.scalar = {.i64 = 2}}, {.tensor = &y}};
+    gnn_arg args[7] = {{.tensor = &x},          {.scalar = {.f32 = 1.5f}}, {.scalar = {.f64 = 2.5}},
+                       {.scalar = {.i32 = -3}}, {.scalar = {.i64 = 1}},    {.scalar = {.i64 = 2}},
+                       {.tensor = &y}};
     GOOD(c, gnn_launch(plan, args, 7, NULL, 0, NULL));
     CHECK(memory[0] == 15016017);   // rounds 0, 1 inside, then 5 + the outer round, three times
     y.data = memory + 1;
@@ -231,7 +245,10 @@ int main(void) {
     make_data(&d);
     for (uint32_t threads = 0; threads < 8; threads++)
         on_threads(&d, (gnn_context_options){.device = GNN_HOST, .threads = threads});
-    on_threads(&d, (gnn_context_options){.device = GNN_HOST, .threads = 4, .parallel_for = backwards, .parallel_user = &hooked});
+    on_threads(&d, (gnn_context_options){.device = GNN_HOST,
+                                         .threads = 4,
+                                         .parallel_for = backwards,
+                                         .parallel_user = &hooked});
     CHECK(hooked == 20 * 4);
     together();
     refused(&d);

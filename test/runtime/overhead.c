@@ -1,5 +1,6 @@
-// What gnn_launch costs beside the driver's own call, and the host's threads beside a loop. Prints nanoseconds; the launch
-// must take at most two microseconds more than the bare call, by the fastest of many batches.
+// What gnn_launch costs beside the driver's own call, and the host's threads beside a loop. Prints
+// nanoseconds; the launch must take at most two microseconds more than the bare call, by the
+// fastest of many batches.
 #define _POSIX_C_SOURCE 200809L
 #include "Inputs/fake_cuda.h"
 #include "Inputs/harness.h"
@@ -8,21 +9,36 @@
 
 enum { V = 64, F = 32, TENSORS = 6, BATCHES = 200, LAUNCHES = 200 };
 
-#define TENSOR(name, role) "{\"name\": \"" name "\", \"role\": \"" role "\", \"type\": \"f32\", \"facts\": [\"strided\"], \"axes\": [\"V\", \"F\"]}"
-#define ARGS(name) "{\"data\": \"" name "\"}, {\"stride\": \"" name "\", \"axis\": 0}, {\"stride\": \"" name "\", \"axis\": 1}, "
-#define GUARD(name) "{\"aligned\": \"" name "\", \"bytes\": 16}, {\"stride\": \"" name "\", \"axis\": 0, \"multiple\": 4}, "         \
-                    "{\"reach\": \"" name "\", \"below\": 2147483648}"
-#define STEPS "\"steps\": [{\"launch\": \"k\", \"blocks\": \"V\", \"args\": ["                                                       \
-              ARGS("a") ARGS("b") ARGS("c") ARGS("d") ARGS("e") ARGS("y") "{\"temp\": \"t\"}, {\"value\": \"s\"}, {\"size\": \"F\"}]}]"
-#define OP(target)                                                                                                  \
-    "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"" target "\", \"index_bits\": 32, \"spaces\": ["         \
-    "{\"name\": \"V\", \"kind\": \"free\"}, {\"name\": \"F\", \"kind\": \"free\"}], \"params\": ["                  \
-    TENSOR("a", "tensor") ", " TENSOR("b", "tensor") ", " TENSOR("c", "tensor") ", " TENSOR("d", "tensor") ", "     \
-    TENSOR("e", "tensor") ", " TENSOR("y", "result") ", {\"name\": \"s\", \"role\": \"scalar\", \"type\": \"f32\"}]," \
-    "\"temps\": [{\"name\": \"t\", \"type\": \"f32\", \"length\": \"V\"}], \"kernels\": [{\"name\": \"k\", \"block\": 32, "  \
-    "\"params\": [0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]}],"                                         \
-    "\"versions\": [{\"name\": \"wide\", \"guards\": [" GUARD("a") ", " GUARD("b") ", " GUARD("y") "], " STEPS "},"  \
-    "{\"name\": \"naive\", " STEPS "}]}"
+#define TENSOR(name, role)                                                                         \
+    "{\"name\": \"" name "\", \"role\": \"" role                                                   \
+    "\", \"type\": \"f32\", \"facts\": [\"strided\"], \"axes\": [\"V\", \"F\"]}"
+#define ARGS(name)                                                                                 \
+    "{\"data\": \"" name "\"}, {\"stride\": \"" name "\", \"axis\": 0}, {\"stride\": \"" name      \
+    "\", \"axis\": 1}, "
+#define GUARD(name)                                                                                \
+    "{\"aligned\": \"" name "\", \"bytes\": 16}, {\"stride\": \"" name                             \
+    "\", \"axis\": 0, \"multiple\": 4}, "                                                          \
+    "{\"reach\": \"" name "\", \"below\": 2147483648}"
+#define STEPS                                                                                      \
+    "\"steps\": [{\"launch\": \"k\", \"blocks\": \"V\", \"args\": [" ARGS("a") ARGS("b") ARGS("c") \
+        ARGS("d") ARGS("e")                                                                        \
+            ARGS("y") "{\"temp\": \"t\"}, {\"value\": \"s\"}, {\"size\": \"F\"}]}]"
+#define OP(target)                                                                                                                                                                                          \
+    "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"" target                                                                                                                                        \
+    "\", \"index_bits\": 32, \"spaces\": ["                                                                                                                                                                 \
+    "{\"name\": \"V\", \"kind\": \"free\"}, {\"name\": \"F\", \"kind\": \"free\"}], \"params\": [" TENSOR("a", "tensor") ", " TENSOR("b", "tensor") ", " TENSOR(                                            \
+        "c",                                                                                                                                                                                                \
+        "tensor") ", " TENSOR("d",                                                                                                                                                                          \
+                              "tensor") ", " TENSOR("e",                                                                                                                                                    \
+                                                    "tensor") ", " TENSOR("y",                                                                                                                              \
+                                                                          "result") ", {\"name\": \"s\", \"role\": \"scalar\", \"type\": \"f32\"}],"                                                        \
+                                                                                    "\"temps\": [{\"name\": \"t\", \"type\": \"f32\", \"length\": \"V\"}], \"kernels\": [{\"name\": \"k\", \"block\": 32, " \
+                                                                                    "\"params\": [0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]}],"                                                 \
+                                                                                    "\"versions\": [{\"name\": \"wide\", \"guards\": [" GUARD(                                                              \
+                                                                                        "a") ", " GUARD("b") ", " GUARD("y") "], " STEPS                                                                    \
+                                                                                                                             "},"                                                                           \
+                                                                                                                             "{\"name\": \"naive\", " STEPS                                                 \
+                                                                                                                             "}]}"
 
 static double now(void) {
     struct timespec t;
@@ -57,8 +73,7 @@ static double fastest(fixture *f, void (*call)(fixture *f)) {
     double best = 1e18;
     for (int b = 0; b < BATCHES; b++) {
         double from = now();
-        for (int i = 0; i < LAUNCHES; i++)
-            call(f);
+        for (int i = 0; i < LAUNCHES; i++) call(f);
         double took = (now() - from) / LAUNCHES;
         best = took < best ? took : best;
     }
@@ -73,9 +88,11 @@ static void on_cuda(uint32_t flags, const char *what) {
     fake_register("k", nothing, 21, 0);
     fake_make_current(1);
     gnn_context_new(&(gnn_context_options){.device = GNN_GPU(1)}, &f.c);
-    GOOD(f.c, gnn_program_load(f.c, text, sizeof text - 1, &(gnn_code){.image = "fake", .size = 5}, &p));
+    GOOD(f.c,
+         gnn_program_load(f.c, text, sizeof text - 1, &(gnn_code){.image = "fake", .size = 5}, &p));
     const gnn_size sizes[] = {{"V", V}, {"F", F}};
-    GOOD(f.c, gnn_plan_new(p, &(gnn_plan_options){.sizes = sizes, .nsizes = 2, .flags = flags}, &f.plan));
+    GOOD(f.c, gnn_plan_new(p, &(gnn_plan_options){.sizes = sizes, .nsizes = 2, .flags = flags},
+                           &f.plan));
     GOOD(f.c, gnn_stream_new(f.c, &f.stream));
     GOOD(f.c, gnn_alloc(f.c, 256, &f.workspace));
     for (int i = 0; i < TENSORS; i++) {
@@ -87,12 +104,12 @@ static void on_cuda(uint32_t flags, const char *what) {
     launch(&f);
     CHECK(fake_calls(NULL) - calls == 2);   // which context is current, and the launch
     const double whole = fastest(&f, launch), call = fastest(&f, bare);
-    printf("%s: gnn_launch %.0f ns, of which %.0f are the driver's call: %.0f over it\n", what, whole, call, whole - call);
+    printf("%s: gnn_launch %.0f ns, of which %.0f are the driver's call: %.0f over it\n", what,
+           whole, call, whole - call);
 #if !defined(__SANITIZE_ADDRESS__)
     CHECK(whole - call <= 2000);
 #endif
-    for (int i = 0; i < TENSORS; i++)
-        gnn_free(f.c, f.tensors[i].data);
+    for (int i = 0; i < TENSORS; i++) gnn_free(f.c, f.tensors[i].data);
     gnn_free(f.c, f.workspace);
     gnn_stream_free(f.c, f.stream);
     gnn_plan_free(f.plan);
@@ -100,10 +117,11 @@ static void on_cuda(uint32_t flags, const char *what) {
     gnn_context_free(f.c);
 }
 
-// ---- Threads ---------------------------------------------------------------------------------------------
-#define BLOCKS "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"host\", \"index_bits\": 32, \"spaces\": [{\"name\": \"N\", "       \
-               "\"kind\": \"free\"}], \"kernels\": [{\"name\": \"touch\", \"block\": 1, \"params\": [\"i64\"]}], \"versions\": [{\"name\": "  \
-               "\"naive\", \"steps\": [{\"launch\": \"touch\", \"blocks\": \"N\", \"args\": [{\"number\": \"1\"}]}]}]}"
+// ---- Threads ------------------------------------------------------------------------------------
+#define BLOCKS                                                                                                                    \
+    "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"host\", \"index_bits\": 32, \"spaces\": [{\"name\": \"N\", "          \
+    "\"kind\": \"free\"}], \"kernels\": [{\"name\": \"touch\", \"block\": 1, \"params\": [\"i64\"]}], \"versions\": [{\"name\": " \
+    "\"naive\", \"steps\": [{\"launch\": \"touch\", \"blocks\": \"N\", \"args\": [{\"number\": \"1\"}]}]}]}"
 static uint8_t touched[100000];
 static void touch(const uint64_t *args, uint32_t block, uint32_t blocks) {
     (void)args, (void)blocks;
@@ -116,16 +134,18 @@ static void on_threads(uint32_t threads, int64_t blocks) {
     gnn_plan *plan = NULL;
     double best = 1e18;
     gnn_context_new(&(gnn_context_options){.device = GNN_HOST, .threads = threads}, &c);
-    GOOD(c, gnn_program_load(c, BLOCKS, sizeof BLOCKS - 1, &(gnn_code){.kernels = &(gnn_host_kernel){"touch", touch}, .nkernels = 1}, &p));
-    GOOD(c, gnn_plan_new(p, &(gnn_plan_options){.sizes = &(gnn_size){"N", blocks}, .nsizes = 1}, &plan));
+    GOOD(c, gnn_program_load(
+                c, BLOCKS, sizeof BLOCKS - 1,
+                &(gnn_code){.kernels = &(gnn_host_kernel){"touch", touch}, .nkernels = 1}, &p));
+    GOOD(c, gnn_plan_new(p, &(gnn_plan_options){.sizes = &(gnn_size){"N", blocks}, .nsizes = 1},
+                         &plan));
     memset(touched, 0, sizeof touched);
     for (int i = 1; i <= 200; i++) {   // each block once a launch
         double from = now();
         GOOD(c, gnn_launch(plan, NULL, 0, NULL, 0, NULL));
         best = now() - from < best ? now() - from : best;
         int64_t right = 0;
-        for (int64_t k = 0; k < blocks; k++)
-            right += touched[k] == (uint8_t)i;
+        for (int64_t k = 0; k < blocks; k++) right += touched[k] == (uint8_t)i;
         CHECK(right == blocks);
     }
     printf("%u threads, %lld blocks: %.0f ns\n", threads, (long long)blocks, best);

@@ -1,4 +1,5 @@
-// Plans: where sizes come from and that they agree, preconditions, counted spaces, workspace, sharing.
+// Plans: where sizes come from and that they agree, preconditions, counted spaces, workspace,
+// sharing.
 #include "Inputs/harness.h"
 
 static gnn_context *c;
@@ -19,13 +20,16 @@ static void sizes_of_spmm(void) {
     gnn_program *p = load_spmm(c);
     gnn_plan *plan = NULL;
     int32_t src[] = {0, 1}, dst[] = {0, 2};
-    const gnn_named_map maps[] = {{"src", {.index = src, .width = 32, .domain = 2, .codomain = 3}},
-                                  {"dst", {.index = dst, .width = 32, .domain = 2, .codomain = -1}}};
-    gnn_tensor x = {.dtype = GNN_F32, .rank = 2, .shape = {3, 7}}, y = {.dtype = GNN_F32, .rank = 2, .shape = {4, 7}};
+    const gnn_named_map maps[] = {
+        {"src", {.index = src, .width = 32, .domain = 2, .codomain = 3}},
+        {"dst", {.index = dst, .width = 32, .domain = 2, .codomain = -1}}};
+    gnn_tensor x = {.dtype = GNN_F32, .rank = 2, .shape = {3, 7}},
+               y = {.dtype = GNN_F32, .rank = 2, .shape = {4, 7}};
     gnn_arg args[5] = {[2] = {.tensor = &x}, [4] = {.tensor = &y}};
     gnn_plan_options o = {.maps = maps, .nmaps = 2, .args = args, .nargs = 5};
     GOOD(c, gnn_plan_new(p, &o, &plan));
-    CHECK(size_of(plan, "E") == 2 && size_of(plan, "U") == 3 && size_of(plan, "V") == 4 && size_of(plan, "F") == 7);
+    CHECK(size_of(plan, "E") == 2 && size_of(plan, "U") == 3 && size_of(plan, "V") == 4 &&
+          size_of(plan, "F") == 7);
     CHECK(gnn_plan_workspace(plan) == 256 && gnn_plan_prepared_bytes(plan) == 20);
     gnn_tensor shape;
     GOOD(c, gnn_plan_shape(plan, 4, &shape));
@@ -36,9 +40,11 @@ static void sizes_of_spmm(void) {
     x.shape[1] = 8;
     EXPECT(c, gnn_plan_new(p, &o, &plan), SIZE_MISMATCH, "F is 7 by y, but 8 by x");
     x.shape[1] = y.shape[1] = 13;
-    EXPECT(c, gnn_plan_new(p, &o, &plan), PRECONDITION, "the precondition `F != 13` does not hold: F = 13");
+    EXPECT(c, gnn_plan_new(p, &o, &plan), PRECONDITION,
+           "the precondition `F != 13` does not hold: F = 13");
     args[4].tensor = NULL;
-    EXPECT(c, gnn_plan_new(p, &o, &plan), MISSING, "the size of V is not given, and no map or tensor tells it");
+    EXPECT(c, gnn_plan_new(p, &o, &plan), MISSING,
+           "the size of V is not given, and no map or tensor tells it");
     const gnn_size sizes[] = {{"V", 3}, {"three", 3}};
     o.sizes = sizes;
     o.nsizes = 1;
@@ -53,55 +59,77 @@ static void sizes_of_spmm(void) {
     gnn_program_free(p);
 }
 
-#define GIVEN(bits, versions) "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"host\", \"index_bits\": " bits ", "       \
-                              "\"versions\": [" versions "], \"spaces\": [{\"name\": \"N\", \"kind\": \"free\"}"
+#define GIVEN(bits, versions)                                                                      \
+    "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"host\", \"index_bits\": " bits ", "    \
+    "\"versions\": [" versions "], \"spaces\": [{\"name\": \"N\", \"kind\": \"free\"}"
 #define HEAD(bits) GIVEN(bits, "{\"name\": \"naive\"}")
 // A launch that uses these temps.
-#define USING(bits, a, b) GIVEN(bits, "{\"name\": \"naive\", \"steps\": [{\"launch\": \"add\", \"blocks\": \"1\", \"args\": ["     \
-                                      "{\"temp\": \"" a "\"}, {\"temp\": \"" b "\"}]}]}")
-#define TAKES "], \"kernels\": [{\"name\": \"add\", \"block\": 1, \"params\": [\"ptr\", \"ptr\"]}], \"temps\": ["
-#define TEMP(name, type, length) "{\"name\": \"" name "\", \"type\": \"" type "\", \"length\": \"" length "\"}"
+#define USING(bits, a, b)                                                                          \
+    GIVEN(bits,                                                                                    \
+          "{\"name\": \"naive\", \"steps\": [{\"launch\": \"add\", \"blocks\": \"1\", \"args\": [" \
+          "{\"temp\": \"" a "\"}, {\"temp\": \"" b "\"}]}]}")
+#define TAKES                                                                                      \
+    "], \"kernels\": [{\"name\": \"add\", \"block\": 1, \"params\": [\"ptr\", \"ptr\"]}], \"temps\": ["
+#define TEMP(name, type, length)                                                                   \
+    "{\"name\": \"" name "\", \"type\": \"" type "\", \"length\": \"" length "\"}"
 
 static gnn_status plan_with(const char *text, int64_t n, gnn_plan **out) {
     gnn_program *p = load(text);
-    gnn_status s = gnn_plan_new(p, &(gnn_plan_options){.sizes = &(gnn_size){"N", n}, .nsizes = 1}, out);
+    gnn_status s = gnn_plan_new(p, &(gnn_plan_options){.sizes = &(gnn_size){"N", n}, .nsizes = 1},
+                                out);
     CHECK(s || *out);
-    if (!s)
-        gnn_plan_free(*out);
+    if (!s) gnn_plan_free(*out);
     gnn_program_free(p);
     return s;
 }
 
 static void arithmetic(void) {
     gnn_plan *plan;
-    EXPECT(c, plan_with(HEAD("32") "]}", -1, &plan), BAD_ARGUMENT, "N = -1: a size can't be negative");
+    EXPECT(c, plan_with(HEAD("32") "]}", -1, &plan), BAD_ARGUMENT,
+           "N = -1: a size can't be negative");
     GOOD(c, plan_with(HEAD("64") "]}", 1l << 31, &plan));
     EXPECT(c, plan_with(HEAD("32") "]}", 1l << 31, &plan), TOO_LARGE,
            "N = 2147483648 does not fit the 32-bit indices of op: compile it with --index=64");
     GOOD(c, plan_with(HEAD("32") ", {\"name\": \"b\", \"kind\": \"expr\", \"size\": \"a 1 +\"}, "
-                      "{\"name\": \"a\", \"kind\": \"expr\", \"size\": \"N 1 +\"}]}", 1, &plan));
-    EXPECT(c, plan_with(HEAD("32") ", {\"name\": \"a\", \"kind\": \"expr\", \"size\": \"N 1 -\"}]}", 0, &plan), BAD_ARGUMENT,
-           "a = -1: a size can't be negative");
-    EXPECT(c, plan_with(USING("32", "t", "t") ", {\"name\": \"a\", \"kind\": \"expr\", \"size\": \"a 1 +\"}"
-                        TAKES TEMP("t", "f32", "a") "]}", 0, &plan), BAD_MANIFEST,
-           "`a`: the size of a depends on itself");
-    EXPECT(c, plan_with(USING("64", "t", "t") TAKES TEMP("t", "f64", "N") "]}", 1l << 60, &plan), TOO_LARGE,
-           "temp t: 1152921504606846976 elements overflow the workspace");
-    EXPECT(c, plan_with(USING("64", "a", "b") TAKES TEMP("a", "f64", "N") "," TEMP("b", "f64", "N") "]}", 1l << 59, &plan),
+                                 "{\"name\": \"a\", \"kind\": \"expr\", \"size\": \"N 1 +\"}]}",
+                      1, &plan));
+    EXPECT(c,
+           plan_with(HEAD("32") ", {\"name\": \"a\", \"kind\": \"expr\", \"size\": \"N 1 -\"}]}", 0,
+                     &plan),
+           BAD_ARGUMENT, "a = -1: a size can't be negative");
+    EXPECT(c,
+           plan_with(USING("32", "t",
+                           "t") ", {\"name\": \"a\", \"kind\": \"expr\", \"size\": \"a 1 +\"}" TAKES
+                         TEMP("t", "f32", "a") "]}",
+                     0, &plan),
+           BAD_MANIFEST, "`a`: the size of a depends on itself");
+    EXPECT(c, plan_with(USING("64", "t", "t") TAKES TEMP("t", "f64", "N") "]}", 1l << 60, &plan),
+           TOO_LARGE, "temp t: 1152921504606846976 elements overflow the workspace");
+    EXPECT(c,
+           plan_with(USING("64", "a", "b")
+                         TAKES TEMP("a", "f64", "N") "," TEMP("b", "f64", "N") "]}",
+                     1l << 59, &plan),
            TOO_LARGE, "temp b: 4611686018427387904 bytes overflow the workspace");
-    EXPECT(c, plan_with(USING("64", "t", "t") TAKES TEMP("t", "f64", "N N * N *") "]}", 1l << 40, &plan), TOO_LARGE,
-           "`N N * N *`: overflow");
-    GOOD(c, plan_with(USING("64", "a", "a") TAKES TEMP("a", "f64", "N") "," TEMP("b", "f64", "N") "]}", 1l << 59, &plan));
+    EXPECT(
+        c,
+        plan_with(USING("64", "t", "t") TAKES TEMP("t", "f64", "N N * N *") "]}", 1l << 40, &plan),
+        TOO_LARGE, "`N N * N *`: overflow");
+    GOOD(c,
+         plan_with(USING("64", "a", "a") TAKES TEMP("a", "f64", "N") "," TEMP("b", "f64", "N") "]}",
+                   1l << 59, &plan));
 }
 
 static void grid(void) {
-    const char *text = GIVEN("64", "{\"name\": \"naive\", \"steps\": [{\"launch\": \"add\", \"blocks\": \"N\", \"args\": [{\"number\": \"1\"}]}]}")
-                       "], \"kernels\": [{\"name\": \"add\", \"block\": 1, \"params\": [\"i64\"]}]}";
+    const char *text = GIVEN(
+        "64",
+        "{\"name\": \"naive\", \"steps\": [{\"launch\": \"add\", \"blocks\": \"N\", \"args\": [{\"number\": \"1\"}]}]}") "], \"kernels\": [{\"name\": \"add\", \"block\": 1, \"params\": [\"i64\"]}]}";
     gnn_program *p = NULL;
     gnn_plan *plan = NULL;
     GOOD(c, gnn_program_load(c, text, strlen(text), &spmm_code, &p));
-    EXPECT(c, gnn_plan_new(p, &(gnn_plan_options){.sizes = &(gnn_size){"N", 1l << 31}, .nsizes = 1}, &plan), TOO_LARGE,
-           "kernel add: a grid of 2147483648 blocks is larger than 2147483647");
+    EXPECT(c,
+           gnn_plan_new(p, &(gnn_plan_options){.sizes = &(gnn_size){"N", 1l << 31}, .nsizes = 1},
+                        &plan),
+           TOO_LARGE, "kernel add: a grid of 2147483648 blocks is larger than 2147483647");
     gnn_program_free(p);
 }
 
@@ -134,7 +162,8 @@ static void counted(void) {
     a[2] = 2, b[2] = 2;
     GOOD(c, gnn_plan_new(p, &o, &plan));
     CHECK(size_of(plan, "classes(a,b)") == 3 && size_of(plan, "twice") == 6);
-    CHECK(!plan->prepared[1] && gnn_plan_prepared_bytes(plan) == 0);   // no launch reads the classes
+    // no launch reads the classes
+    CHECK(!plan->prepared[1] && gnn_plan_prepared_bytes(plan) == 0);
     gnn_plan_free(plan);
     gnn_program_free(p);
 }
@@ -152,7 +181,7 @@ static void shared(ledger *l) {
     GOOD(c, gnn_plan_new(p, &o, &one));
     int64_t live = l->live, calls = l->calls;
     GOOD(c, gnn_plan_new(p, &o, &two));
-    CHECK(l->live - live == 20);   // the plan, its tables and its steps alone
+    CHECK(l->live - live == 20);     // the plan, its tables and its steps alone
     CHECK(l->calls - calls == 23);   // and a key, and where temps lie, twice
     CHECK(one->prepared[0] == two->prepared[0] && one->maps[0] == two->maps[0]);
     gnn_plan_free(one);
@@ -171,7 +200,12 @@ static void checked_later(void) {
     const gnn_named_map maps[] = {{"src", {.index = src, .width = 32, .domain = 2, .codomain = 3}},
                                   {"dst", {.index = dst, .width = 32, .domain = 2, .codomain = 3}}};
     GOOD(c, gnn_cache_new(c, &k));
-    gnn_plan_options o = {.sizes = &(gnn_size){"F", 2}, .nsizes = 1, .maps = maps, .nmaps = 2, .flags = GNN_TRUSTED, .cache = k};
+    gnn_plan_options o = {.sizes = &(gnn_size){"F", 2},
+                          .nsizes = 1,
+                          .maps = maps,
+                          .nmaps = 2,
+                          .flags = GNN_TRUSTED,
+                          .cache = k};
     GOOD(c, gnn_plan_new(p, &o, &plan));
     gnn_plan_free(plan);
     o.flags = 0;

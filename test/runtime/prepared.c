@@ -1,4 +1,5 @@
-// Prepared structures against definitions spelled out by brute force, on random maps with none, empty and unsorted.
+// Prepared structures against definitions spelled out by brute force, on random maps with none,
+// empty and unsorted.
 #include "Inputs/harness.h"
 
 enum { MOST = 60 };
@@ -8,16 +9,14 @@ typedef struct {
 
 static map random_map(uint64_t *r, int64_t n, int64_t into) {
     map m = {n, into, {0}};
-    for (int64_t i = 0; i < n; i++)
-        m.at[i] = random_below(r, into + 1) - 1;
+    for (int64_t i = 0; i < n; i++) m.at[i] = random_below(r, into + 1) - 1;
     return m;
 }
 
 static rt_map_view view(gnn_context *c, const map *m, bool wide) {
     rt_map_view v = {.codomain = m->into};
     GOOD(c, rt_ints_new(c, m->n, wide, &v.values));
-    for (int64_t i = 0; i < m->n; i++)
-        rt_set(&v.values, i, m->at[i]);
+    for (int64_t i = 0; i < m->n; i++) rt_set(&v.values, i, m->at[i]);
     return v;
 }
 
@@ -28,8 +27,7 @@ static void offsets(gnn_context *c, const map *m, bool wide) {
     CHECK(got.count == m->into + 1);
     for (int64_t k = 0; k <= m->into; k++) {
         int64_t below = 0;
-        for (int64_t e = 0; e < m->n; e++)
-            below += m->at[e] >= 0 && m->at[e] < k;
+        for (int64_t e = 0; e < m->n; e++) below += m->at[e] >= 0 && m->at[e] < k;
         CHECK(rt_get(&got, k) == below);
     }
     rt_free(c, got.data);
@@ -48,8 +46,7 @@ static void order(gnn_context *c, const map *m, bool wide) {
     CHECK(got.count == m->n);
     for (int64_t e = 0; e < m->n; e++) {
         int64_t rank = 0;
-        for (int64_t f = 0; f < m->n; f++)
-            rank += comes_before(m, f, e);
+        for (int64_t f = 0; f < m->n; f++) rank += comes_before(m, f, e);
         CHECK(rt_get(&got, rank) == e);
     }
     rt_free(c, got.data);
@@ -69,15 +66,13 @@ static void compose(gnn_context *c, const map *m, const map *n, bool wide) {
 
 static bool none(const map *maps, uint32_t n, int64_t e) {
     bool any = false;
-    for (uint32_t i = 0; i < n; i++)
-        any |= maps[i].at[e] < 0;
+    for (uint32_t i = 0; i < n; i++) any |= maps[i].at[e] < 0;
     return any;
 }
 
 static int compare(const map *maps, uint32_t n, int64_t e, int64_t f) {
     for (uint32_t i = 0; i < n; i++)
-        if (maps[i].at[e] != maps[i].at[f])
-            return maps[i].at[e] < maps[i].at[f] ? -1 : 1;
+        if (maps[i].at[e] != maps[i].at[f]) return maps[i].at[e] < maps[i].at[f] ? -1 : 1;
     return 0;
 }
 
@@ -86,8 +81,7 @@ static int64_t class_of(const map *maps, uint32_t n, int64_t e) {
     int64_t class = 0;
     for (int64_t f = 0; f < maps->n; f++) {
         bool counts = !none(maps, n, f) && compare(maps, n, f, e) < 0;
-        for (int64_t g = 0; g < f && counts; g++)
-            counts = compare(maps, n, g, f) != 0;
+        for (int64_t g = 0; g < f && counts; g++) counts = compare(maps, n, g, f) != 0;
         class += counts;
     }
     return class;
@@ -97,8 +91,7 @@ static void classes(gnn_context *c, const map *maps, uint32_t n, bool wide) {
     rt_map_view v[3];
     rt_ints got;
     int64_t count = -1, most = -1;
-    for (uint32_t i = 0; i < n; i++)
-        v[i] = view(c, &maps[i], wide);
+    for (uint32_t i = 0; i < n; i++) v[i] = view(c, &maps[i], wide);
     GOOD(c, rt_build_classes(c, v, n, wide, &got, &count));
     for (int64_t e = 0; e < maps->n; e++) {
         int64_t class = none(maps, n, e) ? -1 : class_of(maps, n, e);
@@ -107,14 +100,12 @@ static void classes(gnn_context *c, const map *maps, uint32_t n, bool wide) {
     }
     CHECK(count == most + 1);
     rt_free(c, got.data);
-    for (uint32_t i = 0; i < n; i++)
-        rt_free(c, v[i].values.data);
+    for (uint32_t i = 0; i < n; i++) rt_free(c, v[i].values.data);
 }
 
 static int64_t size_of(const map *m, int64_t k) {
     int64_t n = 0;
-    for (int64_t e = 0; e < m->n; e++)
-        n += m->at[e] == k;
+    for (int64_t e = 0; e < m->n; e++) n += m->at[e] == k;
     return n;
 }
 
@@ -123,8 +114,7 @@ static void degrees(gnn_context *c, const map *m, bool wide) {
     rt_ints got;
     GOOD(c, rt_build_degrees(c, &v, wide, &got));
     CHECK(got.count == m->into);
-    for (int64_t k = 0; k < m->into; k++)
-        CHECK(rt_get(&got, k) == size_of(m, k));
+    for (int64_t k = 0; k < m->into; k++) CHECK(rt_get(&got, k) == size_of(m, k));
     rt_free(c, got.data);
     rt_free(c, v.values.data);
 }
@@ -191,7 +181,8 @@ static void tiles_cover(gnn_context *c, const map *m, int64_t extent, bool wide)
     GOOD(c, rt_build_offsets(c, &v, wide, &offsets));
     GOOD(c, rt_build_order(c, &v, wide, &order));
     for (int64_t t = 0; t < values.count; t++) {
-        int64_t k = rt_get(&values, t), first = rt_get(&offsets, k) + (t - rt_get(&begins, k)) * extent;
+        int64_t k = rt_get(&values, t),
+                first = rt_get(&offsets, k) + (t - rt_get(&begins, k)) * extent;
         for (int64_t e = first; e < first + extent && e < rt_get(&offsets, k + 1); e++) {
             times[rt_get(&order, e)]++;
             CHECK(m->at[rt_get(&order, e)] == k);
@@ -244,11 +235,13 @@ static void part_lists(gnn_context *c, const map *m, int64_t extent, bool wide, 
     GOOD(c, rt_build_parts(c, RT_PART_HEADS, &v, by, extent, wide, &heads));
     for (int cut = 1; cut >= 0; cut--) {
         for (int64_t p = 0; p < m->into; p++) {
-            int64_t row = ordered ? rt_get(&o.values, p) : p, from = rt_get(&offsets, row), n = size_of(m, row);
+            int64_t row = ordered ? rt_get(&o.values, p) : p, from = rt_get(&offsets, row),
+                    n = size_of(m, row);
             if ((n > extent) != cut) continue;
             if (cut) CHECK(head < heads.count && rt_get(&heads, head++) == at);
             for (int64_t k = 0; k == 0 || k < n; k += extent, at++) {
-                CHECK(at < rows.count && rt_get(&rows, at) == row && rt_get(&begins, at) == from + k);
+                CHECK(at < rows.count && rt_get(&rows, at) == row &&
+                      rt_get(&begins, at) == from + k);
                 CHECK(rt_get(&ends, at) == from + (n - k < extent ? n : k + extent));
             }
         }
@@ -271,14 +264,17 @@ static void row_ends(gnn_context *c, const map *m, bool wide, bool desc) {
     rt_ints begins, ends, offsets;
     int64_t times[MOST] = {0};
     GOOD(c, rt_build_degrees(c, &v, wide, &d.values));
-    GOOD(c, desc ? rt_build_order_desc(c, &d, wide, &o.values) : rt_build_order(c, &d, wide, &o.values));
+    GOOD(c, desc ? rt_build_order_desc(c, &d, wide, &o.values)
+                 : rt_build_order(c, &d, wide, &o.values));
     GOOD(c, rt_build_offsets(c, &v, wide, &offsets));
     GOOD(c, rt_build_parts(c, RT_PART_BEGINS, &v, &o, INT64_MAX, wide, &begins));
     GOOD(c, rt_build_parts(c, RT_PART_ENDS, &v, &o, INT64_MAX, wide, &ends));
-    CHECK(begins.count == m->into && ends.count == m->into && begins.wide == wide && ends.wide == wide);
+    CHECK(begins.count == m->into && ends.count == m->into && begins.wide == wide &&
+          ends.wide == wide);
     for (int64_t p = 0; p < m->into; p++) {
         const int64_t row = rt_get(&o.values, p);
-        CHECK(rt_get(&begins, p) == rt_get(&offsets, row) && rt_get(&ends, p) == rt_get(&offsets, row + 1));
+        CHECK(rt_get(&begins, p) == rt_get(&offsets, row) &&
+              rt_get(&ends, p) == rt_get(&offsets, row + 1));
         CHECK(rt_get(&ends, p) - rt_get(&begins, p) == size_of(m, row) && !times[row]++);
     }
     rt_free(c, begins.data);
@@ -291,12 +287,12 @@ static void row_ends(gnn_context *c, const map *m, bool wide, bool desc) {
 
 static int64_t copies_before(const map *m, const map *s, int64_t e) {
     int64_t n = 0;
-    for (int64_t f = 0; f < e; f++)
-        n += m->at[f] == m->at[e] && s->at[f] == s->at[e];
+    for (int64_t f = 0; f < e; f++) n += m->at[f] == m->at[e] && s->at[f] == s->at[e];
     return n;
 }
 
-// The first entry of the slot of e, spelled out: the same window and column, and as many equal entries before it.
+// The first entry of the slot of e, spelled out: the same window and column, and as many equal
+// entries before it.
 static int64_t first_of(const map *m, const map *s, int64_t extent, int64_t e) {
     int64_t f = 0;
     while (m->at[f] < 0 || m->at[f] / extent != m->at[e] / extent || s->at[f] != s->at[e] ||
@@ -309,20 +305,25 @@ static int64_t first_of(const map *m, const map *s, int64_t extent, int64_t e) {
 static int64_t nth_slot(const map *m, const map *s, int64_t extent, int64_t e) {
     int64_t slot = 0, first = first_of(m, s, extent, e);
     for (int64_t f = 0; f < first; f++)
-        slot += m->at[f] >= 0 && s->at[f] >= 0 && m->at[f] / extent == m->at[e] / extent && first_of(m, s, extent, f) == f;
+        slot += m->at[f] >= 0 && s->at[f] >= 0 && m->at[f] / extent == m->at[e] / extent &&
+                first_of(m, s, extent, f) == f;
     return slot;
 }
 
-static void windows(gnn_context *c, const map *m, const map *s, int64_t extent, int64_t said, bool wide) {
+static void windows(gnn_context *c, const map *m, const map *s, int64_t extent, int64_t said,
+                    bool wide) {
     rt_map_view v = view(c, m, wide), w = view(c, s, wide), slots = {0};
     rt_ints begins, columns, entries, masks;
-    int64_t most[MOST] = {0}, placed = 0, windows = (m->into + extent - 1) / extent, slot_block = rt_block(extent, said);
-    GOOD(c, rt_build_window_slots(c, &v, &w, extent, slot_block, wide, &slots.values, &slots.codomain));
+    int64_t most[MOST] = {0}, placed = 0, windows = (m->into + extent - 1) / extent,
+            slot_block = rt_block(extent, said);
+    GOOD(c, rt_build_window_slots(c, &v, &w, extent, slot_block, wide, &slots.values,
+                                  &slots.codomain));
     GOOD(c, rt_build_window_begins(c, &v, &slots, extent, slot_block, wide, &begins));
     GOOD(c, rt_build_window_columns(c, &w, &slots, wide, &columns));
     GOOD(c, rt_build_window_entries(c, &v, &slots, extent, slot_block, wide, &entries));
     GOOD(c, rt_build_window_masks(c, &v, &slots, extent, slot_block, wide, &masks));
-    CHECK(begins.count == windows + 1 && rt_get(&begins, 0) == 0 && rt_get(&begins, windows) * slot_block == slots.codomain);
+    CHECK(begins.count == windows + 1 && rt_get(&begins, 0) == 0 &&
+          rt_get(&begins, windows) * slot_block == slots.codomain);
     CHECK(columns.count == slots.codomain && entries.count == slots.codomain * extent);
     for (int64_t e = 0; e < m->n; e++) {
         int64_t slot = rt_get(&slots.values, e);
@@ -330,15 +331,18 @@ static void windows(gnn_context *c, const map *m, const map *s, int64_t extent, 
             CHECK(slot == -1);
             continue;
         }
-        int64_t window = m->at[e] / extent, nth = nth_slot(m, s, extent, e), block = slot / slot_block;
+        int64_t window = m->at[e] / extent, nth = nth_slot(m, s, extent, e),
+                block = slot / slot_block;
         CHECK(slot == rt_get(&begins, window) * slot_block + nth && slot < slots.codomain);
         CHECK(rt_get(&columns, slot) == s->at[e]);
-        CHECK(rt_get(&entries, (block * extent + m->at[e] % extent) * slot_block + slot % slot_block) == e);
+        CHECK(rt_get(&entries,
+                     (block * extent + m->at[e] % extent) * slot_block + slot % slot_block) == e);
         most[window] = nth >= most[window] ? nth + 1 : most[window];
         placed++;
     }
     for (int64_t i = 0; i < windows; i++) {
-        int64_t blocks = (most[i] + slot_block - 1) / slot_block, first = rt_get(&begins, i) * slot_block;
+        int64_t blocks = (most[i] + slot_block - 1) / slot_block,
+                first = rt_get(&begins, i) * slot_block;
         CHECK(rt_get(&begins, i + 1) - rt_get(&begins, i) == blocks);
         for (int64_t k = most[i]; k < blocks * slot_block; k++)
             CHECK(rt_get(&columns, first + k) == rt_get(&columns, first + most[i] - 1));
@@ -346,11 +350,13 @@ static void windows(gnn_context *c, const map *m, const map *s, int64_t extent, 
     CHECK(masks.count * slot_block == entries.count);
     for (int64_t i = 0; i < entries.count; i++) {
         bool bit = rt_get(&masks, i / slot_block) >> i % slot_block & 1;
-        CHECK(bit == (rt_get(&entries, i) >= 0) && (slot_block == RT_MOST_SLOTS || rt_get(&masks, i / slot_block) >> slot_block == 0));
+        CHECK(bit == (rt_get(&entries, i) >= 0) &&
+              (slot_block == RT_MOST_SLOTS || rt_get(&masks, i / slot_block) >> slot_block == 0));
         placed -= rt_get(&entries, i) >= 0;
     }
     CHECK(placed == 0);
-    CHECK(rt_density(m->n, slots.codomain, extent) == (slots.codomain ? 1000 * m->n / (slots.codomain * extent) : 1000));
+    CHECK(rt_density(m->n, slots.codomain, extent) ==
+          (slots.codomain ? 1000 * m->n / (slots.codomain * extent) : 1000));
     rt_free(c, masks.data);
     rt_free(c, entries.data);
     rt_free(c, columns.data);
@@ -364,7 +370,9 @@ static void windows(gnn_context *c, const map *m, const map *s, int64_t extent, 
 static bool apart(const map *m, const map *s, int64_t v) {
     for (int64_t e = 0; e < m->n; e++)
         for (int64_t f = 0; f < m->n; f++)
-            if (m->at[e] >= 0 && m->at[e] < v && m->at[f] >= v && s->at[e] >= 0 && s->at[f] >= 0 && s->at[e] >= s->at[f]) return false;
+            if (m->at[e] >= 0 && m->at[e] < v && m->at[f] >= v && s->at[e] >= 0 && s->at[f] >= 0 &&
+                s->at[e] >= s->at[f])
+                return false;
     return true;
 }
 
@@ -379,16 +387,18 @@ static void places(gnn_context *c, const map *m, const map *s, int64_t extent, b
     CHECK(rt_get(&starts, 0) == 0 && rt_get(&starts, limit) == m->into);
     for (int64_t k = 1; k < m->into; k++) {
         const int64_t length = k - start, rest = (m->into - k + extent - 1) / extent;
-        if (length < extent && !(2 * length >= extent && window + 1 + rest <= limit && apart(m, s, k))) continue;
+        if (length < extent &&
+            !(2 * length >= extent && window + 1 + rest <= limit && apart(m, s, k)))
+            continue;
         start = k;
         CHECK(rt_get(&starts, ++window) == k);
     }
     for (int64_t k = 0; k < m->into; k++) {
         const int64_t place = rt_get(&at.values, k), of = place / extent;
-        CHECK(of < limit && place % extent == k - rt_get(&starts, of) && k < rt_get(&starts, of + 1));
+        CHECK(of < limit && place % extent == k - rt_get(&starts, of) &&
+              k < rt_get(&starts, of + 1));
     }
-    for (int64_t k = window + 1; k <= limit; k++)
-        CHECK(rt_get(&starts, k) == m->into);
+    for (int64_t k = window + 1; k <= limit; k++) CHECK(rt_get(&starts, k) == m->into);
     rt_free(c, starts.data);
     rt_free(c, at.values.data);
     rt_free(c, v.values.data);
@@ -404,8 +414,7 @@ static int64_t filled(const map *m, int64_t n) {
     int64_t entries = 0, rows = 0;
     for (int64_t k = 0; k < m->into; k++) {
         entries += size_of(m, k);
-        for (int64_t left = size_of(m, k); left > 0; left -= n)
-            rows += n;
+        for (int64_t left = size_of(m, k); left > 0; left -= n) rows += n;
     }
     return rows ? 1000 * entries / rows : 1000;
 }
@@ -413,8 +422,7 @@ static int64_t filled(const map *m, int64_t n) {
 static int64_t cut(const map *m, int64_t n) {
     int64_t parts = 0;
     for (int64_t k = 0; k < m->into; k++)
-        for (int64_t left = size_of(m, k), all = left; all > n && left > 0; left -= n)
-            parts++;
+        for (int64_t left = size_of(m, k), all = left; all > n && left > 0; left -= n) parts++;
     return parts;
 }
 
@@ -426,7 +434,9 @@ static void quantiles(const rt_preimages *got, const map *m) {
             below += size_of(m, k) < size;
             occurs += size_of(m, k) == size;
         }
-        CHECK(m->into ? occurs && 1000 * within >= q * m->into && (!below || 1000 * below < q * m->into) : size == 0);
+        CHECK(m->into
+                  ? occurs && 1000 * within >= q * m->into && (!below || 1000 * below < q * m->into)
+                  : size == 0);
     }
 }
 
@@ -449,8 +459,7 @@ static void statistics(gnn_context *c, const map *m) {
     quantiles(&got, m);
     for (int64_t size = 0; size <= MOST; size++) {
         int64_t count = 0;
-        for (int64_t k = 0; k < m->into; k++)
-            count += size_of(m, k) >= size;
+        for (int64_t k = 0; k < m->into; k++) count += size_of(m, k) >= size;
         CHECK(told(&got, RT_AT_LEAST, size) == count);
         CHECK(told(&got, RT_FILL, size + 1) == filled(m, size + 1));
         CHECK(told(&got, RT_CUT_PARTS, size + 1) == cut(m, size + 1));
@@ -465,8 +474,10 @@ static void large(void) {
     rt_preimages m = {((int64_t)1 << 40) + 1, (int64_t)1 << 40, 2, sizes, counts};
     CHECK(told(&m, RT_STD_PREIMAGE, 0) == 1048575);   // a little below 2^20
     CHECK(told(&m, RT_FILL, INT64_MAX) == 0 && told(&m, RT_FILL, 1) == 1000);
-    CHECK(told(&m, RT_QUANTILE_PREIMAGE, 999) == 0 && told(&m, RT_QUANTILE_PREIMAGE, 1000) == (int64_t)1 << 40);
-    for (int64_t d = 0; d < 2000; d++) {   // one of 2 d, one of 0: deviation d; of 2 d + 1: floor(d + 1/2)
+    CHECK(told(&m, RT_QUANTILE_PREIMAGE, 999) == 0 &&
+          told(&m, RT_QUANTILE_PREIMAGE, 1000) == (int64_t)1 << 40);
+    // one of 2 d, one of 0: deviation d; of 2 d + 1: floor(d + 1/2)
+    for (int64_t d = 0; d < 2000; d++) {
         int64_t two[] = {0, 2 * d + d % 2}, once[] = {1, 1};
         m = (rt_preimages){2, two[1], 2, two, once};
         CHECK(told(&m, RT_STD_PREIMAGE, 0) == d);
@@ -493,7 +504,8 @@ static void symmetric(gnn_context *c, const map *a, const map *b) {
 static void round_of(gnn_context *c, uint64_t *r) {
     const int64_t n = random_below(r, 4) ? random_below(r, MOST) : 0, into = random_below(r, 9);
     const bool wide = random_below(r, 2);
-    const map maps[3] = {random_map(r, n, into), random_map(r, n, random_below(r, 5)), random_map(r, n, random_below(r, 3))};
+    const map maps[3] = {random_map(r, n, into), random_map(r, n, random_below(r, 5)),
+                         random_map(r, n, random_below(r, 3))};
     const map next = random_map(r, into, random_below(r, 6));
     offsets(c, maps, wide);
     order(c, maps, wide);
@@ -509,9 +521,11 @@ static void round_of(gnn_context *c, uint64_t *r) {
     tile_lists(c, maps, random_below(r, 2) ? 1 : INT64_MAX, wide);
     tiles_cover(c, maps, 1 + random_below(r, 20), wide);
     parts_cover(c, maps, 1 + random_below(r, 20), wide);
-    windows(c, &maps[0], &maps[1], 1 + random_below(r, 9), random_below(r, 2) ? 0 : 1 << random_below(r, 6), wide);
+    windows(c, &maps[0], &maps[1], 1 + random_below(r, 9),
+            random_below(r, 2) ? 0 : 1 << random_below(r, 6), wide);
     places(c, &maps[0], &maps[1], 1 + random_below(r, 5), wide);
-    places(c, &maps[0], &maps[0], 1 + random_below(r, 5), wide);   // each value apart from the one before
+    // each value apart from the one before
+    places(c, &maps[0], &maps[0], 1 + random_below(r, 5), wide);
     statistics(c, maps);
     map small = random_map(r, random_below(r, 5), 2), other = random_map(r, small.n, 2);
     symmetric(c, &small, &other);
@@ -521,8 +535,7 @@ int main(void) {
     ledger l;
     uint64_t r = 1;
     gnn_context *c = new_context(&l, 1);
-    for (int i = 0; i < 400; i++)
-        round_of(c, &r);
+    for (int i = 0; i < 400; i++) round_of(c, &r);
     const map path = {4, 3, {0, 1, 1, 2}}, back = {4, 3, {1, 0, 2, 1}};
     symmetric(c, &path, &back);
     large();

@@ -9,8 +9,8 @@ typedef struct {
     const void *workspace;
 } seen;
 
-static bool reaches(const gnn_extent *e, const char *name, const void *data, size_t bytes, bool written,
-                    bool result) {
+static bool reaches(const gnn_extent *e, const char *name, const void *data, size_t bytes,
+                    bool written, bool result) {
     return e->name && !strcmp(e->name, name) && (!data || e->data == data) && e->bytes == bytes &&
            e->written == written && e->result == result;
 }
@@ -41,17 +41,22 @@ static void run(gnn_context *c, seen *s) {
     static _Alignas(256) char workspace[256];
     const gnn_named_map maps[] = {{"src", {.index = src, .width = 32, .domain = E, .codomain = U}},
                                   {"dst", {.index = dst, .width = 32, .domain = E, .codomain = V}}};
-    const gnn_tensor tx = {
-        .data = x, .dtype = GNN_F32, .rank = 2, .has_strides = true, .shape = {U, F}, .strides = {6, 2}};
+    const gnn_tensor tx = {.data = x,
+                           .dtype = GNN_F32,
+                           .rank = 2,
+                           .has_strides = true,
+                           .shape = {U, F},
+                           .strides = {6, 2}};
     const gnn_tensor ty = {.data = y, .dtype = GNN_F32, .rank = 2, .shape = {V, F}};
     const gnn_arg args[5] = {[2] = {.tensor = &tx}, [4] = {.tensor = &ty}};
     gnn_program *p = NULL;
     gnn_plan *plan = NULL;
     *s = (seen){.x = x, .y = y, .workspace = workspace};
     GOOD(c, gnn_program_load(c, text, sizeof text - 1, &(gnn_code){0}, &p));
-    GOOD(c, gnn_plan_new(
-                p, &(gnn_plan_options){.sizes = &(gnn_size){"F", F}, .nsizes = 1, .maps = maps, .nmaps = 2},
-                &plan));
+    GOOD(c, gnn_plan_new(p,
+                         &(gnn_plan_options){
+                             .sizes = &(gnn_size){"F", F}, .nsizes = 1, .maps = maps, .nmaps = 2},
+                         &plan));
     GOOD(c, gnn_launch(plan, args, 5, workspace, sizeof workspace, NULL));
     CHECK(s->launches == 4);
     gnn_plan_free(plan);
@@ -61,8 +66,9 @@ static void run(gnn_context *c, seen *s) {
 int main(void) {
     static const char host[] = SPMM("host", "32");
     seen s;
-    gnn_simulator sim = {
-        .device = {.name = "played", .sm = 90, .sms = 7, .shared_bytes = 1000}, .launch = launch, .user = &s};
+    gnn_simulator sim = {.device = {.name = "played", .sm = 90, .sms = 7, .shared_bytes = 1000},
+                         .launch = launch,
+                         .user = &s};
     gnn_context *c = NULL;
     gnn_program *p = NULL;
     gnn_device_info d;

@@ -1,4 +1,5 @@
-// Expressions in postfix: values, floors, what && and || don't want, overflow, what isn't well formed.
+// Expressions in postfix: values, floors, what && and || don't want, overflow, what isn't well
+// formed.
 #include "Inputs/harness.h"
 
 static const char *const names[] = {"E", "F", "S+1", "classes(a,b)", "zero", "large"};
@@ -7,8 +8,7 @@ static const int64_t sizes[] = {10, 3, 5, 7, 0, INT64_MAX};
 static int space(const void *user, const char *text, size_t length) {
     (void)user;
     for (int i = 0; i < 6; i++)
-        if (strlen(names[i]) == length && !memcmp(names[i], text, length))
-            return i;
+        if (strlen(names[i]) == length && !memcmp(names[i], text, length)) return i;
     return -1;
 }
 
@@ -19,10 +19,8 @@ static int map(const void *user, const char *text, size_t length) {
 
 static gnn_status statistic(void *user, const rt_token *t, int64_t *out) {
     (void)user;
-    if (t->kind == RT_DEVICE)
-        *out = -1 - (int64_t)t->a;
-    else
-        *out = 10000 * (t->kind - RT_MAX_PREIMAGE + 1) + 1000 * t->a + 100 * t->b + t->value;
+    if (t->kind == RT_DEVICE) *out = -1 - (int64_t)t->a;
+    else *out = 10000 * (t->kind - RT_MAX_PREIMAGE + 1) + 1000 * t->a + 100 * t->b + t->value;
     return GNN_OK;
 }
 
@@ -83,29 +81,53 @@ static void faults(void) {
     EXPECT(c, evaluate("E zero / 1 &&", &v), TOO_LARGE, "`E zero / 1 &&`: division by zero");
     EXPECT(c, evaluate("large 2 *", &v), TOO_LARGE, "`large 2 *`: overflow");
     EXPECT(c, evaluate("large E + 1 -", &v), TOO_LARGE, "`large E + 1 -`: overflow");
-    EXPECT(c, evaluate("-9223372036854775807 1 - -1 /", &v), TOO_LARGE, "`-9223372036854775807 1 - -1 /`: overflow");
-    EXPECT(c, evaluate("", &v), BAD_MANIFEST, "`` is neither a number, an operator, a space, a statistic of maps nor a number of the device");
-    EXPECT(c, evaluate("E  F", &v), BAD_MANIFEST, "`` is neither a number, an operator, a space, a statistic of maps nor a number of the device");
+    EXPECT(c, evaluate("-9223372036854775807 1 - -1 /", &v), TOO_LARGE,
+           "`-9223372036854775807 1 - -1 /`: overflow");
+    EXPECT(
+        c, evaluate("", &v), BAD_MANIFEST,
+        "`` is neither a number, an operator, a space, a statistic of maps nor a number of the device");
+    EXPECT(
+        c, evaluate("E  F", &v), BAD_MANIFEST,
+        "`` is neither a number, an operator, a space, a statistic of maps nor a number of the device");
     EXPECT(c, evaluate("E F", &v), BAD_MANIFEST, "`F` leaves more than one value");
     EXPECT(c, evaluate("E +", &v), BAD_MANIFEST, "`+` lacks operands");
     EXPECT(c, evaluate("!", &v), BAD_MANIFEST, "`!` lacks operands");
-    EXPECT(c, evaluate("max(q)", &v), BAD_MANIFEST,
-           "`max(q)` is neither a number, an operator, a space, a statistic of maps nor a number of the device");
-    EXPECT(c, evaluate("symmetric(a)", &v), BAD_MANIFEST,
-           "`symmetric(a)` is neither a number, an operator, a space, a statistic of maps nor a number of the device");
-    static const char *const malformed[] = {"quantile(a)", "quantile(a,)", "quantile(a,1001)", "quantile(a,-1)", "quantile(a,b)",
-                                            "fill(a,0)", "cut_parts(a,0)", "std(a,1)", "max(a,b)", "density(a,b)", "density(a,16)", "density(a,b,0)", "density(a,b,c)", "at_least(,1)", "device(a)", "device()", "sms"};
+    EXPECT(
+        c, evaluate("max(q)", &v), BAD_MANIFEST,
+        "`max(q)` is neither a number, an operator, a space, a statistic of maps nor a number of the device");
+    EXPECT(
+        c, evaluate("symmetric(a)", &v), BAD_MANIFEST,
+        "`symmetric(a)` is neither a number, an operator, a space, a statistic of maps nor a number of the device");
+    static const char *const malformed[] = {"quantile(a)",
+                                            "quantile(a,)",
+                                            "quantile(a,1001)",
+                                            "quantile(a,-1)",
+                                            "quantile(a,b)",
+                                            "fill(a,0)",
+                                            "cut_parts(a,0)",
+                                            "std(a,1)",
+                                            "max(a,b)",
+                                            "density(a,b)",
+                                            "density(a,16)",
+                                            "density(a,b,0)",
+                                            "density(a,b,c)",
+                                            "at_least(,1)",
+                                            "device(a)",
+                                            "device()",
+                                            "sms"};
     for (size_t i = 0; i < RT_COUNT(malformed); i++) {
         char text[160];
-        snprintf(text, sizeof text, "`%s` is neither a number, an operator, a space, a statistic of maps nor a number of the device",
-                 malformed[i]);
+        snprintf(
+            text, sizeof text,
+            "`%s` is neither a number, an operator, a space, a statistic of maps nor a number of the device",
+            malformed[i]);
         EXPECT(c, evaluate(malformed[i], &v), BAD_MANIFEST, text);
     }
-    EXPECT(c, evaluate("9223372036854775808", &v), BAD_MANIFEST,
-           "`9223372036854775808` is neither a number, an operator, a space, a statistic of maps nor a number of the device");
+    EXPECT(
+        c, evaluate("9223372036854775808", &v), BAD_MANIFEST,
+        "`9223372036854775808` is neither a number, an operator, a space, a statistic of maps nor a number of the device");
     char deep[400] = "1";
-    for (int i = 0; i < 64; i++)
-        strcat(deep, " 1");
+    for (int i = 0; i < 64; i++) strcat(deep, " 1");
     EXPECT(c, evaluate(deep, &v), BAD_MANIFEST, "`1` is nested too deeply");
 }
 

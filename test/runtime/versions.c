@@ -1,29 +1,35 @@
 // Versions: which ones a plan keeps, what it prepares for them, and which one each launch takes.
 #include "Inputs/harness.h"
 
-// y[v] = the number of the version that ran. Each uses a structure and a temp of its own, and notes what it got.
-#define KERNEL(name) "{\"name\": \"" name "\", \"block\": 1, \"params\": [\"ptr\", \"ptr\", \"ptr\", \"i64\"]}"
-#define STEPS(kernel, prepared, temp, number)                                                                       \
-    "\"steps\": [{\"launch\": \"" kernel "\", \"blocks\": \"1\", \"args\": [{\"data\": \"y\"}, {\"prepared\": \"" prepared "\"}, " \
+// y[v] = the number of the version that ran. Each uses a structure and a temp of its own, and notes
+// what it got.
+#define KERNEL(name)                                                                               \
+    "{\"name\": \"" name "\", \"block\": 1, \"params\": [\"ptr\", \"ptr\", \"ptr\", \"i64\"]}"
+#define STEPS(kernel, prepared, temp, number)                                                      \
+    "\"steps\": [{\"launch\": \"" kernel                                                           \
+    "\", \"blocks\": \"1\", \"args\": [{\"data\": \"y\"}, {\"prepared\": \"" prepared "\"}, "      \
     "{\"temp\": \"" temp "\"}, {\"number\": \"" number "\"}]}]"
 #define VERSION(name, guards, steps) "{\"name\": \"" name "\", \"guards\": [" guards "], " steps "}"
 #define HOLDS(text, expr) "{\"text\": \"" text "\", \"holds\": \"" expr "\"}"
-#define OP(versions)                                                                                                \
-    "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"host\", \"index_bits\": 32, \"spaces\": ["              \
-    "{\"name\": \"E\", \"kind\": \"free\"}, {\"name\": \"V\", \"kind\": \"free\"}, {\"name\": \"F\", \"kind\": \"free\"},"    \
-    "{\"name\": \"tiles(m,2)\", \"kind\": \"count\", \"prepared\": 1}],"                                            \
-    "\"params\": [{\"name\": \"m\", \"role\": \"map\", \"type\": \"index\", \"axes\": [\"E\"], \"into\": \"V\"},"   \
-    "{\"name\": \"x\", \"role\": \"tensor\", \"type\": \"f32\", \"facts\": [\"strided\"], \"axes\": [\"V\", \"F\"]},"        \
-    "{\"name\": \"k\", \"role\": \"scalar\", \"type\": \"i32\"},"                                                   \
-    "{\"name\": \"y\", \"role\": \"result\", \"type\": \"i64\", \"axes\": []}],"                                    \
-    "\"prepared\": [{\"name\": \"degrees(m)\", \"builder\": \"degrees\", \"args\": [\"m\"], \"domain\": \"E\", \"into\": \"V\"},"   \
-    "{\"name\": \"tiles(m,2)\", \"builder\": \"tiles\", \"args\": [\"m\"], \"extent\": 2, \"domain\": \"E\", \"into\": \"tiles(m,2)\"},"   \
-    "{\"name\": \"order_desc(degrees(m))\", \"builder\": \"order_desc\", \"args\": [\"degrees(m)\"], \"domain\": \"V\", \"into\": \"V\"}]," \
+#define OP(versions)                                                                                                                           \
+    "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"host\", \"index_bits\": 32, \"spaces\": ["                                         \
+    "{\"name\": \"E\", \"kind\": \"free\"}, {\"name\": \"V\", \"kind\": \"free\"}, {\"name\": \"F\", \"kind\": \"free\"},"                     \
+    "{\"name\": \"tiles(m,2)\", \"kind\": \"count\", \"prepared\": 1}],"                                                                       \
+    "\"params\": [{\"name\": \"m\", \"role\": \"map\", \"type\": \"index\", \"axes\": [\"E\"], \"into\": \"V\"},"                              \
+    "{\"name\": \"x\", \"role\": \"tensor\", \"type\": \"f32\", \"facts\": [\"strided\"], \"axes\": [\"V\", \"F\"]},"                          \
+    "{\"name\": \"k\", \"role\": \"scalar\", \"type\": \"i32\"},"                                                                              \
+    "{\"name\": \"y\", \"role\": \"result\", \"type\": \"i64\", \"axes\": []}],"                                                               \
+    "\"prepared\": [{\"name\": \"degrees(m)\", \"builder\": \"degrees\", \"args\": [\"m\"], \"domain\": \"E\", \"into\": \"V\"},"              \
+    "{\"name\": \"tiles(m,2)\", \"builder\": \"tiles\", \"args\": [\"m\"], \"extent\": 2, \"domain\": \"E\", \"into\": \"tiles(m,2)\"},"       \
+    "{\"name\": \"order_desc(degrees(m))\", \"builder\": \"order_desc\", \"args\": [\"degrees(m)\"], \"domain\": \"V\", \"into\": \"V\"}],"    \
     "\"temps\": [{\"name\": \"a\", \"type\": \"f32\", \"length\": \"100\"}, {\"name\": \"b\", \"type\": \"f32\", \"length\": \"tiles(m,2)\"}," \
-    "{\"name\": \"c\", \"type\": \"f64\", \"length\": \"F 1000 *\"}], \"kernels\": [" KERNEL("first") "," KERNEL("second")  \
-    "," KERNEL("third") "], \"versions\": [" versions "]}"
-#define LAST VERSION("naive", "", STEPS("third", "order_desc(degrees(m))", "c", "device(cores) tiles(m,2) +"))
-#define TILED(guards) VERSION("tiled", guards, STEPS("second", "tiles(m,2)", "b", "quantile(m,500) tiles(m,2) *"))
+    "{\"name\": \"c\", \"type\": \"f64\", \"length\": \"F 1000 *\"}], \"kernels\": [" KERNEL(                                                  \
+        "first") "," KERNEL("second") "," KERNEL("third") "], \"versions\": [" versions "]}"
+#define LAST                                                                                       \
+    VERSION("naive", "",                                                                           \
+            STEPS("third", "order_desc(degrees(m))", "c", "device(cores) tiles(m,2) +"))
+#define TILED(guards)                                                                              \
+    VERSION("tiled", guards, STEPS("second", "tiles(m,2)", "b", "quantile(m,500) tiles(m,2) *"))
 #define WIDE(guards) VERSION("wide", guards, STEPS("first", "degrees(m)", "a", "fill(m,2)"))
 
 static gnn_context *c;
@@ -37,22 +43,35 @@ static void note(const uint64_t *a, int64_t version) {
     memset((void *)a[2], 1, 8);
 }
 
-static void first(const uint64_t *a, uint32_t block, uint32_t blocks) { (void)block, (void)blocks, note(a, 1); }
-static void second(const uint64_t *a, uint32_t block, uint32_t blocks) { (void)block, (void)blocks, note(a, 2); }
-static void third(const uint64_t *a, uint32_t block, uint32_t blocks) { (void)block, (void)blocks, note(a, 3); }
+static void first(const uint64_t *a, uint32_t block, uint32_t blocks) {
+    (void)block, (void)blocks, note(a, 1);
+}
+static void second(const uint64_t *a, uint32_t block, uint32_t blocks) {
+    (void)block, (void)blocks, note(a, 2);
+}
+static void third(const uint64_t *a, uint32_t block, uint32_t blocks) {
+    (void)block, (void)blocks, note(a, 3);
+}
 
 static gnn_program *load(const char *text) {
-    static const gnn_host_kernel kernels[] = {{"first", first}, {"second", second}, {"third", third}};
+    static const gnn_host_kernel kernels[] = {
+        {"first", first}, {"second", second}, {"third", third}};
     gnn_program *p = NULL;
-    GOOD(c, gnn_program_load(c, text, strlen(text), &(gnn_code){.kernels = kernels, .nkernels = 3}, &p));
+    GOOD(c, gnn_program_load(c, text, strlen(text), &(gnn_code){.kernels = kernels, .nkernels = 3},
+                             &p));
     return p;
 }
 
 static int32_t m[] = {2, 0, 2, 2, 0};
 static gnn_status plan_of(gnn_program *p, int64_t f, const char *version, gnn_plan **out) {
     const gnn_named_map map = {"m", {.index = m, .width = 32, .domain = 5, .codomain = 4}};
-    return gnn_plan_new(p, &(gnn_plan_options){.sizes = &(gnn_size){"F", f}, .nsizes = 1, .maps = &map, .nmaps = 1,
-                                               .version = version}, out);
+    return gnn_plan_new(p,
+                        &(gnn_plan_options){.sizes = &(gnn_size){"F", f},
+                                            .nsizes = 1,
+                                            .maps = &map,
+                                            .nmaps = 1,
+                                            .version = version},
+                        out);
 }
 
 // Which version ran: 1, 2, 3; 0: refused.
@@ -72,35 +91,47 @@ static int64_t ran(gnn_plan *plan, const gnn_tensor *x, const char *name) {
 }
 
 static gnn_tensor tensor(float *data, int64_t f, int64_t row, int64_t column) {
-    return (gnn_tensor){.data = data, .dtype = GNN_F32, .rank = 2, .has_strides = true, .shape = {4, f}, .strides = {row, column}};
+    return (gnn_tensor){.data = data,
+                        .dtype = GNN_F32,
+                        .rank = 2,
+                        .has_strides = true,
+                        .shape = {4, f},
+                        .strides = {row, column}};
 }
 
 static void at_the_plan(void) {
-    gnn_program *p = load(OP(WIDE(HOLDS("F % 4 == 0", "F 4 % 0 ==")) "," TILED(HOLDS("max(m) > 1", "max(m) F > device(cores) 1 >= &&")) "," LAST));
+    gnn_program *p = load(OP(WIDE(HOLDS("F % 4 == 0", "F 4 % 0 ==")) "," TILED(
+        HOLDS("max(m) > 1", "max(m) F > device(cores) 1 >= &&")) "," LAST));
     static float data[64];
     gnn_plan *plan = NULL;
     int64_t n;
-    CHECK(gnn_program_versions(p) == 3 && !strcmp(gnn_program_version(p, 1), "tiled") && !gnn_program_version(p, 3));
+    CHECK(gnn_program_versions(p) == 3 && !strcmp(gnn_program_version(p, 1), "tiled") &&
+          !gnn_program_version(p, 3));
     GOOD(c, plan_of(p, 8, NULL, &plan));   // wide alone is kept
     gnn_tensor x = tensor(data, 8, 8, 1);
     CHECK(gnn_plan_workspace(plan) == 512 && gnn_plan_prepared_bytes(plan) == 16);
-    CHECK(ran(plan, &x, "wide") == 1 && array[0] == 2 && array[1] == 0 && array[2] == 3 && array[3] == 0);
+    CHECK(ran(plan, &x, "wide") == 1 && array[0] == 2 && array[1] == 0 && array[2] == 3 &&
+          array[3] == 0);
     CHECK(number == 833);   // 5 entries in 6 rows of 3 tiles
-    EXPECT(c, gnn_plan_size(plan, "tiles(m,2)", &n), BAD_ARGUMENT, "tiles(m,2): nothing this plan launches counts it");
+    EXPECT(c, gnn_plan_size(plan, "tiles(m,2)", &n), BAD_ARGUMENT,
+           "tiles(m,2): nothing this plan launches counts it");
     gnn_plan_free(plan);
     GOOD(c, plan_of(p, 2, NULL, &plan));
     x = tensor(data, 2, 2, 1);
     CHECK(gnn_plan_workspace(plan) == 256 && gnn_plan_prepared_bytes(plan) == 16);
-    CHECK(ran(plan, &x, "tiled") == 2 && array[0] == 0 && array[1] == 2 && array[2] == 4 && array[3] == 5 && number == 0);
+    CHECK(ran(plan, &x, "tiled") == 2 && array[0] == 0 && array[1] == 2 && array[2] == 4 &&
+          array[3] == 5 && number == 0);
     GOOD(c, gnn_plan_size(plan, "tiles(m,2)", &n));
     CHECK(n == 3);
     gnn_plan_free(plan);
     GOOD(c, plan_of(p, 3, NULL, &plan));
     x = tensor(data, 3, 3, 1);
-    CHECK(ran(plan, &x, "naive") == 3 && array[0] == 2 && array[1] == 0 && array[2] == 1 && array[3] == 3 && number == 5);
+    CHECK(ran(plan, &x, "naive") == 3 && array[0] == 2 && array[1] == 0 && array[2] == 1 &&
+          array[3] == 3 && number == 5);
     CHECK(gnn_plan_workspace(plan) == (3 * 8000 + 255) / 256 * 256);
     gnn_plan_free(plan);
-    EXPECT(c, plan_of(p, 6, "wide", &plan), NO_VERSION, "version wide: `F % 4 == 0` does not hold: F = 6");
+    EXPECT(c, plan_of(p, 6, "wide", &plan), NO_VERSION,
+           "version wide: `F % 4 == 0` does not hold: F = 6");
     EXPECT(c, plan_of(p, 3, "tiled", &plan), NO_VERSION,
            "version tiled: `max(m) > 1` does not hold: max(m) = 3, F = 3, device(cores) = 2");
     EXPECT(c, plan_of(p, 8, "none", &plan), BAD_ARGUMENT, "op has no version `none`");
@@ -111,8 +142,9 @@ static void at_the_plan(void) {
     gnn_program_free(p);
 }
 
-#define ARRAYS "{\"aligned\": \"x\", \"bytes\": 16}, {\"stride\": \"x\", \"axis\": 0, \"multiple\": 4}, "           \
-               "{\"pitch\": \"x\", \"axis\": 1, \"elements\": 1}, {\"aligned\": \"m\", \"bytes\": 4}"
+#define ARRAYS                                                                                     \
+    "{\"aligned\": \"x\", \"bytes\": 16}, {\"stride\": \"x\", \"axis\": 0, \"multiple\": 4}, "     \
+    "{\"pitch\": \"x\", \"axis\": 1, \"elements\": 1}, {\"aligned\": \"m\", \"bytes\": 4}"
 
 static void at_the_launch(void) {
     gnn_program *p = load(OP(WIDE(ARRAYS) "," TILED("{\"reach\": \"x\", \"below\": 20}") "," LAST));
@@ -132,7 +164,8 @@ static void at_the_launch(void) {
     CHECK(ran(plan, &x, "naive") == 3);
     x = tensor(data, 2, 7, 1);
     CHECK(ran(plan, &x, "naive") == 3);
-    x = (gnn_tensor){.data = data, .dtype = GNN_F32, .rank = 2, .shape = {4, 2}};   // packed: rows of 2
+    // packed: rows of 2
+    x = (gnn_tensor){.data = data, .dtype = GNN_F32, .rank = 2, .shape = {4, 2}};
     CHECK(ran(plan, &x, "tiled") == 2);
     gnn_plan_free(plan);
     GOOD(c, plan_of(p, 0, NULL, &plan));
@@ -145,7 +178,7 @@ static void at_the_launch(void) {
     gnn_program_free(p);
 }
 
-// ---- Workspace: of the version taken, not of the one that needs most -------------------------------------
+// ---- Workspace: of the version taken, not of the one that needs most ----------------------------
 _Alignas(256) static char memory[1 << 15];
 static int64_t stored;
 
@@ -165,10 +198,14 @@ static size_t needed(gnn_plan *plan, const gnn_tensor *x) {
 }
 
 static void sizes_refused(gnn_plan *plan, const gnn_tensor *x, const gnn_tensor *misaligned) {
-    CHECK(gnn_plan_workspace(plan) == 16128 && needed(plan, x) == 512 && needed(plan, misaligned) == 16128);
-    EXPECT(c, launch(plan, x, memory, 511), BAD_WORKSPACE, "the workspace has 511 bytes; version wide of op needs 512");
-    EXPECT(c, launch(plan, x, NULL, 512), BAD_WORKSPACE, "the workspace has 0 bytes; version wide of op needs 512");
-    EXPECT(c, launch(plan, x, memory + 128, 512), BAD_WORKSPACE, "the workspace is not aligned to 256 bytes");
+    CHECK(gnn_plan_workspace(plan) == 16128 && needed(plan, x) == 512 &&
+          needed(plan, misaligned) == 16128);
+    EXPECT(c, launch(plan, x, memory, 511), BAD_WORKSPACE,
+           "the workspace has 511 bytes; version wide of op needs 512");
+    EXPECT(c, launch(plan, x, NULL, 512), BAD_WORKSPACE,
+           "the workspace has 0 bytes; version wide of op needs 512");
+    EXPECT(c, launch(plan, x, memory + 128, 512), BAD_WORKSPACE,
+           "the workspace is not aligned to 256 bytes");
     GOOD(c, launch(plan, x, memory, 512));
     CHECK(stored == 1);
     EXPECT(c, launch(plan, misaligned, memory, 512), BAD_WORKSPACE,
@@ -198,15 +235,19 @@ static void questions_refused(gnn_plan *plan, const gnn_tensor *x) {
     size_t bytes = 1;
     CHECK(gnn_plan_workspace_for(NULL, args, 4, &bytes) == GNN_BAD_ARGUMENT);
     CHECK(gnn_plan_workspace_for(plan, args, 4, NULL) == GNN_BAD_ARGUMENT);
-    EXPECT(c, gnn_plan_workspace_for(plan, args, 3, &bytes), BAD_ARGUMENT, "3 arguments for the 4 parameters of op");
+    EXPECT(c, gnn_plan_workspace_for(plan, args, 3, &bytes), BAD_ARGUMENT,
+           "3 arguments for the 4 parameters of op");
     args[1].tensor = NULL;
     bytes = 1;
     EXPECT(c, gnn_plan_workspace_for(plan, args, 4, &bytes), MISSING, "x is not given");
     CHECK(!bytes);
 }
 
-#define BARE(guards) VERSION("bare", guards, "\"steps\": [{\"launch\": \"second\", \"blocks\": \"1\", \"args\": [{\"data\": \"y\"},"     \
-                             "{\"prepared\": \"degrees(m)\"}, {\"data\": \"x\"}, {\"number\": \"0\"}]}]")
+#define BARE(guards)                                                                               \
+    VERSION(                                                                                       \
+        "bare", guards,                                                                            \
+        "\"steps\": [{\"launch\": \"second\", \"blocks\": \"1\", \"args\": [{\"data\": \"y\"},"    \
+        "{\"prepared\": \"degrees(m)\"}, {\"data\": \"x\"}, {\"number\": \"0\"}]}]")
 
 // Others of the plan use some.
 static void none_used(void) {
@@ -244,7 +285,10 @@ static void workspaces(void) {
 
 static void refused(const char *guard, const gnn_tensor *x, const char *error, int line) {
     char text[4096];
-    snprintf(text, sizeof text, OP("{\"name\": \"wide\", \"guards\": [%s], " STEPS("first", "degrees(m)", "a", "0") "}," LAST), guard);
+    snprintf(text, sizeof text,
+             OP("{\"name\": \"wide\", \"guards\": [%s], " STEPS("first", "degrees(m)", "a",
+                                                                "0") "}," LAST),
+             guard);
     gnn_program *p = load(text);
     gnn_plan *plan = NULL;
     int64_t y;
@@ -263,15 +307,20 @@ static void refused(const char *guard, const gnn_tensor *x, const char *error, i
 static void one_alone(void) {
     _Alignas(16) static float data[64];
     const gnn_tensor x = tensor(data + 1, 2, 3, 2);
-    refused("{\"aligned\": \"x\", \"bytes\": 16}", &x, "version wide: x is not aligned to 16 bytes", __LINE__);
+    refused("{\"aligned\": \"x\", \"bytes\": 16}", &x, "version wide: x is not aligned to 16 bytes",
+            __LINE__);
     refused("{\"stride\": \"x\", \"axis\": 0, \"multiple\": 2}", &x,
             "version wide: the stride of axis 0 of x is no multiple of 2", __LINE__);
-    refused("{\"pitch\": \"x\", \"axis\": 1, \"elements\": 1}", &x, "version wide: the stride of axis 1 of x is not 1", __LINE__);
-    refused("{\"pitch\": \"x\", \"axis\": 0, \"elements\": 4}", &x, "version wide: the stride of axis 0 of x is not 4", __LINE__);
-    refused("{\"reach\": \"x\", \"below\": 11}", &x, "version wide: an element of x lies 11 or more from its first", __LINE__);
+    refused("{\"pitch\": \"x\", \"axis\": 1, \"elements\": 1}", &x,
+            "version wide: the stride of axis 1 of x is not 1", __LINE__);
+    refused("{\"pitch\": \"x\", \"axis\": 0, \"elements\": 4}", &x,
+            "version wide: the stride of axis 0 of x is not 4", __LINE__);
+    refused("{\"reach\": \"x\", \"below\": 11}", &x,
+            "version wide: an element of x lies 11 or more from its first", __LINE__);
 }
 
-// Guards that cannot be decided are errors, as preconditions are; those of versions after the one taken are not looked at.
+// Guards that cannot be decided are errors, as preconditions are; those of versions after the one
+// taken are not looked at.
 static void undecided(void) {
     gnn_program *p = load(OP(WIDE(HOLDS("a", "1 F /")) "," LAST));
     gnn_plan *plan = NULL;
@@ -285,10 +334,12 @@ static void undecided(void) {
 
 // An array of a map is where the plan put it: its guards are decided there.
 static void of_maps(void) {
-    gnn_program *p = load(OP(WIDE("{\"reach\": \"m\", \"below\": 5}, {\"pitch\": \"m\", \"axis\": 0, \"elements\": 1}") "," LAST));
+    gnn_program *p = load(OP(WIDE(
+        "{\"reach\": \"m\", \"below\": 5}, {\"pitch\": \"m\", \"axis\": 0, \"elements\": 1}") "," LAST));
     gnn_plan *plan = NULL;
     GOOD(c, plan_of(p, 1, NULL, &plan));
-    CHECK(plan->nready == 1 && !plan->ready[0].guarded && !strcmp(plan->ready[0].version->name, "wide"));
+    CHECK(plan->nready == 1 && !plan->ready[0].guarded &&
+          !strcmp(plan->ready[0].version->name, "wide"));
     gnn_plan_free(plan);
     gnn_program_free(p);
     p = load(OP(WIDE("{\"reach\": \"m\", \"below\": 4}") "," LAST));
@@ -310,12 +361,14 @@ static void shared(void) {
     GOOD(c, gnn_cache_new(c, &k));
     for (int i = 0; i < 2; i++) {
         int64_t n = 0;
-        const gnn_plan_options o = {.sizes = &(gnn_size){"F", 1}, .nsizes = 1, .maps = &map, .nmaps = 1, .cache = k};
+        const gnn_plan_options o = {
+            .sizes = &(gnn_size){"F", 1}, .nsizes = 1, .maps = &map, .nmaps = 1, .cache = k};
         GOOD(c, gnn_plan_new(i ? q : p, &o, &plans[i]));
         GOOD(c, gnn_plan_size(plans[i], "tiles(m,2)", &n));
         CHECK(n == (i ? 5 : 3));
     }
-    CHECK(plans[0]->prepared[0] == plans[1]->prepared[0] && plans[0]->prepared[1] != plans[1]->prepared[1]);
+    CHECK(plans[0]->prepared[0] == plans[1]->prepared[0] &&
+          plans[0]->prepared[1] != plans[1]->prepared[1]);
     gnn_plan_free(plans[0]);
     gnn_plan_free(plans[1]);
     gnn_cache_free(k);

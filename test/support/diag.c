@@ -124,7 +124,8 @@ static void every_span(arena *a) {   // no span of a file, nor one beyond it, br
     diag_print(ds, out);
     fclose(out);
     diag_code code;
-    CHECK(diag_find("E0802", &code) && code == E0802 && diag_find("unused-option", &code) && code == W0801);
+    CHECK(diag_find("E0802", &code) && code == E0802 && diag_find("unused-option", &code) &&
+          code == W0801);
     CHECK(!diag_find("E9999", &code) && !strcmp(diag_table(E0802)->code, "E0802"));
 }
 

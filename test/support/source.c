@@ -9,7 +9,8 @@ static int failed;
 static void positions(arena *a) {
     source_map *m = source_map_new(a);
     const source_file *f = source_map_add(m, "f", "one\r\ntwo\n\nfour", 14);
-    const source_file *empty = source_map_add(m, "empty", "", 0), *g = source_map_add(m, "g", "x\n", 2);
+    const source_file *empty = source_map_add(m, "empty", "", 0),
+                      *g = source_map_add(m, "g", "x\n", 2);
     CHECK(!source_map_position(m, 0).file && !source_map_file(m, 0) && !source_map_file(m, 1000));
     source_position p = source_map_position(m, f->base + 6);
     CHECK(p.file == f && p.line == 2 && p.column == 2);
@@ -34,7 +35,8 @@ static void suggestions(void) {
     CHECK(closest_name("chekc", names, 5) == names[1]);
     CHECK(closest_name("INSPECT", names, 5) == names[2]);
     CHECK(closest_name("f", names, 5) == names[4]);
-    CHECK(closest_name("checker_of_all", names, 5) == names[1] && closest_name("insp", names, 5) == names[2]);
+    CHECK(closest_name("checker_of_all", names, 5) == names[1] &&
+          closest_name("insp", names, 5) == names[2]);
     CHECK(!closest_name("x", names, 5));   // it is no other name
     CHECK(!closest_name("y", names, 5) && !closest_name("", names, 5) &&
           !closest_name("elsewhere", names, 5));

@@ -1,5 +1,5 @@
-// Metamorphic relations: which an op has, and that each of them notices a wrong evaluator. A wrong evaluator
-// of an op is played by the right one of another op.
+// Metamorphic relations: which an op has, and that each of them notices a wrong evaluator. A wrong
+// evaluator of an op is played by the right one of another op.
 #include "../ir/tensor_harness.h"
 
 #include "testing/metamorphic.h"
@@ -39,8 +39,8 @@ static const meta_relation *relation(trial *t, meta_kind kind, const char *name)
     exit(1);
 }
 
-// How many elements do not follow where `judged` is evaluated in the place of `meant`; -1: there is no such
-// relation.
+// How many elements do not follow where `judged` is evaluated in the place of `meant`; -1: there is
+// no such relation.
 static int64_t unfollowed(const char *meant, const char *judged, meta_kind kind, const char *name) {
     trial *m = trial_of(meant), *t = trial_of(judged);
     const meta_relation *r = relation(m, kind, name);
@@ -51,7 +51,8 @@ static int64_t unfollowed(const char *meant, const char *judged, meta_kind kind,
         if (!evaluate(t)) return printf("%s\n", t->why), -2;
         tensor_eval_input in = {.sizes = t->sizes, .inputs = t->inputs};
         const char *why = NULL;
-        if (!meta_apply(m->a, m->op, r, &in, seed, &c, &why) || !tensor_eval(m->a, t->op, &c.in, after, &why))
+        if (!meta_apply(m->a, m->op, r, &in, seed, &c, &why) ||
+            !tensor_eval(m->a, t->op, &c.in, after, &why))
             return printf("%s\n", why), -2;
         wrong += meta_compare(m->op, &c, val_of(m, "y"), t->results, after).wrong;
     }
@@ -77,7 +78,8 @@ static void wrong_ones_do_not(void) {
     CHECK(unfollowed(SUM(MESSAGE), SUM(UNLESS_FIRST("e")), META_EDGES, "E") > 0);
     CHECK(unfollowed(SUM(MESSAGE), SUM(UNLESS_FIRST("f")), META_FEATURES, "F") > 0);
     CHECK(unfollowed(SUM(MESSAGE), SUM("add(" MESSAGE ", 0.5f32)"), META_SCALED, "x") > 0);
-    CHECK(unfollowed(SUM(MESSAGE), SIGNATURE " y[v:V, f:F] = max {e:E : dst[e] == v} (" MESSAGE ")\n}\n",
+    CHECK(unfollowed(SUM(MESSAGE),
+                     SIGNATURE " y[v:V, f:F] = max {e:E : dst[e] == v} (" MESSAGE ")\n}\n",
                      META_SPLIT, "V") > 0);
     CHECK(unfollowed(SUM(MESSAGE), SUM(UNLESS_FIRST("src[e]")), META_SPLIT, "U") > 0);
 }
@@ -92,7 +94,7 @@ static void extremes_are_exact(void) {
     CHECK(unfollowed(most, more, META_NODES, "U") > 0);
 }
 
-// ---- Which an op has -------------------------------------------------------------------------------------
+// ---- Which an op has ----------------------------------------------------------------------------
 
 static const char *why_not(const char *text, meta_kind kind, const char *name) {
     trial *t = trial_of(text);
@@ -155,12 +157,15 @@ static void what_asks_for_numbers_is_left_out(void) {
     CHECK(!strcmp(why_not(last, META_NODES, "V"),
                   "a reducer takes its points in order"));   // edges are sorted by V
     CHECK(!*why_not(last, META_NODES, "U"));
-    CHECK(!strcmp(why_not(SUM(UNLESS_FIRST("e")), META_EDGES, "E"), "the number of a point is read"));
+    CHECK(
+        !strcmp(why_not(SUM(UNLESS_FIRST("e")), META_EDGES, "E"), "the number of a point is read"));
     CHECK(!*why_not(SUM(UNLESS_FIRST("e")), META_NODES, "U"));
-    CHECK(!strcmp(why_not(SUM("x[index(U, 0), f]"), META_NODES, "U"), "a point is named by its number"));
+    CHECK(!strcmp(why_not(SUM("x[index(U, 0), f]"), META_NODES, "U"),
+                  "a point is named by its number"));
     CHECK(!strcmp(why_not(SUM("mul(x[src[e], f], cvt(f32, size(V)))"), META_SPLIT, "V"),
                   "no result is a sum over its rows"));
-    CHECK(!strcmp(why_not(SIGNATURE " y[v:V, f:F] = sum {e:E : dst[e] == v} (" MESSAGE ") else (1f32)\n}\n",
+    CHECK(!strcmp(why_not(SIGNATURE " y[v:V, f:F] = sum {e:E : dst[e] == v} (" MESSAGE
+                                    ") else (1f32)\n}\n",
                           META_SPLIT, "V"),
                   "no result is a sum over its rows"));
 }

@@ -1,8 +1,8 @@
-// Rows of f32 in panels: each number is taken apart in two of f16, which lie in planes of their own. The
-// first is the nearest f16, the second what that leaves. f16 has few exponents, so the row is multiplied by
-// the power of two that brings its largest number just below 2^15, and the second number by 2^11 more. The
-// factors that undo this lie behind the planes. Two numbers of f16 take the place of one of f32: a thread
-// reads eight, and writes them there.
+// Rows of f32 in panels: each number is taken apart in two of f16, which lie in planes of their
+// own. The first is the nearest f16, the second what that leaves. f16 has few exponents, so the row
+// is multiplied by the power of two that brings its largest number just below 2^15, and the second
+// number by 2^11 more. The factors that undo this lie behind the planes. Two numbers of f16 take
+// the place of one of f32: a thread reads eight, and writes them there.
 //     fetch 2 k[…] panels                                        # of f32
 //  →  copy.wait; barrier; x = ld k, …; m = max |x|; m = shfl.bfly …
 //     a = f16(x by); r = f16((x by - a) 2^11); st k, a; st k + plane, r; st k + …, 1 / by
@@ -21,13 +21,15 @@ simt_value lm_largest(simt_builder *b, simt_value x, uint32_t lanes) {
     return x;
 }
 
-// The factor is built from exponents: 2^(141 - e) for a largest number between 2^(e - 127) and its double,
-// and 2^(e - 141) undoes it. Below 2^-112 it is the factor of 2^-112. If the largest number is infinite or
-// NaN, what undoes the factor is NaN. Then so are the sums, which are computed again.
+// The factor is built from exponents: 2^(141 - e) for a largest number between 2^(e - 127) and its
+// double, and 2^(e - 141) undoes it. Below 2^-112 it is the factor of 2^-112. If the largest number
+// is infinite or NaN, what undoes the factor is NaN. Then so are the sums, which are computed
+// again.
 lm_factor lm_factor_of(simt_builder *b, simt_value largest) {
     const int64_t one = INT64_C(1) << 23, exponent = 255 * one, least = 15 * one, both = 268 * one,
                   below = 14 * one;
-    simt_value e = simt_build_with(b, SIMT_AND, simt_build_bitcast(b, SIMT_T(I32), largest), exponent);
+    simt_value e = simt_build_with(b, SIMT_AND, simt_build_bitcast(b, SIMT_T(I32), largest),
+                                   exponent);
     e = simt_build_binary(b, SIMT_MAX, e, i32(b, least));
     simt_value by = simt_build_binary(b, SIMT_SUB, i32(b, both), e),
                back = simt_build_with(b, SIMT_SUB, e, below),
@@ -37,8 +39,8 @@ lm_factor lm_factor_of(simt_builder *b, simt_value largest) {
     return (lm_factor){simt_build_bitcast(b, SIMT_T(F32), by), back};
 }
 
-// x times the factor, rounded to f16. rest: LM_REST times what that leaves, rounded to f16. So the rest is
-// about as large as the first number, and keeps all its digits as long as that does.
+// x times the factor, rounded to f16. rest: LM_REST times what that leaves, rounded to f16. So the
+// rest is about as large as the first number, and keeps all its digits as long as that does.
 simt_value lm_take_apart(simt_builder *b, simt_value x, simt_value by, simt_value *rest) {
     simt_type wide = simt_typeof(b->func, x), half = {SIMT_F16, wide.lanes};
     simt_value of = simt_build_binary(b, SIMT_MUL, x, simt_widen(b, by, wide.lanes)),
@@ -56,56 +58,60 @@ simt_value lm_absolute(simt_builder *b, simt_value largest, simt_value x) {
     return largest ? simt_build_binary(b, SIMT_MAX, largest, most) : most;
 }
 
-// ---- Where they lie --------------------------------------------------------------------------------------
+// ---- Where they lie -----------------------------------------------------------------------------
 static uint32_t lm_plane_bytes(const fetched_rows *f) {
     return f->tile.elements * (uint32_t)sizeof(uint16_t);
 }
 
-simt_value lm_plane(kernel *k, simt_builder *b, const fetched_rows *f, uint32_t plane, uint32_t more) {
+simt_value lm_plane(kernel *k, simt_builder *b, const fetched_rows *f, uint32_t plane,
+                    uint32_t more) {
     return simt_build_addr(b, lw_shared(k, b, f->at), f->buffer, 1,
                            (int64_t)plane * lm_plane_bytes(f) + more);
 }
 
-simt_value lm_row_factors(kernel *k, simt_builder *b, const fetched_rows *f, simt_value row, uint32_t more,
-                          uint32_t lanes) {
+simt_value lm_row_factors(kernel *k, simt_builder *b, const fetched_rows *f, simt_value row,
+                          uint32_t more, uint32_t lanes) {
     simt_value first = simt_build_addr(b, lw_shared(k, b, f->at), f->factors, 1, 0);
     return simt_build_load(b, (simt_type){SIMT_F32, (uint8_t)lanes},
                            simt_build_addr(b, first, row, WORD, (int64_t)more * WORD));
 }
 
-// ---- A round's rows --------------------------------------------------------------------------------------
-// Eight lanes share a row, as a panel has eight pieces of it, which lie in different banks. A thread reads
-// several rows before it writes any of them, so that it does not wait for them one after the other.
-// MOST_EIGHTS: of a lane's row; AT_ONCE: that a thread has in registers.
+// ---- A round's rows -----------------------------------------------------------------------------
+// Eight lanes share a row, as a panel has eight pieces of it, which lie in different banks. A
+// thread reads several rows before it writes any of them, so that it does not wait for them one
+// after the other. MOST_EIGHTS: of a lane's row; AT_ONCE: that a thread has in registers.
 enum { LANES = 8, MOST_EIGHTS = LOOP_MOST_PARTS / (LANES * EIGHT), AT_ONCE = 4 };
 
 typedef struct {
     kernel *k;
     const fetched_rows *f;
-    uint32_t each;           // eights that a lane has of a row
-    simt_value lane, first;  // i32: the lane among those of the row; the first row
+    uint32_t each;            // eights that a lane has of a row
+    simt_value lane, first;   // i32: the lane among those of the row; the first row
 } taking;
 
 typedef struct {
-    uint32_t more;           // rows after the first one
-    simt_value there;        // the row is there; 0: it always is
+    uint32_t more;                    // rows after the first one
+    simt_value there;                 // the row is there; 0: it always is
     simt_value of[2 * MOST_EIGHTS];   // two fours an eight
     lm_factor by;
 } taken_row;
 
-static simt_value place(const taking *t, simt_builder *b, uint32_t more, uint32_t eight, uint32_t plane) {
+static simt_value place(const taking *t, simt_builder *b, uint32_t more, uint32_t eight,
+                        uint32_t plane) {
     // Then addresses differ by more than a constant.
     bool apart = more % TURN || lw_panel_rows(t->f) < t->f->tile.rows;
     simt_value row = apart ? simt_build_with(b, SIMT_ADD, t->first, more) : t->first,
                lane = simt_build_with(b, SIMT_ADD, t->lane, eight * LANES),
-               at = lw_in_panels(b, t->f, t->f->tile.columns * (uint32_t)sizeof(uint16_t), row, lane);
+               at = lw_in_panels(b, t->f, t->f->tile.columns * (uint32_t)sizeof(uint16_t), row,
+                                 lane);
     return simt_build_addr(b, lm_plane(t->k, b, t->f, plane, 0), at, 1,
                            apart ? 0 : (int64_t)more * SIMT_PANEL_ROW);
 }
 
 static void load_all(const taking *t, simt_builder *b, taken_row *row) {
     for (uint32_t i = 0; i < 2 * t->each; i++)
-        row->of[i] = simt_build_load(b, (simt_type){SIMT_F32, FOUR}, place(t, b, row->more, i / 2, i % 2));
+        row->of[i] = simt_build_load(b, (simt_type){SIMT_F32, FOUR},
+                                     place(t, b, row->more, i / 2, i % 2));
 }
 
 // All lanes of a warp find factors together. Lanes that have no row find the factor of zeros.
@@ -140,7 +146,8 @@ static void store_all(const taking *t, simt_builder *b, const taken_row *row) {
     simt_builder then;
     for (uint32_t i = 0; i < t->each; i++) {
         simt_value x[EIGHT], rest;
-        for (uint32_t n = 0; n < EIGHT; n++) x[n] = simt_pick(b, row->of[2 * i + n / FOUR], n % FOUR);
+        for (uint32_t n = 0; n < EIGHT; n++)
+            x[n] = simt_pick(b, row->of[2 * i + n / FOUR], n % FOUR);
         simt_value near = lm_take_apart(b, simt_gather(b, x, EIGHT), row->by.by, &rest);
         simt_build_store(b, place(t, b, row->more, i, 0), near);
         simt_build_store(b, place(t, b, row->more, i, 1), rest);

@@ -6,29 +6,31 @@
 
 typedef struct read_ahead read_ahead;
 
-// ---- fetch.c -------------------------------------------------------------------------------------------
-// Before the first round: the copies of all rounds that are ahead of it. indices: of rows; NULL: they are
-// read.
+// ---- fetch.c ------------------------------------------------------------------------------------
+// Before the first round: the copies of all rounds that are ahead of it. indices: of rows; NULL:
+// they are read.
 void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi,
                     const simt_value *indices);
-// At the head of the round at base. Its rows are there, and those of a later round are under way. slot and
-// next, i32, are the buffers of both. The caller cuts rounds.fetched back.
-void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value slot,
-                    simt_value next, simt_value hi, const simt_value *indices);
+// At the head of the round at base. Its rows are there, and those of a later round are under way.
+// slot and next, i32, are the buffers of both. The caller cuts rounds.fetched back.
+void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base,
+                    simt_value slot, simt_value next, simt_value hi, const simt_value *indices);
 void lw_fetch_end(kernel *k, simt_builder *b, const loop_node *n);   // at the end of a round
 // After all rounds, if indices were read a round before, or the block copied rows of its own.
 void lw_fetch_last(simt_builder *b);
-// Where a thread has read all rows of the only buffer into registers: the next round's rows are copied there.
+// Where a thread has read all rows of the only buffer into registers: the next round's rows are
+// copied there.
 void lw_fetch_next(kernel *k, simt_builder *b, tensor_expr by);
 // Row indices that a thread reads a round before: how many, and their values in the round at base.
 uint32_t lw_fetch_index_count(kernel *k, const loop_node *n);
-void lw_fetch_indices(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi,
-                      simt_value *out);
+void lw_fetch_indices(kernel *k, simt_builder *b, const loop_node *n, simt_value base,
+                      simt_value hi, simt_value *out);
 simt_value lw_buffer_beside(simt_builder *b, const loop_node *n, simt_value slot, bool after);
 bool lw_fetches_own(const loop_node *n);   // some rows are the block's own: it copies them once
-bool lw_round_meets(const kernel *k, const loop_node *n);   // each round begins with a barrier of the block
+// each round begins with a barrier of the block
+bool lw_round_meets(const kernel *k, const loop_node *n);
 
-// ---- panels.c ------------------------------------------------------------------------------------------
+// ---- panels.c -----------------------------------------------------------------------------------
 // Bytes of a row's piece in a panel; rows after which the swizzle repeats.
 enum { PANEL_PIECE = 16, PANEL_TURN = SIMT_PANEL_ROW / PANEL_PIECE };
 uint32_t lw_panel_rows(const fetched_rows *f);   // of one panel
@@ -36,42 +38,50 @@ uint32_t lw_panel_rows(const fetched_rows *f);   // of one panel
 simt_value lw_in_panels(simt_builder *b, const fetched_rows *f, uint32_t row_bytes, simt_value row,
                         simt_value part);
 
-// ---- apart.c -------------------------------------------------------------------------------------------
-// A number of f32 is multiplied by a power of two, and taken apart: the nearest f16, and LM_REST times what
-// that leaves. `back` undoes the factor.
+// ---- apart.c ------------------------------------------------------------------------------------
+// A number of f32 is multiplied by a power of two, and taken apart: the nearest f16, and LM_REST
+// times what that leaves. `back` undoes the factor.
 enum { LM_REST = 1 << 11 };
 typedef struct {
     simt_value by, back;
 } lm_factor;
 lm_factor lm_factor_of(simt_builder *b, simt_value largest);   // for numbers up to that one
 simt_value lm_take_apart(simt_builder *b, simt_value x, simt_value by, simt_value *rest);
-simt_value lm_absolute(simt_builder *b, simt_value largest, simt_value x);   // the larger; 0: there is none
-simt_value lm_largest(simt_builder *b, simt_value x, uint32_t lanes);        // among neighbouring lanes
+// the larger; 0: there is none
+simt_value lm_absolute(simt_builder *b, simt_value largest, simt_value x);
+// among neighbouring lanes
+simt_value lm_largest(simt_builder *b, simt_value x, uint32_t lanes);
 // The address of a plane of f16, `more` bytes further.
-simt_value lm_plane(kernel *k, simt_builder *b, const fetched_rows *f, uint32_t plane, uint32_t more);
+simt_value lm_plane(kernel *k, simt_builder *b, const fetched_rows *f, uint32_t plane,
+                    uint32_t more);
 // What undoes the factors of rows that follow one another, from row + more.
-simt_value lm_row_factors(kernel *k, simt_builder *b, const fetched_rows *f, simt_value row, uint32_t more,
-                          uint32_t lanes);
-void lw_take_rows_apart(kernel *k, simt_builder *b, const fetched_rows *f);   // those that lie in panels
+simt_value lm_row_factors(kernel *k, simt_builder *b, const fetched_rows *f, simt_value row,
+                          uint32_t more, uint32_t lanes);
+// those that lie in panels
+void lw_take_rows_apart(kernel *k, simt_builder *b, const fetched_rows *f);
 
-// ---- held.c --------------------------------------------------------------------------------------------
-// At the head of a round each lane loads entries; at a position each copy takes its entry from a lane.
+// ---- held.c -------------------------------------------------------------------------------------
+// At the head of a round each lane loads entries; at a position each copy takes its entry from a
+// lane.
 void lw_hold(kernel *k, simt_builder *b, const loop_node *n, loop_round *r);
 void lw_take_held(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r);
 // Of a serial digit: its steps, where a step begins, and the registers that a loop over it carries.
-simt_value lw_held_steps(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit, const loop_round *r);
+simt_value lw_held_steps(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit,
+                         const loop_round *r);
 void lw_held_step(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit, simt_value step,
                   loop_round *r);
 uint32_t lw_held_turns(const loop_node *n, uint32_t digit);
 void lw_held_turn(const loop_node *n, uint32_t digit, const simt_value *held, simt_value *out);
 
-// ---- round_ahead.c -------------------------------------------------------------------------------------
+// ---- round_ahead.c ------------------------------------------------------------------------------
 // NULL: the loop reads nothing ahead. What it reads ahead is carried.
-read_ahead *lw_read_ahead(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
-                          slot_list *carried);
-const simt_value *lw_read_begin(const read_ahead *a);   // row indices of rounds before the first one
+read_ahead *lw_read_ahead(kernel *k, simt_builder *b, const loop_node *n, simt_value lo,
+                          simt_value hi, slot_list *carried);
+// row indices of rounds before the first one
+const simt_value *lw_read_begin(const read_ahead *a);
 // In the round at base: row indices that were read the round before.
-const simt_value *lw_read_next(kernel *k, simt_builder *b, read_ahead *a, simt_value base, simt_value hi);
+const simt_value *lw_read_next(kernel *k, simt_builder *b, read_ahead *a, simt_value base,
+                               simt_value hi);
 void lw_read_done(read_ahead *a);   // at the end of the round
 // Some row of the warp has a cell in this round; 0: that is not known.
 simt_value lw_round_has_cells(kernel *k, simt_builder *b, const loop_node *n);

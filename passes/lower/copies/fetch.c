@@ -1,8 +1,8 @@
-// Rows that a block copies into shared memory for the rounds of a loop, by asynchronous copies into a ring
-// of buffers. The threads begin the copies of a round some rounds ahead. They read the rows of the round at
-// hand, whose copies they have waited for. They meet at a barrier once a round, when all are through with
-// the buffer that is filled next. Warps that have rows of their own copy them by themselves, and meet
-// nobody.
+// Rows that a block copies into shared memory for the rounds of a loop, by asynchronous copies into
+// a ring of buffers. The threads begin the copies of a round some rounds ahead. They read the rows
+// of the round at hand, whose copies they have waited for. They meet at a barrier once a round,
+// when all are through with the buffer that is filled next. Warps that have rows of their own copy
+// them by themselves, and meet nobody.
 //     for e … [lane 8 unit 4, register 2, serial] fetch 3 x[e] pitch 136 { … }
 //  →  copy round 0; end; copy round 1; end
 //     for i = 0 to rounds { wait 1; barrier; if i + 2 < rounds { copy round i + 2 }; end; … buffer i % 3 … }
@@ -20,7 +20,7 @@ static uint32_t buffer_bytes(const kernel *k, const fetched_rows *f) {
     return f->tile.elements * lw_fetched_element_bytes(k, f->rows);
 }
 
-// ---- Who copies ------------------------------------------------------------------------------------------
+// ---- Who copies ---------------------------------------------------------------------------------
 static bool has_tiles(const loop_node *n) {
     bool tiles = false;
     for (uint32_t i = 0; i < n->fetch.n; i++)
@@ -41,7 +41,8 @@ static bool has_parts(const kernel *k, const loop_node *n) {
     return parts;
 }
 
-// How many of the fetched values come round by round. Those that are the block's own come last in the list.
+// How many of the fetched values come round by round. Those that are the block's own come last in
+// the list.
 static uint32_t each_round(const loop_node *n) {
     uint32_t fetched = n->fetch.n;
     while (fetched && n->fetch.rows[fetched - 1].own) fetched--;
@@ -50,7 +51,8 @@ static uint32_t each_round(const loop_node *n) {
 
 bool lw_fetches_own(const loop_node *n) { return each_round(n) < n->fetch.n; }
 
-// Each group is a warp that reads the rows of its own digit alone, and those rows follow one another.
+// Each group is a warp that reads the rows of its own digit alone, and those rows follow one
+// another.
 static bool by_warps(const kernel *k, const loop_node *n) {
     uint32_t d = n->ndigits;
     while (d && n->digits[d - 1].place == LOOP_SERIAL_PLACE) d--;
@@ -67,7 +69,7 @@ static void meet(kernel *k, simt_builder *b, const loop_node *n) {
     else lw_barrier(b);
 }
 
-// ---- Copying ---------------------------------------------------------------------------------------------
+// ---- Copying ------------------------------------------------------------------------------------
 typedef struct {   // positions that a buffer has along an axis
     tensor_var var;
     simt_value base, hi;
@@ -95,11 +97,12 @@ static bool is_itself(const kernel *k, const fetched_rows *f) {
     return tensor_node_at(k->l->op, f->rows->index[f->tile.row_axis])->op == TENSOR_VAR_OP;
 }
 
-// The position of row + more of the buffer. there: the round has it. An index is read within the range.
-static simt_value row_at(kernel *k, simt_builder *b, const filling *x, simt_value row, uint32_t more,
-                         simt_value *there) {
-    simt_value at = simt_build_with(b, SIMT_ADD,
-                                    simt_build_binary(b, SIMT_ADD, x->row.base, lw_to_ix(k, b, row)), more);
+// The position of row + more of the buffer. there: the round has it. An index is read within the
+// range.
+static simt_value row_at(kernel *k, simt_builder *b, const filling *x, simt_value row,
+                         uint32_t more, simt_value *there) {
+    simt_value at = simt_build_with(
+        b, SIMT_ADD, simt_build_binary(b, SIMT_ADD, x->row.base, lw_to_ix(k, b, row)), more);
     *there = simt_build_cmp(b, SIMT_LT, at, x->row.hi);
     return is_itself(k, x->to)
                ? at
@@ -107,7 +110,8 @@ static simt_value row_at(kernel *k, simt_builder *b, const filling *x, simt_valu
 }
 
 // A pointer to an element of a row.
-static simt_value source(kernel *k, simt_builder *b, const filling *x, simt_value row, simt_value column) {
+static simt_value source(kernel *k, simt_builder *b, const filling *x, simt_value row,
+                         simt_value column) {
     const loop_fetch *f = x->to->rows;
     uint32_t rank = k->l->op->vals.data[f->val].rank;
     simt_value index[8];
@@ -118,14 +122,15 @@ static simt_value source(kernel *k, simt_builder *b, const filling *x, simt_valu
 }
 
 // Eight numbers that are taken apart lie where eight numbers of f16 will lie, four in each plane.
-static simt_value in_panels(kernel *k, simt_builder *b, const filling *x, simt_value row, simt_value part) {
+static simt_value in_panels(kernel *k, simt_builder *b, const filling *x, simt_value row,
+                            simt_value part) {
     const fetched_rows *f = x->to;
     uint32_t row_bytes = buffer_bytes(k, f) / f->tile.rows;
     if (!loop_fetch_parts(k->l->op, f->rows)) return lw_in_panels(b, f, row_bytes, row, part);
     simt_value at = lw_in_panels(b, f, row_bytes / 2, row, simt_build_with(b, SIMT_UDIV, part, 2));
-    return simt_build_binary(
-        b, SIMT_ADD, at,
-        simt_build_with(b, SIMT_MUL, simt_build_with(b, SIMT_UREM, part, 2), buffer_bytes(k, f) / 2));
+    return simt_build_binary(b, SIMT_ADD, at,
+                             simt_build_with(b, SIMT_MUL, simt_build_with(b, SIMT_UREM, part, 2),
+                                             buffer_bytes(k, f) / 2));
 }
 
 // The copy of a thread that has number `first` among all.
@@ -139,33 +144,39 @@ static copy_place place_of(simt_builder *b, const filling *x, uint32_t first) {
     bool rows = x->threads % x->a_row == 0;   // each thread has one part of several rows
     simt_value n = rows ? x->number : simt_build_with(b, SIMT_ADD, x->number, first),
                row = simt_build_with(b, SIMT_UDIV, n, x->a_row);
-    copy_place c = {.part = simt_build_with(b, SIMT_UREM, n, x->a_row), .more = rows ? first / x->a_row : 0};
+    copy_place c = {.part = simt_build_with(b, SIMT_UREM, n, x->a_row),
+                    .more = rows ? first / x->a_row : 0};
     if (x->first) row = simt_build_binary(b, SIMT_ADD, x->first, row);
     uint32_t turn = f->panels ? PANEL_TURN : f->every;
     bool whole = f->panels && lw_panel_rows(x->to) < x->to->tile.rows;
-    if ((turn && c.more % turn) || whole) row = simt_build_with(b, SIMT_ADD, row, c.more), c.more = 0;
+    if ((turn && c.more % turn) || whole)
+        row = simt_build_with(b, SIMT_ADD, row, c.more), c.more = 0;
     c.row = row;
     return c;
 }
 
-// Constants come last, so that addresses of a thread's copies differ by them. known: the row's index; 0: it
-// is read.
-static void copy_number(kernel *k, simt_builder *b, const filling *x, uint32_t first, simt_value known) {
+// Constants come last, so that addresses of a thread's copies differ by them. known: the row's
+// index; 0: it is read.
+static void copy_number(kernel *k, simt_builder *b, const filling *x, uint32_t first,
+                        simt_value known) {
     const loop_fetch *f = x->to->rows;
     uint32_t bytes = lw_fetched_element_bytes(k, f), at_once = x->to->tile.bytes;
     copy_place c = place_of(b, x, first);
     int64_t pitch = f->panels ? SIMT_PANEL_ROW / bytes : f->pitch,
-            later = ((int64_t)c.more * pitch + (f->every ? c.more / f->every * f->skew : 0)) * bytes;
-    simt_value there, at = row_at(k, b, x, c.row, c.more, &there),
-                      column = lw_to_ix(k, b, simt_build_with(b, SIMT_MUL, c.part, at_once / bytes));
+            later = ((int64_t)c.more * pitch + (f->every ? c.more / f->every * f->skew : 0)) *
+                    bytes;
+    simt_value there,
+        at = row_at(k, b, x, c.row, c.more, &there),
+        column = lw_to_ix(k, b, simt_build_with(b, SIMT_MUL, c.part, at_once / bytes));
     if (x->column.base) {
         column = simt_build_binary(b, SIMT_ADD, x->column.base, column);
         there = lw_both(b, there, simt_build_cmp(b, SIMT_LT, column, x->column.hi));
     }
     simt_value from = source(k, b, x, known ? known : index_at(k, b, x, at), column),
-               offset = f->panels ? in_panels(k, b, x, c.row, c.part)
-                                  : simt_build_binary(b, SIMT_ADD, lw_rows_apart(b, f, c.row, 0, bytes),
-                                                      simt_build_with(b, SIMT_MUL, c.part, at_once)),
+               offset = f->panels
+                            ? in_panels(k, b, x, c.row, c.part)
+                            : simt_build_binary(b, SIMT_ADD, lw_rows_apart(b, f, c.row, 0, bytes),
+                                                simt_build_with(b, SIMT_MUL, c.part, at_once)),
                to = simt_build_addr(b, lw_shared(k, b, x->to->at), x->buffer, 1, 0);
     simt_value args[] = {simt_build_addr(b, to, offset, 1, later), from, there};
     simt_instr copy = simt_build_op(b, SIMT_COPY, args, 3, NULL, 0);
@@ -173,16 +184,21 @@ static void copy_number(kernel *k, simt_builder *b, const filling *x, uint32_t f
 }
 
 // Copies of a thread. If there are fewer copies than threads, some threads have one.
-static uint32_t shared_out(uint32_t copies, uint32_t threads) { return (copies + threads - 1) / threads; }
+static uint32_t shared_out(uint32_t copies, uint32_t threads) {
+    return (copies + threads - 1) / threads;
+}
 
 static uint32_t copies_each(const filling *x) { return shared_out(x->rows * x->a_row, x->threads); }
 
-static void copy_by_some(kernel *k, simt_builder *b, const filling *x, uint32_t first, simt_value known) {
+static void copy_by_some(kernel *k, simt_builder *b, const filling *x, uint32_t first,
+                         simt_value known) {
     uint32_t copies = x->rows * x->a_row;
     simt_builder then = *b;
     bool some = first + x->threads > copies;
-    simt_value mine =
-        some ? simt_build_cmp(b, SIMT_LT, simt_build_with(b, SIMT_ADD, x->number, first), i32(b, copies)) : 0;
+    simt_value mine = some ? simt_build_cmp(b, SIMT_LT,
+                                            simt_build_with(b, SIMT_ADD, x->number, first),
+                                            i32(b, copies))
+                           : 0;
     if (some) simt_build_if(b, mine, NULL, 0, &then, NULL);
     region_mark m = lw_enter(&k->known);
     copy_number(k, some ? &then : b, x, first, known);
@@ -192,7 +208,8 @@ static void copy_by_some(kernel *k, simt_builder *b, const filling *x, uint32_t 
 
 // known: the row index of each copy of the thread; NULL: they are read.
 static void copy_rows(kernel *k, simt_builder *b, const filling *x, const simt_value *known) {
-    for (uint32_t c = 0; c < copies_each(x); c++) copy_by_some(k, b, x, c * x->threads, known ? known[c] : 0);
+    for (uint32_t c = 0; c < copies_each(x); c++)
+        copy_by_some(k, b, x, c * x->threads, known ? known[c] : 0);
 }
 
 // Indices of the axes that are the same for all rows.
@@ -209,11 +226,14 @@ static filling filling_of(kernel *k, simt_builder *b, const loop_node *n, const 
                           simt_value base, simt_value hi, simt_value slot) {
     side round = {n->var, base, hi}, beside = {0};
     if (f->beside)
-        beside = (side){f->beside->var, k->scope.var[f->beside->var].base, k->scope.var[f->beside->var].end};
+        beside = (side){f->beside->var, k->scope.var[f->beside->var].base,
+                        k->scope.var[f->beside->var].end};
     bool own = f->rows->own;
     filling x = {.to = f,
                  .row = own || f->tile.along ? beside : round,
-                 .column = own ? (side){0} : f->tile.along ? round : beside,
+                 .column = own             ? (side){0}
+                           : f->tile.along ? round
+                                           : beside,
                  .number = k->thread.number,
                  .threads = k->plan->threads,
                  .rows = f->tile.rows,
@@ -229,10 +249,10 @@ static filling filling_of(kernel *k, simt_builder *b, const loop_node *n, const 
     return x;
 }
 
-// ---- Indices before rows ---------------------------------------------------------------------------------
-// A thread would wait for a row's index before it begins to copy the row, and everything after that would
-// wait too. So it reads the indices a round before (lower/copies/round_ahead.c), and copies the rows at the
-// end of the round.
+// ---- Indices before rows ------------------------------------------------------------------------
+// A thread would wait for a row's index before it begins to copy the row, and everything after that
+// would wait too. So it reads the indices a round before (lower/copies/round_ahead.c), and copies
+// the rows at the end of the round.
 static bool reads_early(const kernel *k, const loop_node *n, uint32_t first) {
     bool early = n->fetch.buffers > 1 || has_parts(k, n);
     for (uint32_t i = 0; i < each_round(n); i++) {
@@ -250,7 +270,8 @@ static bool shares_indices(const kernel *k, uint32_t first, uint32_t i) {
            row_copies(k, f) == row_copies(k, before);
 }
 
-// indices: of the rows of each value that does not share those of the value before; NULL: they are read.
+// indices: of the rows of each value that does not share those of the value before; NULL: they are
+// read.
 static void fill(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, simt_value base,
                  simt_value hi, simt_value slot, const simt_value *indices) {
     const simt_value *known = NULL;
@@ -261,8 +282,9 @@ static void fill(kernel *k, simt_builder *b, const loop_node *n, uint32_t first,
     }
 }
 
-static void take_indices(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, simt_value base,
-                         simt_value hi, simt_value slot, const simt_value *indices) {
+static void take_indices(kernel *k, simt_builder *b, const loop_node *n, uint32_t first,
+                         simt_value base, simt_value hi, simt_value slot,
+                         const simt_value *indices) {
     for (uint32_t i = 0; i < each_round(n); i++) {
         fetched_rows *f = &k->rounds.fetched.data[first + i];
         filling *x = ARENA_NEW(k->l->arena, filling);
@@ -287,8 +309,8 @@ void lw_fetch_end(kernel *k, simt_builder *b, const loop_node *n) {
 }
 
 // If there is a round at base.
-static void fill_round(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, simt_value base,
-                       simt_value hi, simt_value slot, const simt_value *indices) {
+static void fill_round(kernel *k, simt_builder *b, const loop_node *n, uint32_t first,
+                       simt_value base, simt_value hi, simt_value slot, const simt_value *indices) {
     simt_builder then;
     simt_build_if(b, simt_build_cmp(b, SIMT_LT, base, hi), NULL, 0, &then, NULL);
     region_mark m = lw_enter(&k->known);
@@ -298,18 +320,20 @@ static void fill_round(kernel *k, simt_builder *b, const loop_node *n, uint32_t 
     simt_build_op(b, SIMT_COPY_END, NULL, 0, NULL, 0);
 }
 
-// ---- Rounds ----------------------------------------------------------------------------------------------
+// ---- Rounds -------------------------------------------------------------------------------------
 static bool goes_round(const loop_node *n) {
     bool rounds = n->rest == LOOP_SERIAL_PLACE;
     for (uint32_t i = 0; i < n->ndigits; i++)
-        rounds |= n->digits[i].place == LOOP_SERIAL_PLACE || n->digits[i].place == LOOP_UNROLL_PLACE;
+        rounds |= n->digits[i].place == LOOP_SERIAL_PLACE ||
+                  n->digits[i].place == LOOP_UNROLL_PLACE;
     return rounds;
 }
 
 // The loop may have run before, and some thread may still read its last rows.
 static bool comes_again(const kernel *k) {
     bool again = k->plan->persistent > 0;
-    for (uint32_t i = 0; i < k->scope.masks.len; i++) again |= goes_round(k->scope.masks.data[i].node);
+    for (uint32_t i = 0; i < k->scope.masks.len; i++)
+        again |= goes_round(k->scope.masks.data[i].node);
     return again;
 }
 
@@ -319,8 +343,8 @@ static const loop_node *loop_beside(const kernel *k, const loop_fetch *f) {
     return NULL;
 }
 
-// A loop that is met several times has the same buffers each time. Loops do not share buffers, because a
-// thread may still read the last rows of another loop.
+// A loop that is met several times has the same buffers each time. Loops do not share buffers,
+// because a thread may still read the last rows of another loop.
 static uint32_t room_of(kernel *k, const loop_node *n, const fetched_rows *f) {
     for (uint32_t i = 0; i < k->shared.fetched.len; i++)
         if (k->shared.fetched.data[i].of == f->rows) return k->shared.fetched.data[i].at;
@@ -351,12 +375,14 @@ static void wait(kernel *k, simt_builder *b, const loop_node *n, uint32_t groups
     meet(k, b, n);
 }
 
-// ---- Rows taken apart ------------------------------------------------------------------------------------
-static void set_buffer(kernel *k, simt_builder *b, const loop_node *n, fetched_rows *f, simt_value slot) {
+// ---- Rows taken apart ---------------------------------------------------------------------------
+static void set_buffer(kernel *k, simt_builder *b, const loop_node *n, fetched_rows *f,
+                       simt_value slot) {
     f->buffer = simt_build_with(b, SIMT_MUL, slot, buffer_bytes(k, f));
     if (!loop_fetch_parts(k->l->op, f->rows)) return;
     f->factors = simt_build_with(
-        b, SIMT_ADD, simt_build_with(b, SIMT_MUL, slot, (int64_t)f->tile.rows * (int64_t)sizeof(float)),
+        b, SIMT_ADD,
+        simt_build_with(b, SIMT_MUL, slot, (int64_t)f->tile.rows * (int64_t)sizeof(float)),
         (int64_t)loop_fetch_buffers(n, f->rows) * buffer_bytes(k, f));
 }
 
@@ -367,7 +393,8 @@ static void take_apart(kernel *k, simt_builder *b, const loop_node *n, uint32_t 
 }
 
 // It is done once, while the rows of rounds are under way: so many groups of copies.
-static void take_own_apart(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, uint32_t groups) {
+static void take_own_apart(kernel *k, simt_builder *b, const loop_node *n, uint32_t first,
+                           uint32_t groups) {
     if (!lw_fetches_own(n) || !has_parts(k, n)) return;
     wait(k, b, n, groups);
     for (uint32_t i = each_round(n); i < n->fetch.n; i++)
@@ -375,7 +402,7 @@ static void take_own_apart(kernel *k, simt_builder *b, const loop_node *n, uint3
     take_apart(k, b, n, first, true);
 }
 
-// ---- Late rounds -----------------------------------------------------------------------------------------
+// ---- Late rounds --------------------------------------------------------------------------------
 static const loop_node *group_in(const loop_body *body) {
     const loop_node *found = NULL;
     for (uint32_t i = 0; i < body->len && !found; i++) {
@@ -395,7 +422,8 @@ static uint32_t loads_of(const tensor_op *op, tensor_expr e, tensor_val val) {
     return loads;
 }
 
-static uint32_t loads_of_all(const tensor_op *op, const tensor_expr *e, uint32_t n, tensor_val val) {
+static uint32_t loads_of_all(const tensor_op *op, const tensor_expr *e, uint32_t n,
+                             tensor_val val) {
     uint32_t loads = 0;
     for (uint32_t i = 0; i < n; i++) loads += loads_of(op, e[i], val);
     return loads;
@@ -416,9 +444,9 @@ static uint32_t loads_of_op(const tensor_op *op, tensor_val val) {
     return loads;
 }
 
-// There is one buffer, and its rows are read by the first factor of a matrix operation of several warps
-// alone. They are in registers when the operation begins, so the rows of the next round are copied during
-// it.
+// There is one buffer, and its rows are read by the first factor of a matrix operation of several
+// warps alone. They are in registers when the operation begins, so the rows of the next round are
+// copied during it.
 static bool comes_late(const kernel *k, const loop_node *n) {
     const tensor_op *op = k->l->op;
     const loop_node *group = n->fetch.buffers == 1 ? group_in(&n->body) : NULL;
@@ -437,8 +465,8 @@ void lw_fetch_next(kernel *k, simt_builder *b, tensor_expr by) {
         const loop_node *n = f->node;
         if (!f->base || !loads_of(k->l->op, by, f->rows->val)) continue;
         meet(k, b, n);
-        fill_round(k, b, n, i, simt_build_with(b, SIMT_ADD, f->base, loop_fetch_rows(n)), f->hi, i32(b, 0),
-                   NULL);
+        fill_round(k, b, n, i, simt_build_with(b, SIMT_ADD, f->base, loop_fetch_rows(n)), f->hi,
+                   i32(b, 0), NULL);
         for (uint32_t j = i; j < i + n->fetch.n; j++) k->rounds.fetched.data[j].base = 0;
     }
 }
@@ -455,7 +483,8 @@ void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value b
     if ((n->fetch.buffers == 1 || has_parts(k, n)) && lw_fetches_own(n))
         simt_build_op(b, SIMT_COPY_END, NULL, 0, NULL, 0);
     for (uint32_t i = 0; i + 1 < n->fetch.buffers || (!i && comes_late(k, n)); i++)
-        fill_round(k, b, n, first, simt_build_with(b, SIMT_ADD, base, (int64_t)i * loop_fetch_rows(n)), hi,
+        fill_round(k, b, n, first,
+                   simt_build_with(b, SIMT_ADD, base, (int64_t)i * loop_fetch_rows(n)), hi,
                    i32(b, i), indices ? &indices[i * each] : NULL);
     take_own_apart(k, b, n, first, n->fetch.buffers - 1);
     k->rounds.fetched.len = first;
@@ -469,8 +498,8 @@ simt_value lw_buffer_beside(simt_builder *b, const loop_node *n, simt_value slot
                              simt_build_with(b, SIMT_ADD, slot, after ? 1 : -1));
 }
 
-void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value slot,
-                    simt_value next, simt_value hi, const simt_value *indices) {
+void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base,
+                    simt_value slot, simt_value next, simt_value hi, const simt_value *indices) {
     uint32_t first = begin(k, n), ahead = n->fetch.buffers - 1;
     bool late = comes_late(k, n);
     if (late) wait(k, b, n, 0);
@@ -502,8 +531,8 @@ uint32_t lw_fetch_index_count(kernel *k, const loop_node *n) {
     return count;
 }
 
-void lw_fetch_indices(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi,
-                      simt_value *out) {
+void lw_fetch_indices(kernel *k, simt_builder *b, const loop_node *n, simt_value base,
+                      simt_value hi, simt_value *out) {
     uint32_t first = begin(k, n);
     for (uint32_t i = 0; i < each_round(n); i++) {
         filling x = filling_of(k, b, n, &k->rounds.fetched.data[first + i], base, hi, i32(b, 0));

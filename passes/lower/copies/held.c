@@ -1,6 +1,6 @@
-// Entries that lanes hold. At the head of a round lane i loads the entries i, i + lanes, … of the round, so
-// that the loads are coalesced. Each use takes its entry from that lane by a shuffle. Hand-written kernels
-// load indices and edge values so: GE-SpMM, G-Sparse, HalfGNN's first phase.
+// Entries that lanes hold. At the head of a round lane i loads the entries i, i + lanes, … of the
+// round, so that the loads are coalesced. Each use takes its entry from that lane by a shuffle.
+// Hand-written kernels load indices and edge values so: GE-SpMM, G-Sparse, HalfGNN's first phase.
 //     for e in lo .. hi [serial 32, serial] hold (src[e]) lanes 32 { … x[src[e], f] … }
 //  →  for base = lo to hi step 32 { held = src[min(base + lane, hi - 1)]
 //       for i = 0 to min(32, hi - base) { … x[shfl(held, i), f] … } }
@@ -9,20 +9,21 @@
 
 static simt_value i32(simt_builder *b, int64_t x) { return simt_build_int(b, SIMT_T(I32), x); }
 
-static simt_value shuffle(simt_builder *b, simt_op op, simt_value x, simt_value lane, uint32_t width) {
+static simt_value shuffle(simt_builder *b, simt_op op, simt_value x, simt_value lane,
+                          uint32_t width) {
     simt_type t = simt_typeof(b->func, x);
     simt_instr i = simt_build_op(b, op, (simt_value[]){x, lane}, 2, &t, 1);
     b->func->instrs.data[i].imm.i = width;
     return simt_result(b->func, i, 0);
 }
 
-// ---- Loading ---------------------------------------------------------------------------------------------
+// ---- Loading ------------------------------------------------------------------------------------
 static bool takes_threads(const loop_digit *d) {
     return d->place == LOOP_LANE_PLACE || d->place == LOOP_GROUP_PLACE;
 }
 
-// How many of a thread's entries one step of the digit goes over; of digit n->ndigits, the whole round.
-// Digits of threads do not count: those threads have other positions.
+// How many of a thread's entries one step of the digit goes over; of digit n->ndigits, the whole
+// round. Digits of threads do not count: those threads have other positions.
 static uint32_t entries_below(const loop_node *n, uint32_t digit) {
     uint32_t entries = 1;
     for (uint32_t i = 0; i < digit; i++)
@@ -33,7 +34,8 @@ static uint32_t entries_below(const loop_node *n, uint32_t digit) {
 // How many positions are between one entry of a thread and its next.
 static uint32_t apart(const loop_node *n) {
     uint32_t points = 1;
-    for (uint32_t i = 0; i < n->ndigits && takes_threads(&n->digits[i]); i++) points *= n->digits[i].extent;
+    for (uint32_t i = 0; i < n->ndigits && takes_threads(&n->digits[i]); i++)
+        points *= n->digits[i].extent;
     return points;
 }
 
@@ -42,18 +44,20 @@ static uint32_t registers_of(const loop_node *n) {
 }
 
 // The entries at a position of this thread.
-static void load_entries(kernel *k, simt_builder *b, const loop_node *n, simt_value at, simt_value *out,
-                         uint32_t stride) {
+static void load_entries(kernel *k, simt_builder *b, const loop_node *n, simt_value at,
+                         simt_value *out, uint32_t stride) {
     lw_rebinding outer = lw_rebind(k, n->var, at);
     for (uint32_t i = 0; i < n->holding.n; i++)
         out[i * stride] = lw_expr(k, b, n->holding.loads[i]);
     lw_restore(k, &outer);
 }
 
-// The largest number of entries that are left to a lane of the warp: all lanes go through the same steps.
+// The largest number of entries that are left to a lane of the warp: all lanes go through the same
+// steps.
 static simt_value most_left(simt_builder *b, simt_value left, uint32_t by) {
     for (uint32_t m = by; m < 32; m *= 2)
-        left = simt_build_binary(b, SIMT_MAX, left, shuffle(b, SIMT_SHFL_BFLY, left, i32(b, m), 32));
+        left = simt_build_binary(b, SIMT_MAX, left,
+                                 shuffle(b, SIMT_SHFL_BFLY, left, i32(b, m), 32));
     return shuffle(b, SIMT_SHFL_IDX, left, i32(b, 0), 32);
 }
 
@@ -67,8 +71,8 @@ static bool differs_in_warp(const kernel *k, const loop_node *n, const loop_roun
     return differs;
 }
 
-// How many parts of that size x has; the last part may not be full. If x is negative, as for a thread that
-// is through, there are no parts.
+// How many parts of that size x has; the last part may not be full. If x is negative, as for a
+// thread that is through, there are no parts.
 static simt_value parts(kernel *k, simt_builder *b, simt_value x, uint32_t size) {
     if (size == 1) return x;
     simt_value up = simt_build_binary(b, SIMT_ADD, x, lw_ix(k, b, (int64_t)size - 1));
@@ -102,7 +106,7 @@ void lw_hold(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
     }
 }
 
-// ---- Steps -----------------------------------------------------------------------------------------------
+// ---- Steps --------------------------------------------------------------------------------------
 // How many steps of a serial digit some lane of the warp has an entry at.
 simt_value lw_held_steps(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit,
                          const loop_round *r) {
@@ -133,7 +137,7 @@ void lw_held_step(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit
     r->entry = r->entry ? simt_build_binary(b, SIMT_ADD, r->entry, entry) : entry;
 }
 
-// ---- Uses ------------------------------------------------------------------------------------------------
+// ---- Uses ---------------------------------------------------------------------------------------
 // A value that its load widened moves in its narrow type.
 static simt_value moved(simt_builder *b, simt_value x, simt_value lane, uint32_t width) {
     simt_type t = simt_typeof(b->func, x);
@@ -141,7 +145,8 @@ static simt_value moved(simt_builder *b, simt_value x, simt_value lane, uint32_t
     const simt_instr_info *made = def ? &b->func->instrs.data[def] : NULL;
     if (t.element == SIMT_PRED) x = simt_build_cvt(b, SIMT_T(I32), x);
     else if (made && made->op == SIMT_CVT &&
-             simt_element_bits(simt_typeof(b->func, made->args[0]).element) < simt_element_bits(t.element))
+             simt_element_bits(simt_typeof(b->func, made->args[0]).element) <
+                 simt_element_bits(t.element))
         x = made->args[0];
     return simt_build_cvt(b, t, shuffle(b, SIMT_SHFL_IDX, x, lane, width));
 }
@@ -153,7 +158,8 @@ void lw_take_held(kernel *k, simt_builder *b, const loop_node *n, const loop_rou
     for (instance_walk w = lw_walk_begin(&k->digits, copies); lw_walk_next(&w);) {
         uint32_t at = 0;
         for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-            if (copies & AXIS(i)) at += (uint32_t)k->digits.at[i] * k->digits.axis[i].weight / apart(n);
+            if (copies & AXIS(i))
+                at += (uint32_t)k->digits.at[i] * k->digits.axis[i].weight / apart(n);
         simt_value lane = i32(b, at % n->holding.lanes);
         if (r->entry) lane = simt_build_binary(b, SIMT_ADD, r->entry, lane);
         for (uint32_t i = 0; i < n->holding.n; i++) {

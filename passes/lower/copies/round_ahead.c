@@ -1,6 +1,6 @@
-// Loads that a round needs first are made in the round before: the indices of the rows that it begins to
-// copy, and what all its positions share, such as masks of cells. A thread that loads them in the round
-// itself waits for memory, and everything after that waits too.
+// Loads that a round needs first are made in the round before: the indices of the rows that it
+// begins to copy, and what all its positions share, such as masks of cells. A thread that loads
+// them in the round itself waits for memory, and everything after that waits too.
 //     for e.slot … fetch 3 x[columns[e.slot]] { if bit(masks[quot(e.slot, 16)], …) { … } }
 //  →  m = masks[lo / 16], i = columns[lo + 32 + …]
 //     for … carry m, i { next = masks[…], columns[…]  …  copy x[i]  yield next }
@@ -11,13 +11,13 @@
 struct read_ahead {
     const loop_node *node;
     VEC(tensor_expr) loads;
-    axis_set *axes;            // the digits that each load depends on
-    uint32_t n, indices;       // values; those at the end that are indices of rows
+    axis_set *axes;        // the digits that each load depends on
+    uint32_t n, indices;   // values; those at the end that are indices of rows
     simt_value *now, *next;
-    simt_value *begin;         // indices of rows of the rounds that are copied before the first one
+    simt_value *begin;   // indices of rows of the rounds that are copied before the first one
 };
 
-// ---- Which -----------------------------------------------------------------------------------------------
+// ---- Which --------------------------------------------------------------------------------------
 // Of the loop, the expression has quotients alone that a round shares.
 static bool of_round(const kernel *k, const loop_node *n, tensor_expr e, bool *any) {
     const tensor_node *x = tensor_node_at(k->l->op, e);
@@ -38,16 +38,19 @@ static void find_loads(const kernel *k, read_ahead *a, tensor_expr e) {
     for (uint32_t i = 0; i < x->nargs && !any; i++) find_loads(k, a, x->args[i]);
 }
 
-// ---- Values ----------------------------------------------------------------------------------------------
-// The load behind a number, which may be widened or times a constant, stays where it was built. LLVM may
-// not move it to its use.
+// ---- Values -------------------------------------------------------------------------------------
+// The load behind a number, which may be widened or times a constant, stays where it was built.
+// LLVM may not move it to its use.
 void lw_pin(const kernel *k, simt_value x) {
     simt_instr_info *i = &k->f->instrs.data[k->f->values.data[x].def];
-    while (i->op == SIMT_CVT || i->op == SIMT_MUL) i = &k->f->instrs.data[k->f->values.data[i->args[0]].def];
-    if (i->op == SIMT_LD && simt_typeof(k->f, i->args[0]).element == SIMT_PTR_GLOBAL) i->mem.pinned = true;
+    while (i->op == SIMT_CVT || i->op == SIMT_MUL)
+        i = &k->f->instrs.data[k->f->values.data[i->args[0]].def];
+    if (i->op == SIMT_LD && simt_typeof(k->f, i->args[0]).element == SIMT_PTR_GLOBAL)
+        i->mem.pinned = true;
 }
 
-static simt_value rounds_on(simt_builder *b, const read_ahead *a, simt_value base, uint32_t rounds) {
+static simt_value rounds_on(simt_builder *b, const read_ahead *a, simt_value base,
+                            uint32_t rounds) {
     return simt_build_with(b, SIMT_ADD, base, (int64_t)rounds * loop_fetch_rows(a->node));
 }
 
@@ -76,25 +79,27 @@ static void measure(kernel *k, read_ahead *a, simt_value base) {
     a->n += a->indices;
 }
 
-// ---- Rounds ----------------------------------------------------------------------------------------------
-// If there is a first round, all of it is read at once. Otherwise the wait for one row index would delay
-// the load of the next.
-static void read_first(kernel *k, simt_builder *b, const read_ahead *a, simt_value lo, simt_value hi) {
+// ---- Rounds -------------------------------------------------------------------------------------
+// If there is a first round, all of it is read at once. Otherwise the wait for one row index would
+// delay the load of the next.
+static void read_first(kernel *k, simt_builder *b, const read_ahead *a, simt_value lo,
+                       simt_value hi) {
     simt_builder then, other;
     uint32_t rounds = a->node->fetch.buffers - 1, n = rounds * a->indices + a->n;
     simt_type *types = ARENA_ARRAY(k->l->arena, simt_type, n);
     simt_value *all = ARENA_ARRAY(k->l->arena, simt_value, n),
                *none = ARENA_ARRAY(k->l->arena, simt_value, n);
     for (uint32_t i = 0; i < n; i++) types[i] = k->ix;
-    simt_instr branch = simt_build_if(b, simt_build_cmp(b, SIMT_LT, lo, hi), types, n, &then, &other);
+    simt_instr branch = simt_build_if(b, simt_build_cmp(b, SIMT_LT, lo, hi), types, n, &then,
+                                      &other);
     for (uint32_t i = 0; i < rounds; i++)
         lw_fetch_indices(k, &then, a->node, rounds_on(&then, a, lo, i), hi, &all[i * a->indices]);
     // LLVM would sink the load of an index to the branch of a round that may not run.
     for (uint32_t i = 0; i < rounds * a->indices; i++) lw_pin(k, all[i]);
     read(k, &then, a, lo, hi, &all[rounds * a->indices]);
     simt_build_yield(&then, all, n);
-    // Nobody uses these values. If they were constants, LLVM would compute what follows in this branch,
-    // and wait for it.
+    // Nobody uses these values. If they were constants, LLVM would compute what follows in this
+    // branch, and wait for it.
     for (uint32_t i = 0; i < n; i++) none[i] = lo;
     simt_build_yield(&other, none, n);
     for (uint32_t i = 0; i < n; i++) all[i] = simt_result(k->f, branch, i);
@@ -102,13 +107,14 @@ static void read_first(kernel *k, simt_builder *b, const read_ahead *a, simt_val
     memcpy(a->now, &all[rounds * a->indices], a->n * sizeof *all);
 }
 
-read_ahead *lw_read_ahead(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
-                          slot_list *carried) {
+read_ahead *lw_read_ahead(kernel *k, simt_builder *b, const loop_node *n, simt_value lo,
+                          simt_value hi, slot_list *carried) {
     uint32_t indices = n->fetch.n ? lw_fetch_index_count(k, n) : 0;
     if (!indices) return NULL;
     read_ahead *a = ARENA_NEW(k->l->arena, read_ahead);
     *a = (read_ahead){.node = n, .indices = indices};
-    bool whole = lw_multiple_of(k->l->op, n->hi, loop_fetch_rows(n));   // then the last round is known
+    // then the last round is known
+    bool whole = lw_multiple_of(k->l->op, n->hi, loop_fetch_rows(n));
     for (uint32_t i = 0; i < n->body.len && whole; i++)
         if (n->body.data[i]->kind == LOOP_IF) find_loads(k, a, n->body.data[i]->value);
     measure(k, a, lo);
@@ -122,7 +128,8 @@ read_ahead *lw_read_ahead(kernel *k, simt_builder *b, const loop_node *n, simt_v
 
 const simt_value *lw_read_begin(const read_ahead *a) { return a->begin; }
 
-const simt_value *lw_read_next(kernel *k, simt_builder *b, read_ahead *a, simt_value base, simt_value hi) {
+const simt_value *lw_read_next(kernel *k, simt_builder *b, read_ahead *a, simt_value base,
+                               simt_value hi) {
     uint32_t at = 0;
     read(k, b, a, rounds_on(b, a, base, 1), hi, a->next);
     for (uint32_t i = 0; i < a->loads.len; i++) {
@@ -133,12 +140,13 @@ const simt_value *lw_read_next(kernel *k, simt_builder *b, read_ahead *a, simt_v
     return &a->now[at];
 }
 
-// ---- Rounds without cells --------------------------------------------------------------------------------
+// ---- Rounds without cells -----------------------------------------------------------------------
 // The condition is a bit of the load.
 static bool is_bit_of(const kernel *k, tensor_expr condition, tensor_expr load) {
     const tensor_node *bit = tensor_node_at(k->l->op, condition),
                       *mask = tensor_node_at(k->l->op, bit->args[0]);
-    return bit->op == TENSOR_BIT_OP && (mask->op == TENSOR_CVT_OP ? mask->args[0] : bit->args[0]) == load;
+    return bit->op == TENSOR_BIT_OP &&
+           (mask->op == TENSOR_CVT_OP ? mask->args[0] : bit->args[0]) == load;
 }
 
 // Groups sum products together.
@@ -173,7 +181,7 @@ simt_value lw_round_has_cells(kernel *k, simt_builder *b, const loop_node *n) {
     return simt_result(k->f, simt_build_op(b, SIMT_VOTE_ANY, &any, 1, &t, 1), 0);
 }
 
-// ---- The end of one --------------------------------------------------------------------------------------
+// ---- The end of one -----------------------------------------------------------------------------
 void lw_read_done(read_ahead *a) {
     for (uint32_t i = 0; i < a->n; i++) a->now[i] = a->next[i];
 }

@@ -16,7 +16,8 @@ static simt_value some_infinite(kernel *k, simt_builder *b, const reduction *r) 
         sum = sum ? simt_build_binary(b, SIMT_ADD, sum, x) : x;
     }
     for (uint32_t lanes = simt_typeof(k->f, sum).lanes / 2u; lanes > 0; lanes /= 2)
-        sum = simt_build_binary(b, SIMT_ADD, simt_slice(b, sum, 0, lanes), simt_slice(b, sum, lanes, lanes));
+        sum = simt_build_binary(b, SIMT_ADD, simt_slice(b, sum, 0, lanes),
+                                simt_slice(b, sum, lanes, lanes));
     simt_value most = simt_build_float(b, simt_typeof(k->f, sum), (double)INFINITY);
     simt_value finite = simt_build_cmp(b, SIMT_LT, simt_build_unary(b, SIMT_ABS, sum), most);
     return simt_build_unary(b, SIMT_NOT, finite);
@@ -46,7 +47,8 @@ static simt_value any_infinite(kernel *k, simt_builder *b, const reduction_list 
         const reduction *r = all->data[i];
         bool sum = r->product || r->r->kind == REDUCE_SUM;
         any = either(b, any,
-                     sum && simt_is_float(r->types[0].element) ? some_infinite(k, b, r) : some_nan(k, b, r));
+                     sum && simt_is_float(r->types[0].element) ? some_infinite(k, b, r)
+                                                               : some_nan(k, b, r));
     }
     return any;
 }
@@ -55,8 +57,8 @@ static void copy_states(kernel *k, simt_builder *b, const reduction *from, const
     for (instance_walk w = lw_walk_begin(&k->digits, like->copies); lw_walk_next(&w);)
         for (uint32_t c = 0; c < like->n; c++) {
             simt_value x = from->slot[lw_instance(&k->digits, from->copies) * from->n + c];
-            like->slot[lw_instance(&k->digits, like->copies) * like->n + c] = simt_widen(b, x,
-                                                                                       like->types[c].lanes);
+            like->slot[lw_instance(&k->digits, like->copies) * like->n + c] = simt_widen(
+                b, x, like->types[c].lanes);
         }
 }
 
@@ -75,7 +77,8 @@ static void reduce_in(kernel *k, simt_builder *b, const reduction_list *all, con
     loop_body one = {.data = &n, .len = 1, .cap = 1};
     reduction_list found = {0};
     for (uint32_t i = 0; i < all->len; i++)
-        if (loop_contributes(&one, all->data[i]->stage)) VEC_PUSH(k->l->arena, &found, all->data[i]);
+        if (loop_contributes(&one, all->data[i]->stage))
+            VEC_PUSH(k->l->arena, &found, all->data[i]);
     for (uint32_t i = 0; i < found.len; i++) lw_open(k, b, again, found.data[i]->stage);
     lw_body(k, b, &one);
     for (uint32_t i = 0; i < found.len; i++) {
@@ -85,21 +88,22 @@ static void reduce_in(kernel *k, simt_builder *b, const reduction_list *all, con
     k->sums.all.len = outer;
 }
 
-static void reduce_again(kernel *k, simt_builder *b, const reduction_list *all, const loop_node *again,
-                         simt_value *now) {
+static void reduce_again(kernel *k, simt_builder *b, const reduction_list *all,
+                         const loop_node *again, simt_value *now) {
     region_mark m = lw_enter(&k->known);
     // Cells are not rounded this time: their factor may be why the sum is not finite.
     k->sums.again = is_scaled(k, all);
     for (uint32_t i = 0; i < again->body.len; i++) reduce_in(k, b, all, again, again->body.data[i]);
     for (uint32_t i = 0; i < all->len; i++)
-        for (uint32_t s = 0; s < states_of(&k->digits, all->data[i]); s++) *now++ = all->data[i]->slot[s];
+        for (uint32_t s = 0; s < states_of(&k->digits, all->data[i]); s++)
+            *now++ = all->data[i]->slot[s];
     k->sums.again = false;
     lw_leave(&k->known, m);
 }
 
-// A cell without an entry adds 0 times a number of another row, which may be infinite or NaN. A thread with
-// such a state computes all its states once more, from their own entries alone. It holds one set of states,
-// not two.
+// A cell without an entry adds 0 times a number of another row, which may be infinite or NaN. A
+// thread with such a state computes all its states once more, from their own entries alone. It
+// holds one set of states, not two.
 void lw_again(kernel *k, simt_builder *b, const loop_node *reduce, reduction *const *of) {
     reduction_list all = {0};
     uint32_t count = 0, at = 0;
@@ -112,7 +116,8 @@ void lw_again(kernel *k, simt_builder *b, const loop_node *reduce, reduction *co
     simt_value *was = ARENA_ARRAY(k->l->arena, simt_value, count + 1),
                *now = ARENA_ARRAY(k->l->arena, simt_value, count + 1);
     for (uint32_t i = 0; i < all.len; i++)
-        for (uint32_t s = 0; s < states_of(&k->digits, all.data[i]); s++) was[at++] = all.data[i]->slot[s];
+        for (uint32_t s = 0; s < states_of(&k->digits, all.data[i]); s++)
+            was[at++] = all.data[i]->slot[s];
     for (uint32_t i = 0; i < count; i++) types[i] = simt_typeof(k->f, was[i]);
     simt_builder then, other;
     simt_instr branch = simt_build_if(b, any_infinite(k, b, &all), types, count, &then, &other);

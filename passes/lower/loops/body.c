@@ -2,11 +2,12 @@
 
 #include "lower/loops/loops.h"
 
-// ---- Lets and conditions ---------------------------------------------------------------------------------
+// ---- Lets and conditions ------------------------------------------------------------------------
 static void lower_let(kernel *k, simt_builder *b, const loop_node *n) {
     k->scope.var[n->var] = (binding){.kind = BOUND_LET, .value = n->value};
     axis_set s = lw_written_out(&k->digits, lw_depends(k, n->value));
-    for (instance_walk w = lw_walk_begin(&k->digits, s); lw_walk_next(&w);) lw_position(k, b, n->value);
+    for (instance_walk w = lw_walk_begin(&k->digits, s); lw_walk_next(&w);)
+        lw_position(k, b, n->value);
 }
 
 static void if_body(kernel *k, simt_builder *b, const loop_node *n, void *user) {
@@ -14,15 +15,16 @@ static void if_body(kernel *k, simt_builder *b, const loop_node *n, void *user) 
     lw_body(k, b, &n->body);
 }
 
-// All lanes of a warp go through products together, so that a condition there is a cell, not a branch.
+// All lanes of a warp go through products together, so that a condition there is a cell, not a
+// branch.
 static void cells_body(kernel *k, simt_builder *b, const loop_node *n) {
     lw_add_cell(k, n->value);
     lw_body(k, b, &n->body);
     lw_take_cell(&k->sums);
 }
 
-// The condition says whether a window's cell has an entry. What its row has, and what is computed of that,
-// is there in any case.
+// The condition says whether a window's cell has an entry. What its row has, and what is computed
+// of that, is there in any case.
 static bool is_cell(const kernel *k, const loop_node *n) {
     const tensor_op *op = k->l->op;
     const tensor_node *c = tensor_node_at(op, n->value),
@@ -48,19 +50,21 @@ static void lower_if(kernel *k, simt_builder *b, const loop_node *n) {
         lw_build_if(k, b, lw_expr(k, b, n->value), n, if_body, NULL);
 }
 
-// ---- Bodies ----------------------------------------------------------------------------------------------
+// ---- Bodies -------------------------------------------------------------------------------------
 // What a phase makes known stays known after it.
 static void nodes_in(kernel *k, simt_builder *b, const loop_body *body);
 
-// The body does not depend on the loop that is left out: the mask of that loop is off, and a loop inside
-// may have the vector. Expressions of the body may be of that vector, so that they are forgotten.
+// The body does not depend on the loop that is left out: the mask of that loop is off, and a loop
+// inside may have the vector. Expressions of the body may be of that vector, so that they are
+// forgotten.
 static void lower_without(kernel *k, simt_builder *b, const loop_node *n) {
     uint32_t vector = k->digits.vector, at = 0;
     simt_value *mask = NULL;
     for (uint32_t i = 0; i < k->scope.masks.len; i++)
         if (k->scope.masks.data[i].node->var == n->var) at = i, mask = k->scope.masks.data[i].of;
     if (mask) k->scope.masks.data[at].of = NULL;
-    if (vector != LOWER_NO_AXIS && lw_var_depends(k, n->var) & AXIS(vector)) k->digits.vector = LOWER_NO_AXIS;
+    if (vector != LOWER_NO_AXIS && lw_var_depends(k, n->var) & AXIS(vector))
+        k->digits.vector = LOWER_NO_AXIS;
     lw_leave_loops(k, &n->body);
     region_mark m = lw_enter(&k->known);
     nodes_in(k, b, &n->body);
@@ -100,7 +104,8 @@ static void nodes_in(kernel *k, simt_builder *b, const loop_body *body) {
     meeting m = lw_meeting(k);
     bool walk = lw_deals_walk(k);
     uint32_t given = k->scope.given.len;
-    bool deals = k->dealt && !walk && loop_reduces(body) && lw_deals(k, AXIS(k->dealt->axis)), dealt = false;
+    bool deals = k->dealt && !walk && loop_reduces(body) && lw_deals(k, AXIS(k->dealt->axis)),
+         dealt = false;
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         span outer = b->at;

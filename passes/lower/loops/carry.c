@@ -1,6 +1,6 @@
-// Carries: one state walks a range of positions sorted by key. Where the key changes, the run that ends is
-// stored at its key; if it began before the range, it is left in the slot `first`. A run that goes on at
-// the end of the range is left in `last`.
+// Carries: one state walks a range of positions sorted by key. Where the key changes, the run that
+// ends is stored at its key; if it began before the range, it is left in the slot `first`. A run
+// that goes on at the end of the range is left in `last`.
 //     carry y by dst[e] first (head[b]) last (tail[b]) {
 //       for e in lo .. hi [serial] { let v = dst[e]  contribute y } }
 //  →  open = false; key = dst[lo - 1]
@@ -11,14 +11,15 @@
 
 #include "lower/loops/loops.h"
 
-// ---- Keys ------------------------------------------------------------------------------------------------
+// ---- Keys ---------------------------------------------------------------------------------------
 // The key at another position: the variable of the loop is given, and lets of its body are of that.
 static simt_value key_at(kernel *k, simt_builder *b, const reduction *r, simt_value at) {
     const loop_body *body = &r->carry.walk->body;
     lw_rebinding outer = lw_rebind(k, r->carry.walk->var, at);
     for (uint32_t i = 0; i < body->len; i++)
         if (body->data[i]->kind == LOOP_LET)
-            k->scope.var[body->data[i]->var] = (binding){.kind = BOUND_LET, .value = body->data[i]->value};
+            k->scope.var[body->data[i]->var] = (binding){.kind = BOUND_LET,
+                                                         .value = body->data[i]->value};
     simt_value key = lw_to_ix(k, b, lw_expr(k, b, r->node->key));
     for (uint32_t i = 0; i < body->len; i++)
         if (body->data[i]->kind == LOOP_LET) k->scope.var[body->data[i]->var] = (binding){0};
@@ -40,7 +41,7 @@ static simt_value key_beyond(kernel *k, simt_builder *b, const reduction *r, sim
     return simt_result(k->f, i, 0);
 }
 
-// ---- Runs ------------------------------------------------------------------------------------------------
+// ---- Runs ---------------------------------------------------------------------------------------
 static tensor_var carried_var(const kernel *k, const reduction *r) {
     const tensor_stage *st = &k->l->op->stages.data[r->stage];
     for (uint32_t i = 0; i < st->nleft; i++)
@@ -59,8 +60,10 @@ static void store_run(kernel *k, simt_builder *b, const reduction *r, run_place 
     else lw_store_slots(k, b, r, place == RUN_FIRST ? r->node->state.loads : r->node->state.last);
 }
 
-// Where c holds, every instance of the state goes to `place`. The variable of the key is that of the run.
-static void place_run(kernel *k, simt_builder *b, const reduction *r, simt_value c, run_place place) {
+// Where c holds, every instance of the state goes to `place`. The variable of the key is that of
+// the run.
+static void place_run(kernel *k, simt_builder *b, const reduction *r, simt_value c,
+                      run_place place) {
     lw_rebinding outer = lw_rebind(k, carried_var(k, r), r->carry.run[CARRY_KEY]);
     axis_set who = r->left | lw_depends(k, r->carry.walk->lo) | lw_depends(k, r->carry.walk->hi);
     c = lw_both(b, c, lw_first_thread(k, b, who));
@@ -77,7 +80,9 @@ static void place_run(kernel *k, simt_builder *b, const reduction *r, simt_value
     lw_restore(k, &outer);
 }
 
-static simt_value negation(simt_builder *b, simt_value x) { return simt_build_unary(b, SIMT_NOT, x); }
+static simt_value negation(simt_builder *b, simt_value x) {
+    return simt_build_unary(b, SIMT_NOT, x);
+}
 
 static void end_run(kernel *k, simt_builder *b, const reduction *r, simt_value goes_on) {
     simt_value before = r->carry.run[CARRY_BEFORE], whole = negation(b, before);
@@ -89,7 +94,7 @@ static void end_run(kernel *k, simt_builder *b, const reduction *r, simt_value g
     place_run(k, b, r, whole, RUN_WHOLE);
 }
 
-// ---- Positions -------------------------------------------------------------------------------------------
+// ---- Positions ----------------------------------------------------------------------------------
 static void arrive(kernel *k, simt_builder *b, reduction *r) {
     simt_value key = lw_to_ix(k, b, lw_expr(k, b, r->node->key)), when = lw_masks(k, b, r->masks);
     simt_value open = r->carry.run[CARRY_OPEN],
@@ -111,12 +116,13 @@ static void arrive(kernel *k, simt_builder *b, reduction *r) {
         r->carry.run[i] = when ? simt_build_select(b, when, next[i], r->carry.run[i]) : next[i];
 }
 
-// The positions of a round, one after the other. A new key ends the run before anything of that key is
-// combined.
+// The positions of a round, one after the other. A new key ends the run before anything of that key
+// is combined.
 void lw_carry_body(kernel *k, simt_builder *b, reduction *r, axis_set own) {
     const loop_body *body = &r->carry.walk->body;
     uint32_t lets = 0;
-    while (lets < body->len && body->data[lets]->kind == LOOP_LET) lw_node(k, b, body->data[lets++]);
+    while (lets < body->len && body->data[lets]->kind == LOOP_LET)
+        lw_node(k, b, body->data[lets++]);
     lw_load_ahead(k, b, body, lets);
     for (instance_walk w = lw_walk_begin(&k->digits, own); lw_walk_next(&w);) {
         arrive(k, b, r);
@@ -125,7 +131,7 @@ void lw_carry_body(kernel *k, simt_builder *b, reduction *r, axis_set own) {
     for (uint32_t i = 0; i < lets; i++) k->scope.var[body->data[i]->var] = (binding){0};
 }
 
-// ---- The whole -------------------------------------------------------------------------------------------
+// ---- The whole ----------------------------------------------------------------------------------
 static const loop_node *walk_of(const kernel *k, const loop_node *n) {
     const loop_node *walk = n->body.data[n->body.len - 1];
     if (walk->kind != LOOP_FOR || walk->rest != LOOP_SERIAL_PLACE)
@@ -139,7 +145,8 @@ static const loop_node *walk_of(const kernel *k, const loop_node *n) {
 static bool *said_by_key(const kernel *k, const tensor_stage *st) {
     bool *said = ARENA_ARRAY(k->l->arena, bool, k->l->op->vars.len + 1);
     for (uint32_t i = 0; i < st->nleft; i++) {
-        bool step = st->loop != TENSOR_NO_LOOP && k->l->op->loops.data[st->loop].step == st->left[i];
+        bool step = st->loop != TENSOR_NO_LOOP &&
+                    k->l->op->loops.data[st->loop].step == st->left[i];
         said[st->left[i]] = k->scope.var[st->left[i]].kind == BOUND_NOT && !step;
     }
     return said;
@@ -149,9 +156,10 @@ static void start_runs(kernel *k, simt_builder *b, reduction *r, simt_value lo, 
     simt_value some = simt_build_cmp(b, SIMT_LT, lo, hi), zero = lw_ix(k, b, 0);
     r->carry.fresh = ARENA_ARRAY(k->l->arena, simt_value, r->n);
     for (uint32_t c = 0; c < r->n; c++) r->carry.fresh[c] = r->slot[c];
-    r->carry.has_before = simt_build_binary(b, SIMT_AND, simt_build_cmp(b, SIMT_GT, lo, zero), some);
+    r->carry.has_before = simt_build_binary(b, SIMT_AND, simt_build_cmp(b, SIMT_GT, lo, zero),
+                                            some);
     r->carry.run[CARRY_KEY] = key_beyond(k, b, r, r->carry.has_before,
-                                   simt_build_binary(b, SIMT_SUB, lo, lw_ix(k, b, 1)));
+                                         simt_build_binary(b, SIMT_SUB, lo, lw_ix(k, b, 1)));
     r->carry.run[CARRY_BEFORE] = r->carry.run[CARRY_OPEN] = simt_build_pred(b, false);
     if (!r->node->state.n) return;
     place_run(k, b, r, 0, RUN_FIRST);   // the slot has the identity until a run goes there
@@ -163,7 +171,8 @@ static void end_runs(kernel *k, simt_builder *b, const reduction *r, simt_value 
     simt_builder then;
     simt_build_if(b, r->carry.run[CARRY_OPEN], NULL, 0, &then, NULL);
     region_mark m = lw_enter(&k->known);
-    simt_value there = simt_build_cmp(&then, SIMT_LT, hi, lw_to_ix(k, &then, lw_size(k, &then, space)));
+    simt_value there = simt_build_cmp(&then, SIMT_LT, hi,
+                                      lw_to_ix(k, &then, lw_size(k, &then, space)));
     simt_value next = key_beyond(k, &then, r, there, hi);
     simt_value same = simt_build_cmp(&then, SIMT_EQ, next, r->carry.run[CARRY_KEY]);
     end_run(k, &then, r, simt_build_binary(&then, SIMT_AND, there, same));
@@ -188,13 +197,15 @@ void lw_carry(kernel *k, simt_builder *b, const loop_node *n) {
         if (r->bound & AXIS(i) && k->digits.axis[i].place != LOOP_UNROLL_PLACE &&
             k->digits.axis[i].place != LOOP_SERIAL_PLACE)
             ICE("'%s': what a carry reduces is dealt out", k->plan->name);
-    simt_value lo = lw_to_ix(k, b, lw_expr(k, b, walk->lo)), hi = lw_to_ix(k, b, lw_expr(k, b, walk->hi));
+    simt_value lo = lw_to_ix(k, b, lw_expr(k, b, walk->lo)),
+               hi = lw_to_ix(k, b, lw_expr(k, b, walk->hi));
     start_runs(k, b, r, lo, hi);
     lw_node(k, b, walk);
     end_runs(k, b, r, hi);
     r->open = false;
     k->sums.all.len--;
-    for (uint32_t i = 0; i + 1 < n->body.len; i++) k->scope.var[n->body.data[i]->var] = (binding){0};
+    for (uint32_t i = 0; i + 1 < n->body.len; i++)
+        k->scope.var[n->body.data[i]->var] = (binding){0};
     lw_leave_loops(k, &n->body);
     lw_leave(&k->known, m);
 }

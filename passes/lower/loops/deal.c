@@ -1,9 +1,9 @@
-// Steps of a loop that are dealt to lanes. They are written out until lanes have reduced what is reduced
-// for each step. Then they are a digit of those lanes.
+// Steps of a loop that are dealt to lanes. They are written out until lanes have reduced what is
+// reduced for each step. Then they are a digit of those lanes.
 
 #include "lower/loops/loops.h"
 
-// ---- Afterwards ------------------------------------------------------------------------------------------
+// ---- Afterwards ---------------------------------------------------------------------------------
 // Expressions of the steps are different ones now.
 static memo_cell *memo_without(kernel *k, axis_set steps) {
     uint32_t n = k->l->op->exprs.len + 1;
@@ -31,7 +31,8 @@ static void deal_again(kernel *k) {
                                            d->written_out.weight};
     k->scope.var[d->node->var] = d->own;
     *m = d->own_mask;
-    for (uint32_t i = 0; i < d->kept.len; i++) VEC_PUSH(k->l->arena, &k->known.registers, d->kept.data[i]);
+    for (uint32_t i = 0; i < d->kept.len; i++)
+        VEC_PUSH(k->l->arena, &k->known.registers, d->kept.data[i]);
 }
 
 void lw_deal(kernel *k, simt_builder *b) {

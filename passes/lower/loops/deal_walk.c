@@ -1,6 +1,6 @@
-// Walks whose steps are dealt go back and forth. A node without the loop of the lanes is done for one step
-// by each lane. A node in that loop is done for all steps by every lane, which takes from the lanes what
-// they know of their steps.
+// Walks whose steps are dealt go back and forth. A node without the loop of the lanes is done for
+// one step by each lane. A node in that loop is done for all steps by every lane, which takes from
+// the lanes what they know of their steps.
 //     for d [lane 8] {
 //       reduce m, y {
 //         for e [serial unroll 4 masked] dealt to lane 8 of d {
@@ -39,7 +39,8 @@ static bool lanes_know(const kernel *k, tensor_val v) {
     return known;
 }
 
-// The expression does not depend on those loops, and reads what lanes know of their steps, or is expensive.
+// The expression does not depend on those loops, and reads what lanes know of their steps, or is
+// expensive.
 static bool is_worth(const kernel *k, tensor_expr e) {
     const tensor_node *x = tensor_node_at(k->l->op, e);
     tensor_op_kind kind = tensor_op_table((tensor_opcode)x->op)->kind;
@@ -96,14 +97,16 @@ static void spread_steps(kernel *k, simt_builder *b, tensor_expr e, simt_value o
 
 static void share_steps(kernel *k, simt_builder *b, const loop_node *n) {
     const tensor_stage *st = &k->l->op->stages.data[n->stages[0]];
-    sharing s = {.k = k, .b = b, .seen = ARENA_ARRAY(k->l->arena, uint8_t, k->l->op->exprs.len + 1)};
+    sharing s = {
+        .k = k, .b = b, .seen = ARENA_ARRAY(k->l->arena, uint8_t, k->l->op->exprs.len + 1)};
     VEC(simt_value) own = {0};
     uint32_t at = 0;
     find_shared(&s, st->body[0]);
     if (!s.all.len) return;
     axis_set *copies = ARENA_ARRAY(k->l->arena, axis_set, s.all.len);
     for (uint32_t i = 0; i < s.all.len; i++)
-        copies[i] = lw_written_out(&k->digits, lw_depends(k, s.all.data[i])) & ~AXIS(k->dealt->axis);
+        copies[i] = lw_written_out(&k->digits, lw_depends(k, s.all.data[i])) &
+                    ~AXIS(k->dealt->axis);
     lw_deal(k, b);
     for (uint32_t i = 0; i < s.all.len; i++)
         for (instance_walk w = lw_walk_begin(&k->digits, copies[i]); lw_walk_next(&w);)
@@ -128,5 +131,6 @@ void lw_deal_for(kernel *k, simt_builder *b, const loop_body *body, uint32_t i) 
     if (n->kind == LOOP_STORE && !there) share_steps(k, b, n);
     // Loads ahead are those of all contributions that follow one another.
     for (uint32_t j = i; !there && j < body->len && body->data[j]->kind == LOOP_CONTRIBUTE; j++)
-        if (is_of_walk(k, body->data[j]) && !is_of_steps(k, body->data[j])) share_steps(k, b, body->data[j]);
+        if (is_of_walk(k, body->data[j]) && !is_of_steps(k, body->data[j]))
+            share_steps(k, b, body->data[j]);
 }

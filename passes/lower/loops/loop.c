@@ -1,14 +1,16 @@
-// Loops and their rounds. A loop carries the states of the reductions around it that its body updates.
-// Positions past the end are moved onto the last one and masked, so that warps stay together.
+// Loops and their rounds. A loop carries the states of the reductions around it that its body
+// updates. Positions past the end are moved onto the last one and masked, so that warps stay
+// together.
 
 #include "lower/loops/loops.h"
 
-// ---- What a body does ------------------------------------------------------------------------------------
+// ---- What a body does ---------------------------------------------------------------------------
 static bool spreads(const loop_body *body) {   // over threads, whose states are combined afterwards
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         for (uint32_t d = 0; n->kind == LOOP_FOR && d < n->ndigits; d++)
-            if (n->digits[d].place == LOOP_LANE_PLACE || n->digits[d].place == LOOP_GROUP_PLACE) return true;
+            if (n->digits[d].place == LOOP_LANE_PLACE || n->digits[d].place == LOOP_GROUP_PLACE)
+                return true;
         if (spreads(&n->body)) return true;
     }
     return false;
@@ -24,7 +26,7 @@ static bool lw_meets(const kernel *k, const loop_body *body) {
     return false;
 }
 
-// ---- Rounds ----------------------------------------------------------------------------------------------
+// ---- Rounds -------------------------------------------------------------------------------------
 static reduction *carried_by(const kernel *k, const loop_node *n) {
     for (uint32_t i = 0; i < k->sums.all.len; i++)
         if (k->sums.all.data[i]->carry.walk == n) return k->sums.all.data[i];
@@ -59,7 +61,8 @@ static void positions_body(kernel *k, simt_builder *b, const loop_node *n, loop_
     lw_walk_row(k, n);
     bool through = n->holding.n && r->round.maybe_none && !lw_meets(k, &n->body);
     if (through)
-        lw_build_if(k, b, simt_build_cmp(b, SIMT_LT, r->round.base, r->round.hi), n, at_positions, r);
+        lw_build_if(k, b, simt_build_cmp(b, SIMT_LT, r->round.base, r->round.hi), n, at_positions,
+                    r);
     else at_positions(k, b, n, r);
     k->dealt = outer;
     k->scope.masks.len = masks;
@@ -81,15 +84,18 @@ static simt_value serial_steps(kernel *k, simt_builder *b, const loop_node *n, u
                                uint32_t weight, const loop_round *r) {
     if (n->holding.n) return lw_held_steps(k, b, n, digit, r);
     simt_value steps = lw_ix(k, b, n->digits[digit].extent);
-    if (!r->round.masked || lw_varies_in_block(&k->digits, lw_depends(k, n->lo) | lw_depends(k, n->hi)))
+    if (!r->round.masked ||
+        lw_varies_in_block(&k->digits, lw_depends(k, n->lo) | lw_depends(k, n->hi)))
         return steps;
     simt_value left = simt_build_binary(b, SIMT_SUB, r->round.hi, r->round.base),
                up = simt_build_binary(b, SIMT_ADD, left, lw_ix(k, b, (int64_t)weight - 1));
     up = simt_build_binary(b, SIMT_MAX, up, lw_ix(k, b, 0));
-    return simt_build_binary(b, SIMT_MIN, steps, simt_build_binary(b, SIMT_UDIV, up, lw_ix(k, b, weight)));
+    return simt_build_binary(b, SIMT_MIN, steps,
+                             simt_build_binary(b, SIMT_UDIV, up, lw_ix(k, b, weight)));
 }
 
-// Where the rounds of a serial digit end, for copies of rows: rows after that belong to another block.
+// Where the rounds of a serial digit end, for copies of rows: rows after that belong to another
+// block.
 static simt_value end_of_rounds(simt_builder *b, const loop_node *n, const loop_round *r) {
     if (n->rest != LOOP_BLOCK_PLACE) return r->round.hi;
     simt_value mine = simt_build_with(b, SIMT_ADD, r->round.base, lw_step(n));
@@ -97,8 +103,8 @@ static simt_value end_of_rounds(simt_builder *b, const loop_node *n, const loop_
 }
 
 // The buffer of the round with that number, and the buffer that is filled in it.
-static void fetch_numbered(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value number,
-                           simt_value hi) {
+static void fetch_numbered(kernel *k, simt_builder *b, const loop_node *n, simt_value base,
+                           simt_value number, simt_value hi) {
     simt_value slot = simt_build_with(b, SIMT_UREM, number, n->fetch.buffers),
                next = simt_build_with(b, SIMT_UREM,
                                       simt_build_with(b, SIMT_ADD, number, n->fetch.buffers - 1),
@@ -107,7 +113,8 @@ static void fetch_numbered(kernel *k, simt_builder *b, const loop_node *n, simt_
 }
 
 // Serial digits are loops around the body, the outermost first.
-static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32_t digits, loop_round r) {
+static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32_t digits,
+                          loop_round r) {
     uint32_t d = digits, weight = 1;
     while (d > 0 && n->digits[d - 1].place != LOOP_SERIAL_PLACE) d--;
     if (!d) {
@@ -135,8 +142,8 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
     VEC_PUSH(k->l->arena, &k->rounds.counted,
              ((counted_round){n, simt_for_index(k->f, loop), lw_ix(k, &in, 0)}));
     if (n->fetch.n)
-        fetch_numbered(k, &in, n, r.round.base, simt_build_cvt(&in, SIMT_T(I32), simt_for_index(k->f, loop)),
-                       end);
+        fetch_numbered(k, &in, n, r.round.base,
+                       simt_build_cvt(&in, SIMT_T(I32), simt_for_index(k->f, loop)), end);
     serial_digits(k, &in, n, d - 1, r);
     k->rounds.fetched.len = fetched;
     k->rounds.counted.len = rounds;
@@ -153,7 +160,8 @@ static void round_body(kernel *k, simt_builder *b, const loop_node *n, void *use
     serial_digits(k, b, n, n->ndigits, r);
 }
 
-static void bounds_of(kernel *k, simt_builder *b, const loop_node *n, simt_value *lo, simt_value *hi) {
+static void bounds_of(kernel *k, simt_builder *b, const loop_node *n, simt_value *lo,
+                      simt_value *hi) {
     *lo = lw_to_ix(k, b, lw_expr(k, b, n->lo));
     *hi = lw_to_ix(k, b, lw_expr(k, b, n->hi));
 }
@@ -171,8 +179,8 @@ static bool binds(const loop_node *n, tensor_var v) {
     return any;
 }
 
-// The expression is of variables that are bound outside of the loop. A variable that it binds may still be
-// bound from before.
+// The expression is of variables that are bound outside of the loop. A variable that it binds may
+// still be bound from before.
 static bool is_bound(const kernel *k, const loop_node *outside, tensor_expr e) {
     const tensor_node *x = tensor_node_at(k->l->op, e);
     if (x->op == TENSOR_VAR_OP)
@@ -182,8 +190,9 @@ static bool is_bound(const kernel *k, const loop_node *outside, tensor_expr e) {
     return true;
 }
 
-// Copies of rows wait for the indices between the bounds of their walk. So bounds of walks inside are
-// loaded along with those of the loop around: otherwise a block would wait for one more access to memory.
+// Copies of rows wait for the indices between the bounds of their walk. So bounds of walks inside
+// are loaded along with those of the loop around: otherwise a block would wait for one more access
+// to memory.
 static void ask_bounds(kernel *k, simt_builder *b, const loop_node *around, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
@@ -198,19 +207,22 @@ static void ask_bounds(kernel *k, simt_builder *b, const loop_node *around, cons
     }
 }
 
-// One round: of a block, or of a loop that its digits cover. If there is no position, nothing runs, where a
-// thread can tell that for its whole warp.
-static void lower_one_round(kernel *k, simt_builder *b, const loop_node *n, axis_set own, bool together) {
+// One round: of a block, or of a loop that its digits cover. If there is no position, nothing runs,
+// where a thread can tell that for its whole warp.
+static void lower_one_round(kernel *k, simt_builder *b, const loop_node *n, axis_set own,
+                            bool together) {
     simt_value lo, hi;
     int64_t first, end;
     bounds_of(k, b, n, &lo, &hi);
     bool known = lw_constant(k->l->op, n->lo, &first) && lw_constant(k->l->op, n->hi, &end),
          covered = lw_spans(k->l->op, n, lw_step(n));
-    loop_round r = {.own = own, .round = {lo, hi, !lw_ends_exactly(k->l->op, n, lw_step(n)), false}};
+    loop_round r = {.own = own,
+                    .round = {lo, hi, !lw_ends_exactly(k->l->op, n, lw_step(n)), false}};
     if (n->rest == LOOP_BLOCK_PLACE)
         for (uint32_t i = 0; i < k->grid.loops.len; i++)
             if (k->grid.loops.data[i] == n)
-                r.round.base = simt_build_binary(b, SIMT_ADD, lo, lw_times(k, b, k->grid.at[i], lw_step(n)));
+                r.round.base = simt_build_binary(b, SIMT_ADD, lo,
+                                                 lw_times(k, b, k->grid.at[i], lw_step(n)));
     region_mark m = lw_enter(&k->known);
     if (n->rest == LOOP_BLOCK_PLACE || covered || (known && end > first)) round_body(k, b, n, &r);
     else if (!known) {
@@ -222,8 +234,8 @@ static void lower_one_round(kernel *k, simt_builder *b, const loop_node *n, axis
     lw_leave(&k->known, m);
 }
 
-// If no row of the warp has a cell in the round, nothing is computed. What rows alone have may be read
-// before that: it is there.
+// If no row of the warp has a cell in the round, nothing is computed. What rows alone have may be
+// read before that: it is there.
 static void round_of_cells(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
     simt_value some = lw_round_has_cells(k, b, n);
     if (!some) {
@@ -234,17 +246,20 @@ static void round_of_cells(kernel *k, simt_builder *b, const loop_node *n, loop_
     k->f->instrs.data[branch].aux = SIMT_IF_MASK;
 }
 
-static simt_value rounds_since(kernel *k, simt_builder *b, simt_value lo, simt_value base, uint32_t step) {
+static simt_value rounds_since(kernel *k, simt_builder *b, simt_value lo, simt_value base,
+                               uint32_t step) {
     simt_value since = simt_build_binary(b, SIMT_SUB, base, lo);
-    return simt_build_cvt(b, SIMT_T(I32), simt_build_binary(b, SIMT_UDIV, since, lw_ix(k, b, step)));
+    return simt_build_cvt(b, SIMT_T(I32),
+                          simt_build_binary(b, SIMT_UDIV, since, lw_ix(k, b, step)));
 }
 
-static void rounds_loop(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
-                        uint32_t step, loop_round *r) {
+static void rounds_loop(kernel *k, simt_builder *b, const loop_node *n, simt_value lo,
+                        simt_value hi, uint32_t step, loop_round *r) {
     slot_list slots = lw_slots(k, &n->body);
     read_ahead *ahead = lw_read_ahead(k, b, n, lo, hi, &slots);
     if (n->fetch.n) lw_fetch_first(k, b, n, lo, hi, ahead ? lw_read_begin(ahead) : NULL);
-    // The buffer is carried if a round reads ahead. Elsewhere a register costs more than a division.
+    // The buffer is carried if a round reads ahead. Elsewhere a register costs more than a
+    // division.
     simt_value slot = ahead ? simt_build_int(b, SIMT_T(I32), 0) : 0;
     if (ahead) VEC_PUSH(k->l->arena, &slots, &slot);
     simt_instr loop;
@@ -260,7 +275,8 @@ static void rounds_loop(kernel *k, simt_builder *b, const loop_node *n, simt_val
     VEC_PUSH(k->l->arena, &k->rounds.counted, ((counted_round){n, r->round.base, lo}));
     const simt_value *indices = ahead ? lw_read_next(k, &in, ahead, r->round.base, hi) : NULL;
     if (ahead)
-        lw_fetch_round(k, &in, n, r->round.base, slot, lw_buffer_beside(&in, n, slot, false), hi, indices);
+        lw_fetch_round(k, &in, n, r->round.base, slot, lw_buffer_beside(&in, n, slot, false), hi,
+                       indices);
     else if (n->fetch.n)
         fetch_numbered(k, &in, n, r->round.base, rounds_since(k, &in, lo, r->round.base, step), hi);
     if (ahead) slot = lw_buffer_beside(&in, n, slot, true);
@@ -285,10 +301,10 @@ void lw_serial_loop(kernel *k, simt_builder *b, const loop_node *n, simt_value l
     else rounds_loop(k, b, n, lo, hi, step, r);
 }
 
-// Lanes of a warp walk different intervals and meet inside: all go on until the last one is done. Whether
-// they go on is carried, so that it is known before the loop for the first round.
-static void loop_together(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
-                          loop_round *r) {
+// Lanes of a warp walk different intervals and meet inside: all go on until the last one is done.
+// Whether they go on is carried, so that it is known before the loop for the first round.
+static void loop_together(kernel *k, simt_builder *b, const loop_node *n, simt_value lo,
+                          simt_value hi, loop_round *r) {
     enum { MORE, AT, SLOTS };
     slot_list slots = lw_slots(k, &n->body);
     uint32_t count = SLOTS + slots.len;
@@ -302,10 +318,13 @@ static void loop_together(kernel *k, simt_builder *b, const loop_node *n, simt_v
     for (uint32_t i = 0; i < count; i++) again[i + 1] = simt_while_carried(k->f, loop, false, i);
     again[0] = again[1 + MORE];
     simt_build_yield(&test, again, count + 1);
-    for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_while_carried(k->f, loop, true, SLOTS + i);
+    for (uint32_t i = 0; i < slots.len; i++)
+        *slots.data[i] = simt_while_carried(k->f, loop, true, SLOTS + i);
     region_mark m = lw_enter(&k->known);
-    r->round = (round_of){
-        .base = simt_while_carried(k->f, loop, true, AT), .hi = hi, .masked = true, .maybe_none = true};
+    r->round = (round_of){.base = simt_while_carried(k->f, loop, true, AT),
+                          .hi = hi,
+                          .masked = true,
+                          .maybe_none = true};
     lw_meet_again(k, &body, &n->body);
     round_body(k, &body, n, r);
     lw_leave(&k->known, m);
@@ -318,10 +337,11 @@ static void loop_together(kernel *k, simt_builder *b, const loop_node *n, simt_v
 }
 
 // unroll n: full rounds, n at a time and without masks. Returns where they end.
-static simt_value full_rounds(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
-                              loop_round *r) {
+static simt_value full_rounds(kernel *k, simt_builder *b, const loop_node *n, simt_value lo,
+                              simt_value hi, loop_round *r) {
     uint32_t tile = lw_step(n) * n->rounds.unroll;
-    simt_value span = simt_build_binary(b, SIMT_MAX, simt_build_binary(b, SIMT_SUB, hi, lo), lw_ix(k, b, 0));
+    simt_value span = simt_build_binary(b, SIMT_MAX, simt_build_binary(b, SIMT_SUB, hi, lo),
+                                        lw_ix(k, b, 0));
     simt_value rest = simt_build_binary(b, SIMT_UREM, span, lw_ix(k, b, tile));
     simt_value end = simt_build_binary(b, SIMT_SUB, simt_build_binary(b, SIMT_ADD, lo, span), rest);
     r->round.masked = false;
@@ -339,10 +359,11 @@ void lw_last_round(kernel *k, simt_builder *b, const loop_node *n, void *user) {
     round_body(k, b, n, user);
 }
 
-// Steps past the end are masked, in a round after the full ones. If lanes of a warp walk ranges of their
-// own, all rounds are masked: otherwise a masked round would wait for the full rounds of the longest range.
-static void lower_masked(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
-                         bool apart, loop_round *r) {
+// Steps past the end are masked, in a round after the full ones. If lanes of a warp walk ranges of
+// their own, all rounds are masked: otherwise a masked round would wait for the full rounds of the
+// longest range.
+static void lower_masked(kernel *k, simt_builder *b, const loop_node *n, simt_value lo,
+                         simt_value hi, bool apart, loop_round *r) {
     uint32_t step = lw_step(n), tile = step * n->rounds.unroll;
     r->round.masked = !lw_ends_exactly(k->l->op, n, tile);
     if (apart || !r->round.masked) {
@@ -352,7 +373,8 @@ static void lower_masked(kernel *k, simt_builder *b, const loop_node *n, simt_va
     lo = full_rounds(k, b, n, lo, hi, r);
     r->round = (round_of){.base = lo, .hi = hi, .masked = true};
     // If a step has one position, one step less is left.
-    k->digits.axis[lw_axes_of(k, n)->first].extent = steps_written_out(n, (tile - 1 + step - 1) / step);
+    k->digits.axis[lw_axes_of(k, n)->first].extent = steps_written_out(n, (tile - 1 + step - 1) /
+                                                                              step);
     lw_build_if(k, b, simt_build_cmp(b, SIMT_LT, lo, hi), n, lw_last_round, r);
 }
 
@@ -396,14 +418,15 @@ static void lower_serial(kernel *k, simt_builder *b, const loop_node *n, axis_se
 static void lower_written_out(kernel *k, simt_builder *b, const loop_node *n, axis_set own) {
     simt_value lo, hi;
     bounds_of(k, b, n, &lo, &hi);
-    loop_round r = {.own = own, .round = {lo, hi, !lw_ends_exactly(k->l->op, n, lw_step(n)), false}};
+    loop_round r = {.own = own,
+                    .round = {lo, hi, !lw_ends_exactly(k->l->op, n, lw_step(n)), false}};
     region_mark m = lw_enter(&k->known);
     if (k->digits.axis[lw_axes_of(k, n)->first].extent) round_body(k, b, n, &r);
     lw_leave(&k->known, m);
 }
 
-// Steps around that are written out, if a reducer takes terms in order: the body runs for one step after
-// the other.
+// Steps around that are written out, if a reducer takes terms in order: the body runs for one step
+// after the other.
 static axis_set steps_in_order(kernel *k, const loop_node *n) {
     axis_set s = 0;
     for (uint32_t i = 0; i < k->sums.all.len; i++) {

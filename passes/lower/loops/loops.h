@@ -10,8 +10,8 @@ typedef struct lower_blocks {
     simt_value lo, hi;
     uint32_t step;
     loop_round *round;
-    void (*loop)(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi, uint32_t step,
-                 loop_round *r);
+    void (*loop)(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
+                 uint32_t step, loop_round *r);
 } lower_blocks;
 
 typedef struct {
@@ -24,44 +24,47 @@ typedef struct {
     shared_use phases, all;   // since the last barrier
 } meeting;
 
-// ---- body.c --------------------------------------------------------------------------------------------
+// ---- body.c -------------------------------------------------------------------------------------
 void lw_body(kernel *k, simt_builder *b, const loop_body *body);
 void lw_node(kernel *k, simt_builder *b, const loop_node *n);
 
-// ---- loop.c --------------------------------------------------------------------------------------------
+// ---- loop.c -------------------------------------------------------------------------------------
 void lw_for(kernel *k, simt_builder *b, const loop_node *n);
 void lw_serial_loop(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
                     uint32_t step, loop_round *r);
-void lw_last_round(kernel *k, simt_builder *b, const loop_node *n, void *user);   // user: a loop_round
+// user: a loop_round
+void lw_last_round(kernel *k, simt_builder *b, const loop_node *n, void *user);
 
-// ---- bind.c --------------------------------------------------------------------------------------------
-// The loop's variable gets its positions in the round, and the loop its mask. The caller cuts masks back.
+// ---- bind.c -------------------------------------------------------------------------------------
+// The loop's variable gets its positions in the round, and the loop its mask. The caller cuts masks
+// back.
 void lw_bind(kernel *k, simt_builder *b, const loop_node *n, axis_set own, round_of r);
 
-// ---- reduce.c ------------------------------------------------------------------------------------------
+// ---- reduce.c -----------------------------------------------------------------------------------
 void lw_reduce(kernel *k, simt_builder *b, const loop_node *n);
 void lw_level(kernel *k, simt_builder *b, const loop_node *n);
 
-// ---- again.c -------------------------------------------------------------------------------------------
+// ---- again.c ------------------------------------------------------------------------------------
 // Computes the stages' sums once more where they are not finite.
 void lw_again(kernel *k, simt_builder *b, const loop_node *reduce, reduction *const *all);
 
-// ---- carry.c -------------------------------------------------------------------------------------------
+// ---- carry.c ------------------------------------------------------------------------------------
 void lw_carry(kernel *k, simt_builder *b, const loop_node *n);
-void lw_carry_body(kernel *k, simt_builder *b, reduction *r, axis_set own);   // the body of its walk
+// the body of its walk
+void lw_carry_body(kernel *k, simt_builder *b, reduction *r, axis_set own);
 
-// ---- store.c -------------------------------------------------------------------------------------------
+// ---- store.c ------------------------------------------------------------------------------------
 void lw_store(kernel *k, simt_builder *b, const loop_node *n);
 void lw_clear(kernel *k, simt_builder *b, const loop_node *n);
 void lw_combine(kernel *k, simt_builder *b, const loop_node *n);
 void lw_store_state(kernel *k, simt_builder *b, const loop_node *n);
-// In memory, at the instance at hand, by this thread: values, combined values, the raw state. masked: all
-// loops in scope have their masks.
+// In memory, at the instance at hand, by this thread: values, combined values, the raw state.
+// masked: all loops in scope have their masks.
 void lw_store_targets(kernel *k, simt_builder *b, uint32_t stage, bool masked);
 void lw_combine_targets(kernel *k, simt_builder *b, uint32_t stage);
 void lw_store_slots(kernel *k, simt_builder *b, const reduction *r, const tensor_expr *slots);
 
-// ---- phase.c -------------------------------------------------------------------------------------------
+// ---- phase.c ------------------------------------------------------------------------------------
 meeting lw_meeting(const kernel *k);
 // A barrier before n, if one is needed; before a body that runs again.
 void lw_meet(kernel *k, simt_builder *b, const loop_node *n, meeting *m);
@@ -70,18 +73,19 @@ void lw_find_read(kernel *k, const loop_body *body);   // what the nodes load
 // The variable is no longer bound: tiles whose origin mentions it are not what they were.
 void lw_forget_tiles(kernel *k, tensor_var v);
 
-// ---- deal.c, deal_walk.c -------------------------------------------------------------------------------
+// ---- deal.c, deal_walk.c ------------------------------------------------------------------------
 // From here on the steps are a digit of lanes; and written out again.
 void lw_deal(kernel *k, simt_builder *b);
 void lw_deal_back(kernel *k);
 // Before the i-th node of a body in the walk, the steps become what that node needs.
 void lw_deal_for(kernel *k, simt_builder *b, const loop_body *body, uint32_t i);
 
-// ---- within.c ------------------------------------------------------------------------------------------
+// ---- within.c -----------------------------------------------------------------------------------
 void lw_within(kernel *k, simt_builder *b, const loop_node *n);
 
-// ---- padded.c, sizes.c, blocks.c: of the host ----------------------------------------------------------
-bool lw_pads_rounds(const kernel *k, const loop_node *n);   // no loop around may be at its padding, either
+// ---- padded.c, sizes.c, blocks.c: of the host ---------------------------------------------------
+// no loop around may be at its padding, either
+bool lw_pads_rounds(const kernel *k, const loop_node *n);
 void lw_padded_rounds(kernel *k, simt_builder *b, const loop_node *n, loop_round *r);
 void lw_body_by_sizes(kernel *k, simt_builder *b, const loop_body *body);
 slot_list lw_long_sums(kernel *k, const loop_node *n);   // those that need blocks

@@ -1,5 +1,6 @@
-// Padded loops of the host, whose vectors may begin anywhere. Full rounds do not look for the end of a row.
-// The round that has padding has no more vectors than it needs, and the last vector ends early.
+// Padded loops of the host, whose vectors may begin anywhere. Full rounds do not look for the end
+// of a row. The round that has padding has no more vectors than it needs, and the last vector ends
+// early.
 //     for f in 0 .. size(F) pad 64 [vector 16, register 4, serial]
 //  →  for f in 0 .. F - F % 64 step 64 { 4 vectors }
 //     if 0 < F % 64 <= 16 { 1 that ends early }   if 16 < F % 64 <= 32 { 2 } …
@@ -26,7 +27,7 @@ static lower_axis *copies_of(kernel *k, const loop_node *n) {
     return held;
 }
 
-// ---- Of any size -----------------------------------------------------------------------------------------
+// ---- Of any size --------------------------------------------------------------------------------
 static simt_value among(kernel *k, simt_builder *b, simt_value x, uint32_t above, uint32_t to) {
     simt_value low = simt_build_cmp(b, SIMT_LT, lw_ix(k, b, above), x),
                high = simt_build_cmp(b, SIMT_LE, x, lw_ix(k, b, to));
@@ -34,11 +35,13 @@ static simt_value among(kernel *k, simt_builder *b, simt_value x, uint32_t above
 }
 
 // Of many copies, a power of two.
-static void lower_rest(kernel *k, simt_builder *b, const loop_node *n, simt_value rest, loop_round *r) {
+static void lower_rest(kernel *k, simt_builder *b, const loop_node *n, simt_value rest,
+                       loop_round *r) {
     enum { FEW = 4 };
     lower_axis *held = copies_of(k, n);
     const uint32_t all = held ? held->extent : 1, each = n->rounds.pad / all;
-    for (uint32_t copies = 1, below = 0; below < all; below = copies, copies += all > FEW ? copies : 1) {
+    for (uint32_t copies = 1, below = 0;
+         below<all; below = copies, copies += all> FEW ? copies : 1) {
         if (!held || copies > all) copies = all;
         if (held) held->extent = copies;
         r->round.whole = below;
@@ -47,7 +50,8 @@ static void lower_rest(kernel *k, simt_builder *b, const loop_node *n, simt_valu
     if (held) held->extent = all;
 }
 
-static void rounds_of_any(kernel *k, simt_builder *b, const loop_node *n, simt_value size, loop_round *r) {
+static void rounds_of_any(kernel *k, simt_builder *b, const loop_node *n, simt_value size,
+                          loop_round *r) {
     simt_value hi = r->round.hi,
                rest = simt_build_binary(b, SIMT_UREM, size, lw_ix(k, b, n->rounds.pad)),
                end = simt_build_binary(b, SIMT_SUB, size, rest);
@@ -57,7 +61,7 @@ static void rounds_of_any(kernel *k, simt_builder *b, const loop_node *n, simt_v
     lower_rest(k, b, n, rest, r);
 }
 
-// ---- Of a known size -------------------------------------------------------------------------------------
+// ---- Of a known size ----------------------------------------------------------------------------
 // What is known in one round is not known in the next.
 static void one_round(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
     region_mark m = lw_enter(&k->known);
@@ -78,7 +82,8 @@ static void known_rest(kernel *k, simt_builder *b, const loop_node *n, int64_t f
     if (held) held->extent = all;
 }
 
-static void rounds_of_known(kernel *k, simt_builder *b, const loop_node *n, int64_t size, loop_round *r) {
+static void rounds_of_known(kernel *k, simt_builder *b, const loop_node *n, int64_t size,
+                            loop_round *r) {
     const int64_t rest = size % n->rounds.pad, end = size - rest;
     r->round = (round_of){.base = lw_ix(k, b, 0), .hi = lw_ix(k, b, end), .full = true};
     if (end == n->rounds.pad) one_round(k, b, n, r);

@@ -1,5 +1,5 @@
-// Where threads meet: what nodes read and write, barriers between phases that share memory, and how long a
-// tile stands for its array.
+// Where threads meet: what nodes read and write, barriers between phases that share memory, and how
+// long a tile stands for its array.
 
 #include "lower/loops/loops.h"
 
@@ -16,7 +16,8 @@ static void find_reads(shared_use *u, tensor_expr e) {
             find_reads(u, plan->op->stages.data[v->stage].body[i]);
     u->reads[x->imm.i] = true;
     for (tensor_val w = 0; w < plan->values.len; w++)
-        if (plan->values.data[w].home == LOOP_SHARED && plan->values.data[w].of == (tensor_val)x->imm.i)
+        if (plan->values.data[w].home == LOOP_SHARED &&
+            plan->values.data[w].of == (tensor_val)x->imm.i)
             u->reads[w] = true;
 }
 
@@ -78,8 +79,8 @@ static void use_add(shared_use *to, const shared_use *from) {
     }
 }
 
-// A phase meets the others at a barrier, if it reads what a node before it wrote, or writes what that read
-// or wrote. So does a node after a phase, and a body that runs again, at its start.
+// A phase meets the others at a barrier, if it reads what a node before it wrote, or writes what
+// that read or wrote. So does a node after a phase, and a body that runs again, at its start.
 
 meeting lw_meeting(const kernel *k) { return (meeting){use_new(k), use_new(k)}; }
 

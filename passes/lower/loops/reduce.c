@@ -1,9 +1,9 @@
-// Reductions as nodes of the plan: they are opened, walked and closed, and computed once more where they
-// are not finite. Levels are here too: there a state starts anew.
+// Reductions as nodes of the plan: they are opened, walked and closed, and computed once more where
+// they are not finite. Levels are here too: there a state starts anew.
 
 #include "lower/loops/loops.h"
 
-// ---- Levels ----------------------------------------------------------------------------------------------
+// ---- Levels -------------------------------------------------------------------------------------
 // A state times the factor, in the wider of their types.
 static simt_value times_factor(kernel *k, simt_builder *b, const reduction *r, simt_value x) {
     tensor_expr factor = tensor_node_at(k->l->op, k->l->op->stages.data[r->stage].body[0])->args[0];
@@ -48,7 +48,7 @@ void lw_level(kernel *k, simt_builder *b, const loop_node *n) {
     }
 }
 
-// ---- The node --------------------------------------------------------------------------------------------
+// ---- The node -----------------------------------------------------------------------------------
 void lw_reduce(kernel *k, simt_builder *b, const loop_node *n) {
     region_mark m = lw_enter(&k->known);
     uint32_t first = k->sums.all.len;

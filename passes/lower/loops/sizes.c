@@ -1,6 +1,6 @@
-// Kernels of the host for likely sizes. Loops may pad an index whose size the compiler does not know. A
-// block looks at the size once, and runs a body for which the size, or a divisor of it, is known. All
-// bodies compute the same, in the same order.
+// Kernels of the host for likely sizes. Loops may pad an index whose size the compiler does not
+// know. A block looks at the size once, and runs a body for which the size, or a divisor of it, is
+// known. All bodies compute the same, in the same order.
 //     for f in 0 .. size(F) pad 64 [vector 16, register 4, serial] { … }
 //  →  if F == 64 { … } else if F == 32 { … } else if F % 64 == 0 { … } else if F == 16 { … } else { … }
 
@@ -55,7 +55,8 @@ static simt_value take_case(kernel *k, simt_builder *b, likely_sizes *x, uint32_
         l->size = part ? l->pad / part : ANY_MULTIPLE;
         simt_value size = lw_size(k, b, l->space),
                    rest = part ? size : simt_build_with(b, SIMT_UREM, size, l->pad);
-        all = lw_both(b, all, simt_build_cmp(b, SIMT_EQ, rest, simt_build_int(b, SIMT_T(I64), l->size)));
+        all = lw_both(b, all,
+                      simt_build_cmp(b, SIMT_EQ, rest, simt_build_int(b, SIMT_T(I64), l->size)));
     }
     return all;
 }

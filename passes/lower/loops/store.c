@@ -1,9 +1,9 @@
-// Stores: the value of a stage goes where the plan says it lives. One of the threads that know the value
-// writes it, if its position is not past an end.
+// Stores: the value of a stage goes where the plan says it lives. One of the threads that know the
+// value writes it, if its position is not past an end.
 
 #include "lower/loops/loops.h"
 
-// ---- Values of a stage -----------------------------------------------------------------------------------
+// ---- Values of a stage --------------------------------------------------------------------------
 static void stage_values(kernel *k, simt_builder *b, uint32_t stage, simt_value *x) {
     const tensor_stage *st = &k->l->op->stages.data[stage];
     if (st->reducer != TENSOR_NO_REDUCER) lw_finish(k, b, lw_reduction(k, stage), x);
@@ -25,15 +25,18 @@ static simt_value as_loaded(kernel *k, simt_builder *b, tensor_val v, simt_value
     return simt_build_cvt(b, value, simt_build_cvt(b, stored, x));
 }
 
-// A step past the end repeats the last place, and may have read something else: the first value counts.
+// A step past the end repeats the last place, and may have read something else: the first value
+// counts.
 static void keep(kernel *k, simt_builder *b, const tensor_target *t, simt_value x, uint32_t from) {
     register_value r = {.val = t->val, .value = as_loaded(k, b, t->val, x)};
     target_index(k, b, t, r.index);
-    if (!lw_known(&k->known, t->val, r.index, t->rank, from)) VEC_PUSH(k->l->arena, &k->known.registers, r);
+    if (!lw_known(&k->known, t->val, r.index, t->rank, from))
+        VEC_PUSH(k->l->arena, &k->known.registers, r);
 }
 
 // masked: by all loops in scope, so that no position is past the end.
-static void store_to(kernel *k, simt_builder *b, const tensor_target *t, simt_value x, bool masked) {
+static void store_to(kernel *k, simt_builder *b, const tensor_target *t, simt_value x,
+                     bool masked) {
     position index[8];
     target_index(k, b, t, index);
     for (uint32_t i = 0; i < t->rank && masked; i++)
@@ -41,14 +44,15 @@ static void store_to(kernel *k, simt_builder *b, const tensor_target *t, simt_va
     lw_store_to(k, b, t->val, index, x);
 }
 
-// ---- Stores ----------------------------------------------------------------------------------------------
+// ---- Stores -------------------------------------------------------------------------------------
 static axis_set left_digits(kernel *k, const tensor_stage *st) {
     axis_set s = 0;
     for (uint32_t i = 0; i < st->nleft; i++) s |= lw_var_depends(k, st->left[i]);
     return s;
 }
 
-// The thread that computes the value has it at hand when the kernel reads it again: other threads store it.
+// The thread that computes the value has it at hand when the kernel reads it again: other threads
+// store it.
 static bool kept(const kernel *k, tensor_val v) {
     return home_of(k, v) == LOOP_REGISTERS || (home_of(k, v) == LOOP_MEMORY && k->access.read[v]);
 }
@@ -86,9 +90,11 @@ void lw_store_targets(kernel *k, simt_builder *b, uint32_t stage, bool masked) {
 typedef void store_body(kernel *k, simt_builder *b, const void *user);
 
 // Runs the body for each instance of the left variables, in the thread that writes it.
-static void write_guarded(kernel *k, simt_builder *b, axis_set left, store_body *body, const void *user) {
+static void write_guarded(kernel *k, simt_builder *b, axis_set left, store_body *body,
+                          const void *user) {
     simt_value first = lw_first_thread(k, b, left);
-    for (instance_walk w = lw_walk_begin(&k->digits, lw_written_out(&k->digits, left)); lw_walk_next(&w);) {
+    for (instance_walk w = lw_walk_begin(&k->digits, lw_written_out(&k->digits, left));
+         lw_walk_next(&w);) {
         simt_value c = lw_both(b, lw_masks(k, b, 0), first);
         if (!c) {
             body(k, b, user);
@@ -96,7 +102,8 @@ static void write_guarded(kernel *k, simt_builder *b, axis_set left, store_body 
         }
         simt_builder then;
         simt_instr mask = simt_build_if(b, c, NULL, 0, &then, NULL);
-        k->f->instrs.data[mask].aux = SIMT_IF_MASK;   // positions past an end are moved onto the last one
+        // positions past an end are moved onto the last one
+        k->f->instrs.data[mask].aux = SIMT_IF_MASK;
         region_mark m = lw_enter(&k->known);
         body(k, &then, user);
         lw_leave(&k->known, m);
@@ -134,7 +141,8 @@ static void store_row(kernel *k, simt_builder *b, const void *user) {
 static void write_rows(kernel *k, simt_builder *b, axis_set left, const stored_row *row) {
     lw_stand_at(&row->copies, 0);
     write_guarded(k, b, left, store_row, row);
-    for (uint32_t d = 0; d < row->copies.digits; d++) k->digits.at[lw_axis(k, row->copies.loop, d)] = -1;
+    for (uint32_t d = 0; d < row->copies.digits; d++)
+        k->digits.at[lw_axis(k, row->copies.loop, d)] = -1;
 }
 
 static void forget_tile(kernel *k, tensor_val v) {
@@ -144,8 +152,8 @@ static void forget_tile(kernel *k, tensor_val v) {
     k->scope.tiles.len = kept;
 }
 
-// The columns of a matrix operation, whose pieces lanes have, in whole warps. Not in place: lanes would
-// write what other lanes read.
+// The columns of a matrix operation, whose pieces lanes have, in whole warps. Not in place: lanes
+// would write what other lanes read.
 static bool in_eights(kernel *k, const tensor_stage *st, lower_eights *r) {
     const tensor_target *t = &st->targets[0];
     bool pieces = false;
@@ -170,7 +178,8 @@ void lw_store(kernel *k, simt_builder *b, const loop_node *n) {
     keep_registers(k, b, n->stages[0], left);
     stored_row row = {.stage = n->stages[0]};
     lower_eights eights;
-    if (memory && in_eights(k, st, &eights)) lw_store_eights(k, b, n->stages[0], left, &eights, stage_values);
+    if (memory && in_eights(k, st, &eights))
+        lw_store_eights(k, b, n->stages[0], left, &eights, stage_values);
     else if (memory && st->ntargets == 1 && lw_copies_in_a_row(k, &st->targets[0], &row.copies))
         write_rows(k, b, left, &row);
     else if (memory) write_guarded(k, b, left, store_stage, &n->stages[0]);
@@ -180,7 +189,7 @@ void lw_store(kernel *k, simt_builder *b, const loop_node *n) {
             VEC_PUSH(k->l->arena, &k->scope.tiles, st->targets[t].val);
 }
 
-// ---- Targets that others combine with too ----------------------------------------------------------------
+// ---- Targets that others combine with too -------------------------------------------------------
 static simt_atomic atomic_of(const tensor_reducer *r) {
     if (r->kind == REDUCE_MAX) return SIMT_ATOMIC_MAX;
     return r->kind == REDUCE_MIN ? SIMT_ATOMIC_MIN : SIMT_ATOMIC_ADD;
@@ -197,7 +206,9 @@ void lw_clear(kernel *k, simt_builder *b, const loop_node *n) {
 void lw_combine_targets(kernel *k, simt_builder *b, uint32_t stage) {
     const tensor_stage *st = &k->l->op->stages.data[stage];
     const tensor_reducer *r = &k->l->op->reducers.data[st->reducer];
-    axis_set vector = k->digits.vector == LOWER_NO_AXIS ? 0 : left_digits(k, st) & AXIS(k->digits.vector);
+    axis_set vector = k->digits.vector == LOWER_NO_AXIS
+                          ? 0
+                          : left_digits(k, st) & AXIS(k->digits.vector);
     for (instance_walk w = lw_walk_begin(&k->digits, vector); lw_walk_next(&w);) {
         simt_value x;
         position index[8];
@@ -212,10 +223,11 @@ static void combine_stage(kernel *k, simt_builder *b, const void *user) {
 }
 
 void lw_combine(kernel *k, simt_builder *b, const loop_node *n) {
-    write_guarded(k, b, left_digits(k, &k->l->op->stages.data[n->stages[0]]), combine_stage, &n->stages[0]);
+    write_guarded(k, b, left_digits(k, &k->l->op->stages.data[n->stages[0]]), combine_stage,
+                  &n->stages[0]);
 }
 
-// ---- States ----------------------------------------------------------------------------------------------
+// ---- States -------------------------------------------------------------------------------------
 void lw_store_slots(kernel *k, simt_builder *b, const reduction *r, const tensor_expr *slots) {
     for (uint32_t i = 0; i < r->r->nstate; i++) {
         const tensor_node *to = tensor_node_at(k->l->op, slots[i]);

@@ -1,6 +1,7 @@
-// Rows that are unrolled as a whole. A warp takes the branch of the least size that all its rows fit.
-// There, loops over rows are straight lines of masked steps, so that LLVM merges what several of them load
-// and compute alike. Longer rows go round, as do empty ones; if there are no longer rows, no warp does.
+// Rows that are unrolled as a whole. A warp takes the branch of the least size that all its rows
+// fit. There, loops over rows are straight lines of masked steps, so that LLVM merges what several
+// of them load and compute alike. Longer rows go round, as do empty ones; if there are no longer
+// rows, no warp does.
 //     within 32, 64 of lo .. hi { … }  →  if all fit 32 { … } if all fit 64, not 32 { … } if not all fit { …
 //     }
 
@@ -18,7 +19,8 @@ static void in_case(kernel *k, simt_builder *b, const loop_node *n, void *user) 
     lw_body(k, b, &n->body);
 }
 
-static void lower_case(kernel *k, simt_builder *b, simt_value c, const loop_node *n, uint32_t size) {
+static void lower_case(kernel *k, simt_builder *b, simt_value c, const loop_node *n,
+                       uint32_t size) {
     k->sizes.within = size;
     if (c) lw_build_if(k, b, c, n, in_case, NULL);
     else lw_body(k, b, &n->body);
@@ -43,5 +45,6 @@ static void lower_cases(kernel *k, simt_builder *b, const loop_node *n) {
 
 void lw_within(kernel *k, simt_builder *b, const loop_node *n) {
     axis_set bounds = lw_depends(k, n->lo) | lw_depends(k, n->hi);
-    for (instance_walk w = lw_walk_begin(&k->digits, bounds); lw_walk_next(&w);) lower_cases(k, b, n);
+    for (instance_walk w = lw_walk_begin(&k->digits, bounds); lw_walk_next(&w);)
+        lower_cases(k, b, n);
 }

@@ -1,6 +1,6 @@
-// Sums by matrix operations of four warps. B is in shared memory. The warps of the block bring it there,
-// some steps each, in the first round of the loop over the rows, because B does not depend on rows. Each
-// warp has its own rows of A and C.
+// Sums by matrix operations of four warps. B is in shared memory. The warps of the block bring it
+// there, some steps each, in the first round of the loop over the rows, because B does not depend
+// on rows. Each warp has its own rows of A and C.
 //     reduce y by m64k16.f16 (n, q, k) { for k … { contribute y } }
 //  →  if first { barrier; w = ld …; st s + …, w; fence.mma; barrier }  a = ld …  d, … = mma.group s, a, …
 
@@ -13,7 +13,8 @@ typedef struct {
     const reduction *r;
     const pieces *p;
     uint32_t
-        depth;   // axis of the depth that counts its steps, but for those side by side; LOWER_NO_AXIS: one
+        // axis of the depth that counts its steps, but for those side by side; LOWER_NO_AXIS: one
+        depth;
     axis_set columns;   // of the pieces of columns, but for those that alternate
     uint32_t steps, pieces;
     uint32_t at;   // shared memory, bytes
@@ -23,7 +24,8 @@ static uint32_t turns(const product *x) {
     return x->depth == LOWER_NO_AXIS ? 1 : x->k->digits.axis[x->depth].extent;
 }
 
-static product product_of(kernel *k, const reduction *r, const pieces *p, axis_set steps, axis_set sums) {
+static product product_of(kernel *k, const reduction *r, const pieces *p, axis_set steps,
+                          axis_set sums) {
     product x = {.k = k, .r = r, .p = p, .depth = LOWER_NO_AXIS};
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
         if (steps & AXIS(i)) {
@@ -45,7 +47,7 @@ static simt_value is_first(const product *x, simt_builder *b) {
     return 0;
 }
 
-// ---- Bringing B ------------------------------------------------------------------------------------------
+// ---- Bringing B ---------------------------------------------------------------------------------
 // The positions of the depth at a given step, from those that a lane has at step 0.
 static binding at_turn(const product *x, simt_builder *b, simt_value turn) {
     kernel *k = x->k;
@@ -54,7 +56,8 @@ static binding at_turn(const product *x, simt_builder *b, simt_value turn) {
     now.own &= ~AXIS(x->depth);
     now.axes &= ~AXIS(x->depth);
     now.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(&k->digits, now.own));
-    simt_value more = simt_build_with(b, SIMT_MUL, lw_to_ix(k, b, turn), k->digits.axis[x->depth].weight);
+    simt_value more = simt_build_with(b, SIMT_MUL, lw_to_ix(k, b, turn),
+                                      k->digits.axis[x->depth].weight);
     k->digits.at[x->depth] = 0;
     for (instance_walk w = lw_walk_begin(&k->digits, now.own); lw_walk_next(&w);)
         now.of[lw_instance(&k->digits, now.own)] = simt_build_binary(
@@ -63,14 +66,17 @@ static binding at_turn(const product *x, simt_builder *b, simt_value turn) {
     return now;
 }
 
-static void store_piece(const product *x, simt_builder *b, simt_value to, uint32_t step, uint32_t piece,
-                        simt_value of) {
+static void store_piece(const product *x, simt_builder *b, simt_value to, uint32_t step,
+                        uint32_t piece, simt_value of) {
     simt_type t = simt_typeof(b->func, of);
-    uint32_t bytes = simt_mma_piece_bytes(x->p->m->kind), lanes = WORD * 8 / simt_element_bits(t.element);
+    uint32_t bytes = simt_mma_piece_bytes(x->p->m->kind),
+             lanes = WORD * 8 / simt_element_bits(t.element);
     for (uint32_t i = 0; i < t.lanes / lanes; i++) {
-        int64_t offset = (int64_t)(step * x->pieces + piece) * bytes + (int64_t)i * LOWER_WARP * WORD;
+        int64_t offset = (int64_t)(step * x->pieces + piece) * bytes +
+                         (int64_t)i * LOWER_WARP * WORD;
         simt_value zero = simt_build_int(b, SIMT_T(I32), 0);
-        simt_build_store(b, simt_build_addr(b, to, zero, 1, offset), simt_slice(b, of, i * lanes, lanes));
+        simt_build_store(b, simt_build_addr(b, to, zero, 1, offset),
+                         simt_slice(b, of, i * lanes, lanes));
     }
 }
 
@@ -79,9 +85,10 @@ static void bring_turn(const product *x, simt_builder *b, simt_value turn, tenso
     kernel *k = x->k;
     simt_value lane = simt_build_with(b, SIMT_MUL, k->thread.lane, WORD),
                first = simt_build_with(b, SIMT_MUL, turn,
-                                       (int64_t)x->p->deep * x->pieces * simt_mma_piece_bytes(x->p->m->kind)),
-               to = simt_build_addr(b, lw_shared(k, b, x->at), simt_build_binary(b, SIMT_ADD, first, lane), 1,
-                                    0);
+                                       (int64_t)x->p->deep * x->pieces *
+                                           simt_mma_piece_bytes(x->p->m->kind)),
+               to = simt_build_addr(b, lw_shared(k, b, x->at),
+                                    simt_build_binary(b, SIMT_ADD, first, lane), 1, 0);
     outside columns = lm_enter_columns(k, b, x->p),
             depth = lm_enter(k, b, x->p->m->depth, at_turn(x, b, turn));
     operands y = lm_operands(k, b, x->r, x->p, 0, SIMT_MMA_B, e);
@@ -103,8 +110,8 @@ static void bring(const product *x, simt_builder *b, tensor_expr e) {
         bool some = first + warps > n;
         simt_value turn = simt_build_with(b, SIMT_ADD, k->thread.group, first);
         if (some)
-            simt_build_if(b, simt_build_cmp(b, SIMT_LT, turn, simt_build_int(b, SIMT_T(I32), n)), NULL, 0,
-                          &then, NULL);
+            simt_build_if(b, simt_build_cmp(b, SIMT_LT, turn, simt_build_int(b, SIMT_T(I32), n)),
+                          NULL, 0, &then, NULL);
         region_mark m = lw_enter(&k->known);
         bring_turn(x, some ? &then : b, turn, e);
         lw_leave(&k->known, m);
@@ -124,7 +131,7 @@ static void bring_once(const product *x, simt_builder *b, tensor_expr e) {
     if (first) simt_build_yield(&then, NULL, 0);
 }
 
-// ---- The product -----------------------------------------------------------------------------------------
+// ---- The product --------------------------------------------------------------------------------
 // C of each piece, in the rows at hand. zeros: all of it is 0.
 static void sums_of(const product *x, simt_builder *b, simt_value *c, bool *zeros) {
     kernel *k = x->k;
@@ -138,7 +145,8 @@ static void sums_of(const product *x, simt_builder *b, simt_value *c, bool *zero
                 *zeros &= lm_is_zero(k->f, all);
                 part[i] = simt_pick(b, all, tile);
             }
-            c[lw_instance(&k->digits, x->columns) * x->p->tiles + tile] = simt_gather(b, part, held);
+            c[lw_instance(&k->digits, x->columns) * x->p->tiles + tile] = simt_gather(b, part,
+                                                                                      held);
         }
 }
 
@@ -150,7 +158,10 @@ static void set_sums(const product *x, simt_builder *b, simt_instr made) {
             simt_value of[MOST];
             for (uint32_t tile = 0; tile < x->p->tiles; tile++)
                 of[tile] = simt_pick(
-                    b, simt_result(k->f, made, lw_instance(&k->digits, x->columns) * x->p->tiles + tile), i);
+                    b,
+                    simt_result(k->f, made,
+                                lw_instance(&k->digits, x->columns) * x->p->tiles + tile),
+                    i);
             *lm_slot(&k->digits, x->r, x->p, i) = simt_gather(b, of, x->p->tiles);
         }
 }
@@ -167,7 +178,8 @@ static void multiply(const product *x, simt_builder *b, const operands *a, axis_
     sums_of(x, b, args + n, &zeros);
     args[0] = lw_shared(k, b, x->at);
     for (uint32_t i = 0; i < x->pieces; i++) types[i] = simt_mma_type(x->p->m->kind, SIMT_MMA_C);
-    simt_instr made = simt_build_op(b, SIMT_MMA_GROUP, args, zeros ? n : n + x->pieces, types, x->pieces);
+    simt_instr made = simt_build_op(b, SIMT_MMA_GROUP, args, zeros ? n : n + x->pieces, types,
+                                    x->pieces);
     k->f->instrs.data[made].aux = x->p->m->kind;
     k->f->instrs.data[made].imm.i = x->steps;
     set_sums(x, b, made);

@@ -1,12 +1,12 @@
-// Reductions by matrix operations of a warp. The loops over rows, columns and depth deal out points so that
-// a lane has its pieces of C and A. Its pieces of B are at the same points of the depth, but at columns
-// that other lanes have of C: the loop over columns has positions of its own for them. A step past the end
-// of the depth adds a product of zeros.
+// Reductions by matrix operations of a warp. The loops over rows, columns and depth deal out points
+// so that a lane has its pieces of C and A. Its pieces of B are at the same points of the depth,
+// but at columns that other lanes have of C: the loop over columns has positions of its own for
+// them. A step past the end of the depth adds a product of zeros.
 //     reduce y by m16n8k16.f16 (n, q, k) { for k … { contribute y } }  →  a = ld …  b = ld …  c = mma a, b, c
 
 #include "lower/matrix/matrix.h"
 
-// ---- Loops -----------------------------------------------------------------------------------------------
+// ---- Loops --------------------------------------------------------------------------------------
 static bool has_vector(const loop_node *n) { return n->digits[0].place == LOOP_VECTOR_PLACE; }
 
 // A lane has several neighbours along the depth; several of them.
@@ -29,8 +29,11 @@ static const loop_node *loop_around(const kernel *k, tensor_var v) {
     ICE("'%s': a matrix operation stands outside its loops", k->plan->name);
 }
 
-// The digit of the two columns of a piece that a lane has. They are neighbours, unless pieces alternate.
-static uint32_t column_digit(const loop_node *columns) { return loop_matrix_alternate(columns) ? 2 : 0; }
+// The digit of the two columns of a piece that a lane has. They are neighbours, unless pieces
+// alternate.
+static uint32_t column_digit(const loop_node *columns) {
+    return loop_matrix_alternate(columns) ? 2 : 0;
+}
 
 static pieces pieces_of(kernel *k, const loop_node *reduce) {
     const loop_matrix *m = reduce->reduce.matrix;
@@ -60,7 +63,7 @@ static pieces pieces_of(kernel *k, const loop_node *reduce) {
     return p;
 }
 
-// ---- The columns of B ------------------------------------------------------------------------------------
+// ---- The columns of B ---------------------------------------------------------------------------
 static bool has_columns(const loop_body *body, tensor_var v) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
@@ -71,9 +74,9 @@ static bool has_columns(const loop_body *body, tensor_var v) {
     return false;
 }
 
-// Lane l has column l / 4 of a piece of B, and columns 2 (l % 4) and the next one of C. If a lane has the
-// columns of n pieces side by side, the pieces alternate, and one access has all of a row: the lane's first
-// column of C is n (l % 4), the other one is 4 n further.
+// Lane l has column l / 4 of a piece of B, and columns 2 (l % 4) and the next one of C. If a lane
+// has the columns of n pieces side by side, the pieces alternate, and one access has all of a row:
+// the lane's first column of C is n (l % 4), the other one is 4 n further.
 static simt_value first_column(kernel *k, simt_builder *b, const loop_node *n) {
     simt_type i32 = SIMT_T(I32);
     simt_value at = simt_build_binary(b, SIMT_LSHR, k->thread.lane, simt_build_int(b, i32, 2));
@@ -82,10 +85,12 @@ static simt_value first_column(kernel *k, simt_builder *b, const loop_node *n) {
                odd = simt_build_binary(b, SIMT_MUL, simt_build_binary(b, SIMT_AND, at, one),
                                        simt_build_int(b, i32, 4)),
                both = simt_build_binary(b, SIMT_ADD, simt_build_binary(b, SIMT_LSHR, at, one), odd);
-    return lw_to_ix(k, b, simt_build_binary(b, SIMT_MUL, both, simt_build_int(b, i32, n->digits[0].extent)));
+    return lw_to_ix(
+        k, b, simt_build_binary(b, SIMT_MUL, both, simt_build_int(b, i32, n->digits[0].extent)));
 }
 
-void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round_of *r, simt_value last) {
+void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round_of *r,
+                     simt_value last) {
     if (!has_columns(&n->body, n->var)) return;
     binding c = k->scope.var[n->var];
     c.columns = true;
@@ -103,14 +108,15 @@ void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round
     c.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(&k->digits, c.own));
     for (instance_walk w = lw_walk_begin(&k->digits, c.own); lw_walk_next(&w);) {
         simt_value step, inside;
-        c.of[lw_instance(&k->digits, c.own)] = lw_copy_position(k, b, c.own, base, r, last, &step, &inside);
+        c.of[lw_instance(&k->digits, c.own)] = lw_copy_position(k, b, c.own, base, r, last, &step,
+                                                                &inside);
     }
     VEC_PUSH(k->l->arena, &k->scope.columns, ((matrix_columns){n, c}));
 }
 
-// ---- The product -----------------------------------------------------------------------------------------
-// The sum of a piece. Products that follow one another take several accumulators in turn, because an
-// operation waits for the one before it in the same accumulator.
+// ---- The product --------------------------------------------------------------------------------
+// The sum of a piece. Products that follow one another take several accumulators in turn, because
+// an operation waits for the one before it in the same accumulator.
 typedef struct {
     simt_value in[LOOP_MOST_ACCUMULATORS];
 } sum_of;
@@ -136,18 +142,21 @@ static void store_slots(kernel *k, simt_builder *b, const reduction *r, const pi
     }
 }
 
-static void begin_sums(kernel *k, simt_builder *b, const reduction *r, const pieces *p, sum_of *sum) {
+static void begin_sums(kernel *k, simt_builder *b, const reduction *r, const pieces *p,
+                       sum_of *sum) {
     simt_value zero[16];
     const uint32_t n = p->info->held[SIMT_MMA_C];
     for (uint32_t piece = 0; piece < p->tiles; piece++) {
         sum[piece].in[0] = gather_slots(k, b, r, p, piece);
         if (p->m->accumulators == 1) continue;
         for (uint32_t i = 0; i < n; i++) zero[i] = simt_build_float(b, SIMT_T(F32), 0);
-        for (uint32_t a = 1; a < p->m->accumulators; a++) sum[piece].in[a] = simt_gather(b, zero, n);
+        for (uint32_t a = 1; a < p->m->accumulators; a++)
+            sum[piece].in[a] = simt_gather(b, zero, n);
     }
 }
 
-static void end_sums(kernel *k, simt_builder *b, const reduction *r, const pieces *p, const sum_of *sum) {
+static void end_sums(kernel *k, simt_builder *b, const reduction *r, const pieces *p,
+                     const sum_of *sum) {
     simt_value of[16];
     for (uint32_t piece = 0; piece < p->tiles; piece++) {
         uint32_t a = p->m->accumulators - 1;
@@ -157,10 +166,10 @@ static void end_sums(kernel *k, simt_builder *b, const reduction *r, const piece
     store_slots(k, b, r, p, of);
 }
 
-// C plus the product of two operands. If they are taken apart, the small products come first, and the
-// product of the rests is left out. products: how many came before.
-static void multiply(simt_builder *b, const pieces *p, const operands *x, uint32_t i, const operands *y,
-                     uint32_t j, uint32_t products, sum_of *sum) {
+// C plus the product of two operands. If they are taken apart, the small products come first, and
+// the product of the rests is left out. products: how many came before.
+static void multiply(simt_builder *b, const pieces *p, const operands *x, uint32_t i,
+                     const operands *y, uint32_t j, uint32_t products, sum_of *sum) {
     const uint32_t n = p->m->accumulators;
     for (uint32_t part = simt_mma_splits(p->m->kind) ? 0 : 2; part < 3; part++, products++) {
         simt_value *c = &sum->in[n - 1 - products % n];
@@ -169,8 +178,8 @@ static void multiply(simt_builder *b, const pieces *p, const operands *x, uint32
     }
 }
 
-static void add_products(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
-                         axis_set tiles, const operands *x, const operands *y) {
+static void add_products(kernel *k, simt_builder *b, const reduction *r, const pieces *p,
+                         axis_set steps, axis_set tiles, const operands *x, const operands *y) {
     sum_of *sums = ARENA_ARRAY(k->l->arena, sum_of, lw_instances(&k->digits, tiles) * p->tiles);
     uint32_t products = 0;
     for (instance_walk w = lw_walk_begin(&k->digits, tiles); lw_walk_next(&w);)
@@ -180,8 +189,8 @@ static void add_products(kernel *k, simt_builder *b, const reduction *r, const p
             for (instance_walk w = lw_walk_begin(&k->digits, tiles); lw_walk_next(&w);)
                 for (uint32_t piece = 0; piece < p->tiles; piece++)
                     multiply(b, p, x, lw_instance(&k->digits, x->axes) * x->pieces + op, y,
-                             lw_instance(&k->digits, y->axes) * y->pieces + op * p->tiles + piece, products,
-                             &sums[lw_instance(&k->digits, tiles) * p->tiles + piece]);
+                             lw_instance(&k->digits, y->axes) * y->pieces + op * p->tiles + piece,
+                             products, &sums[lw_instance(&k->digits, tiles) * p->tiles + piece]);
     for (instance_walk w = lw_walk_begin(&k->digits, tiles); lw_walk_next(&w);)
         end_sums(k, b, r, p, &sums[lw_instance(&k->digits, tiles) * p->tiles]);
 }

@@ -18,8 +18,8 @@ typedef struct {
     bool vector;          // the run is a vector
 } pieces;
 
-// An operand's registers, by instance of its digits other than the pieces', by operation and piece. rest:
-// where a number is taken apart, what is left of it beyond the digits of `of`.
+// An operand's registers, by instance of its digits other than the pieces', by operation and piece.
+// rest: where a number is taken apart, what is left of it beyond the digits of `of`.
 typedef struct {
     axis_set axes;
     uint32_t pieces;
@@ -36,16 +36,17 @@ typedef struct {
 // An operand that lies in shared memory as the operation reads it.
 typedef struct lm_pieces lm_pieces;
 
-// ---- matrix.c ------------------------------------------------------------------------------------------
+// ---- matrix.c -----------------------------------------------------------------------------------
 void lw_contribute_product(kernel *k, simt_builder *b, const reduction *r);
 axis_set lw_depth_axes(kernel *k, const loop_node *reduce);   // the pieces' digits along the depth
 // Where lanes hold columns of B, which are not the columns of C that they hold.
-void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round_of *r, simt_value last);
+void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round_of *r,
+                     simt_value last);
 
-// ---- operands.c ----------------------------------------------------------------------------------------
+// ---- operands.c ---------------------------------------------------------------------------------
 // steps: digits of the depth that say whether an element is there.
-operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
-                     simt_mma_operand o, tensor_expr e);
+operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const pieces *p,
+                     axis_set steps, simt_mma_operand o, tensor_expr e);
 // The state of an element of C, at the instance at hand.
 simt_value *lm_slot(lower_digits *d, const reduction *r, const pieces *p, uint32_t element);
 bool lm_is_zero(const simt_func *f, simt_value v);   // it is the constant 0, or a vector of it
@@ -54,23 +55,27 @@ outside lm_enter(kernel *k, simt_builder *b, tensor_var v, binding as);
 outside lm_enter_columns(kernel *k, simt_builder *b, const pieces *p);
 void lm_leave(kernel *k, outside o);
 
-// ---- not_finite.c --------------------------------------------------------------------------------------
+// ---- not_finite.c -------------------------------------------------------------------------------
 // If the reduction's sum is not finite it is computed again, or the sum that reads it is.
 bool lm_is_found_again(kernel *k, const reduction *r);
 
-// ---- group.c, panels.c ---------------------------------------------------------------------------------
-// Operations of four warps. steps: digits of the depth; sums: digits of C. The first function brings B to
-// shared memory. For the second one a round has fetched it in panels; false: it has not.
-void lm_group(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps, axis_set sums);
+// ---- group.c, panels.c --------------------------------------------------------------------------
+// Operations of four warps. steps: digits of the depth; sums: digits of C. The first function
+// brings B to shared memory. For the second one a round has fetched it in panels; false: it has
+// not.
+void lm_group(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
+              axis_set sums);
 bool lm_panels(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
                axis_set sums);
 
-// ---- pieces.c ------------------------------------------------------------------------------------------
+// ---- pieces.c -----------------------------------------------------------------------------------
 // NULL: the operand does not lie in shared memory so. axes: of the instances that are asked for.
-lm_pieces *lm_pieces_of(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
-                        tensor_expr e, axis_set axes);
-// One load may have two instances, an even one and the next: the axis they are along, or LOWER_NO_AXIS.
+lm_pieces *lm_pieces_of(kernel *k, simt_builder *b, const reduction *r, const pieces *p,
+                        simt_mma_operand o, tensor_expr e, axis_set axes);
+// One load may have two instances, an even one and the next: the axis they are along, or
+// LOWER_NO_AXIS.
 uint32_t lm_pair(const lm_pieces *x);
-simt_value lm_load_pieces(kernel *k, simt_builder *b, const lm_pieces *x);   // at the instance at hand
+// at the instance at hand
+simt_value lm_load_pieces(kernel *k, simt_builder *b, const lm_pieces *x);
 
 #endif

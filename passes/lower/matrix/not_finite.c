@@ -1,5 +1,6 @@
-// NaN on its way to sums that are computed again where they are not finite. Taking a score apart may make
-// NaN of infinity. That is right if the NaN reaches such a sum, and no comparison decides by it.
+// NaN on its way to sums that are computed again where they are not finite. Taking a score apart
+// may make NaN of infinity. That is right if the NaN reaches such a sum, and no comparison decides
+// by it.
 
 #include "lower/matrix/matrix.h"
 
@@ -43,14 +44,16 @@ static reading read_in(const nan_search *s, tensor_expr e) {
     reading all = n->op == TENSOR_LOAD_OP && s->of[n->imm.i] ? READ_PASSES : READ_NOT;
     for (uint32_t i = 0; i < n->nargs && n->op != TENSOR_LOAD_OP; i++) {
         reading r = read_in(s, n->args[i]);
-        if (r == READ_PASSES && (!is_passed(n) || (n->op == TENSOR_SELECT_OP && !i))) r = READ_STOPS;
+        if (r == READ_PASSES && (!is_passed(n) || (n->op == TENSOR_SELECT_OP && !i)))
+            r = READ_STOPS;
         if (r > all) all = r;
     }
     s->known[e] = (uint8_t)all;
     return all;
 }
 
-// What the stage makes of the value: NaN, also by a sum or a maximum of it, which is computed again.
+// What the stage makes of the value: NaN, also by a sum or a maximum of it, which is computed
+// again.
 static reading read_by(const nan_search *s, const tensor_stage *st) {
     reading all = READ_NOT;
     for (uint32_t i = 0; i < st->nbody; i++) {
@@ -59,7 +62,8 @@ static reading read_by(const nan_search *s, const tensor_stage *st) {
     }
     if (all != READ_PASSES || st->reducer == TENSOR_NO_REDUCER) return all;
     const tensor_reducer *r = &s->op->reducers.data[st->reducer];
-    bool passed = r->roundings || r->kind == REDUCE_SUM || r->kind == REDUCE_MAX || r->kind == REDUCE_MIN;
+    bool passed = r->roundings || r->kind == REDUCE_SUM || r->kind == REDUCE_MAX ||
+                  r->kind == REDUCE_MIN;
     return passed ? READ_PASSES : READ_STOPS;
 }
 
@@ -76,8 +80,8 @@ static bool passes_nan(kernel *k, uint32_t stage) {
             const tensor_stage *st = &op->stages.data[i];
             reading r = read_by(&s, st);
             if (r == READ_STOPS) return false;
-            for (uint32_t t = 0; t < st->ntargets && r == READ_PASSES && st->reducer == TENSOR_NO_REDUCER;
-                 t++) {
+            for (uint32_t t = 0;
+                 t < st->ntargets && r == READ_PASSES && st->reducer == TENSOR_NO_REDUCER; t++) {
                 more |= !of[st->targets[t].val];
                 of[st->targets[t].val] = true;
             }

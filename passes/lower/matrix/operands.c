@@ -1,11 +1,11 @@
-// Operands of matrix operations: the pieces of A and B that a lane has, and the slots of C. Pieces are
-// computed as expressions, or read from shared memory. Where a number of f32 is two of tf32, they are taken
-// apart.
+// Operands of matrix operations: the pieces of A and B that a lane has, and the slots of C. Pieces
+// are computed as expressions, or read from shared memory. Where a number of f32 is two of tf32,
+// they are taken apart.
 
 #include "lower/matrix/matrix.h"
 #include <math.h>
 
-// ---- Other positions -------------------------------------------------------------------------------------
+// ---- Other positions ----------------------------------------------------------------------------
 static memo_cell *apart_from(const kernel *k, axis_set own) {
     uint32_t n = k->l->op->exprs.len + 1;
     memo_cell *memo = ARENA_ARRAY(k->l->arena, memo_cell, n);
@@ -43,13 +43,14 @@ void lm_leave(kernel *k, outside o) {
     k->scope.var = o.var;
 }
 
-// ---- Elements --------------------------------------------------------------------------------------------
+// ---- Elements -----------------------------------------------------------------------------------
 // A value that its load widened is the narrow one.
 static simt_value as_element(simt_builder *b, simt_element e, simt_value x) {
     simt_type want = {(uint8_t)e, simt_typeof(b->func, x).lanes};
     simt_value def = b->func->values.data[x].def;
     const simt_instr_info *i = def ? &b->func->instrs.data[def] : NULL;
-    if (i && i->op == SIMT_CVT && simt_type_equal(simt_typeof(b->func, i->args[0]), want)) return i->args[0];
+    if (i && i->op == SIMT_CVT && simt_type_equal(simt_typeof(b->func, i->args[0]), want))
+        return i->args[0];
     return simt_build_cvt(b, want, x);
 }
 
@@ -57,9 +58,9 @@ static void set(lower_digits *d, uint32_t axis, int32_t at) {
     if (axis != LOWER_NO_AXIS) d->at[axis] = at;
 }
 
-// The element at hand is there; 0: it always is. Loops inside have masks. A is there in cells that are not
-// empty; where there are cells, steps past the end are empty ones, so that B may have what the last step
-// has. Fetched rows are zeros past the end.
+// The element at hand is there; 0: it always is. Loops inside have masks. A is there in cells that
+// are not empty; where there are cells, steps past the end are empty ones, so that B may have what
+// the last step has. Fetched rows are zeros past the end.
 static simt_value is_there(kernel *k, simt_builder *b, const reduction *r, simt_mma_operand o,
                            tensor_expr e) {
     if ((o == SIMT_MMA_B && loop_again(r->node)) || lw_is_fetched(k, e, r->masks)) return 0;
@@ -73,15 +74,16 @@ static uint32_t held_at(const pieces *p, uint32_t depth, uint32_t w, uint32_t op
     return op * loop_matrix_held(p->m->kind) + depth % w + depth / (4 * w) * w;
 }
 
-static void stand_at_depth(lower_digits *d, const pieces *p, uint32_t depth, uint32_t w, uint32_t op) {
+static void stand_at_depth(lower_digits *d, const pieces *p, uint32_t depth, uint32_t w,
+                           uint32_t op) {
     set(d, p->low, (int32_t)(depth % w));
     set(d, p->high, (int32_t)(depth / (4 * w)));
     set(d, p->run, (int32_t)held_at(p, depth, w, op));
 }
 
 // The element, or zero if it is not there.
-static simt_value element(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
-                          tensor_expr e) {
+static simt_value element(kernel *k, simt_builder *b, const reduction *r, const pieces *p,
+                          simt_mma_operand o, tensor_expr e) {
     simt_type t = simt_mma_type(p->m->kind, o), one = {t.element, 1};
     simt_value there = is_there(k, b, r, o, e);
     if (there) lw_enter_cell(k, b, r);
@@ -90,13 +92,14 @@ static simt_value element(kernel *k, simt_builder *b, const reduction *r, const 
     bool zero = there && lw_is_zero_elsewhere(k, x, there, loop_again(r->node) != NULL);
     k->product.cell = 0;
     return there && !zero ? simt_build_select(b, simt_widen(b, there, lanes), x,
-                                     simt_widen(b, simt_build_float(b, one, 0), lanes))
-                 : x;
+                                              simt_widen(b, simt_build_float(b, one, 0), lanes))
+                          : x;
 }
 
 // One operation, for each of the pieces that alternate.
-static void operand(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
-                    tensor_expr e, uint32_t op, uint32_t pieces, simt_value *out) {
+static void operand(kernel *k, simt_builder *b, const reduction *r, const pieces *p,
+                    simt_mma_operand o, tensor_expr e, uint32_t op, uint32_t pieces,
+                    simt_value *out) {
     simt_type t = simt_mma_type(p->m->kind, o);
     uint32_t w = simt_mma_word(p->m->kind);
     simt_value x[16], of[16];
@@ -116,7 +119,8 @@ static void operand(kernel *k, simt_builder *b, const reduction *r, const pieces
     }
 }
 
-// All operations along a vector of the depth: the lane has one vector, of its column or of all rows.
+// All operations along a vector of the depth: the lane has one vector, of its column or of all
+// rows.
 static void vector_operand(kernel *k, simt_builder *b, const reduction *r, const pieces *p,
                            simt_mma_operand o, tensor_expr e, simt_value *out) {
     simt_type t = simt_mma_type(p->m->kind, o);
@@ -132,8 +136,8 @@ static void vector_operand(kernel *k, simt_builder *b, const reduction *r, const
 }
 
 // Elements that are not there are zeros.
-static simt_value piece(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
-                        tensor_expr e, simt_value x) {
+static simt_value piece(kernel *k, simt_builder *b, const reduction *r, const pieces *p,
+                        simt_mma_operand o, tensor_expr e, simt_value x) {
     simt_type t = simt_mma_type(p->m->kind, o);
     uint32_t w = simt_mma_word(p->m->kind);
     simt_value of[16], there = 0;
@@ -151,31 +155,33 @@ static simt_value piece(kernel *k, simt_builder *b, const reduction *r, const pi
 }
 
 // Of two pieces the first load brings both.
-static void take_pieces(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
-                        tensor_expr e, const lm_pieces *x, operands *out) {
+static void take_pieces(kernel *k, simt_builder *b, const reduction *r, const pieces *p,
+                        simt_mma_operand o, tensor_expr e, const lm_pieces *x, operands *out) {
     uint32_t pair = lm_pair(x), lanes = simt_mma_type(p->m->kind, o).lanes;
     bool two = pair != LOWER_NO_AXIS;
     if (two && k->digits.at[pair] % 2) return;
     simt_value all = lm_load_pieces(k, b, x);
     for (uint32_t i = 0; i < 1u + two; i++) {
         if (two) k->digits.at[pair] += (int32_t)i;
-        out->of[lw_instance(&k->digits, out->axes)] = piece(k, b, r, p, o, e,
-                                                   two ? simt_slice(b, all, i * lanes, lanes) : all);
+        out->of[lw_instance(&k->digits, out->axes)] = piece(
+            k, b, r, p, o, e, two ? simt_slice(b, all, i * lanes, lanes) : all);
     }
     if (two) k->digits.at[pair]--;
 }
 
-// A number of f32 as two of tf32: the nearest one, and the rest. The operation cuts the last of the rest's
-// 12 bits. Rounding it first would err by as much, and cost a conversion.
+// A number of f32 as two of tf32: the nearest one, and the rest. The operation cuts the last of the
+// rest's 12 bits. Rounding it first would err by as much, and cost a conversion.
 //
-// The nearest tf32 of the largest numbers would be infinite, so they get the largest finite one. Infinity
-// and NaN are in the rest: 0 times them would be NaN where the other factor has no rest. The first part of
-// infinity has only its sign, and is so small that its product with any rest is finite.
+// The nearest tf32 of the largest numbers would be infinite, so they get the largest finite one.
+// Infinity and NaN are in the rest: 0 times them would be NaN where the other factor has no rest.
+// The first part of infinity has only its sign, and is so small that its product with any rest is
+// finite.
 static simt_value take_apart(simt_builder *b, simt_value x, simt_value *rest) {
     static const double LARGEST = 0x1.ffcp127, SMALL = 0x1p-127;
     simt_type t = simt_typeof(b->func, x);
     simt_value most = simt_build_float(b, t, LARGEST), least = simt_build_float(b, t, -LARGEST),
-               within = simt_build_binary(b, SIMT_MAX, simt_build_binary(b, SIMT_MIN, x, most), least),
+               within = simt_build_binary(b, SIMT_MAX, simt_build_binary(b, SIMT_MIN, x, most),
+                                          least),
                part = simt_build_unary(b, SIMT_CVT_TF32, within);
     *rest = simt_build_binary(b, SIMT_SUB, x, part);
     simt_value finite = simt_build_cmp(b, SIMT_LT, simt_build_unary(b, SIMT_ABS, *rest),
@@ -184,23 +190,26 @@ static simt_value take_apart(simt_builder *b, simt_value x, simt_value *rest) {
     return simt_build_select(b, finite, part, sign);
 }
 
-// The same, where sums that are not finite are computed again: infinity, NaN and numbers next to the
-// largest make sums so.
+// The same, where sums that are not finite are computed again: infinity, NaN and numbers next to
+// the largest make sums so.
 static simt_value take_apart_finite(simt_builder *b, simt_value x, simt_value *rest) {
     simt_value part = simt_build_unary(b, SIMT_CVT_TF32, x);
     *rest = simt_build_binary(b, SIMT_SUB, x, part);
     return part;
 }
 
-// ---- All -------------------------------------------------------------------------------------------------
-operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
-                     simt_mma_operand o, tensor_expr e) {
+// ---- All ----------------------------------------------------------------------------------------
+operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const pieces *p,
+                     axis_set steps, simt_mma_operand o, tensor_expr e) {
     axis_set depends = lw_depends(k, e);
-    for (uint32_t i = 0; i < r->cells.len && o == SIMT_MMA_A; i++) depends |= lw_depends(k, r->cells.data[i]);
+    for (uint32_t i = 0; i < r->cells.len && o == SIMT_MMA_A; i++)
+        depends |= lw_depends(k, r->cells.data[i]);
     uint32_t tiles = o == SIMT_MMA_B ? p->tiles : 1;
-    operands x = {(lw_written_out(&k->digits, depends) | steps) & ~p->all, p->deep * tiles, NULL, NULL};
+    operands x = {(lw_written_out(&k->digits, depends) | steps) & ~p->all, p->deep * tiles, NULL,
+                  NULL};
     uint32_t n = lw_instances(&k->digits, x.axes) * x.pieces;
-    bool apart = simt_mma_splits(p->m->kind) && p->info->warps == 1, again = apart && lm_is_found_again(k, r);
+    bool apart = simt_mma_splits(p->m->kind) && p->info->warps == 1,
+         again = apart && lm_is_found_again(k, r);
     x.of = ARENA_ARRAY(k->l->arena, simt_value, n);
     if (apart) x.rest = ARENA_ARRAY(k->l->arena, simt_value, n);
     const lm_pieces *whole = lm_pieces_of(k, b, r, p, o, e, x.axes);

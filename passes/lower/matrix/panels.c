@@ -1,10 +1,11 @@
-// Sums by matrix operations of four warps, whose second factor a round has fetched row by row into panels
-// of shared memory (lower/copies/fetch.c). The operation reads it there. A row is a column of B, or a point
-// of the depth.
+// Sums by matrix operations of four warps, whose second factor a round has fetched row by row into
+// panels of shared memory (lower/copies/fetch.c). The operation reads it there. A row is a column
+// of B, or a point of the depth.
 //     fetch 3 k[…] panels, x[…] panels {
 //       reduce s by m64k16.f16 (v, slot, d) …  reduce y by m64k16.f16 (v, d, slot) … }
 //  →  copy.wait; fence.mma; barrier;  s, … = mma.rows k, q, …  y, … = mma.rows.trans x, s, …, y, …
-// Rows of f32 were taken apart there (lower/copies/apart.c), and what registers have is taken apart here.
+// Rows of f32 were taken apart there (lower/copies/apart.c), and what registers have is taken apart
+// here.
 
 #include "lower/matrix/matrix.h"
 
@@ -12,7 +13,8 @@ typedef struct {
     kernel *k;
     const reduction *r;
     const pieces *p;
-    const fetched_rows *f, *own;   // of the second factor; of the first one, or NULL: it is in registers
+    // of the second factor; of the first one, or NULL: it is in registers
+    const fetched_rows *f, *own;
     axis_set columns, steps;   // axes of pieces of columns, of steps of the depth
     uint32_t npieces, nsteps;
 } product;
@@ -34,7 +36,8 @@ static bool sums_of(const product *x, simt_builder *b, simt_value *c) {
             part[i] = *lm_slot(&k->digits, x->r, x->p, i);
             zeros &= lm_is_zero(k->f, part[i]);
         }
-        c[number(&k->digits, x->columns, x->p->info->n)] = simt_gather(b, part, x->p->info->held[SIMT_MMA_C]);
+        c[number(&k->digits, x->columns, x->p->info->n)] = simt_gather(
+            b, part, x->p->info->held[SIMT_MMA_C]);
     }
     return zeros;
 }
@@ -52,8 +55,8 @@ static simt_op op_of(const product *x) {
     return x->own ? SIMT_MMA_ROWS_BOTH : SIMT_MMA_ROWS;
 }
 
-static simt_instr operation(const product *x, simt_builder *b, const simt_value *args, uint32_t nargs,
-                            uint32_t pieces) {
+static simt_instr operation(const product *x, simt_builder *b, const simt_value *args,
+                            uint32_t nargs, uint32_t pieces) {
     simt_func *f = x->k->f;
     uint32_t n = pieces * (simt_mma_splits(x->p->m->kind) ? 2 : 1);
     simt_type *types = ARENA_ARRAY(x->k->l->arena, simt_type, n);
@@ -69,10 +72,11 @@ static simt_instr operation(const product *x, simt_builder *b, const simt_value 
 static simt_value own_plane(const product *x, simt_builder *b, uint32_t plane) {
     kernel *k = x->k;
     simt_value at = lm_plane(k, b, x->own, plane, 0),
-               four = simt_build_with(b, SIMT_UDIV, k->thread.number, LOWER_WARP * x->p->info->warps);
+               four = simt_build_with(b, SIMT_UDIV, k->thread.number,
+                                      LOWER_WARP * x->p->info->warps);
     if (x->own->tile.rows == SIMT_GROUP_ROWS) return at;
-    return simt_build_addr(b, at, four, SIMT_GROUP_ROWS * x->own->tile.columns * (uint32_t)sizeof(uint16_t),
-                           0);
+    return simt_build_addr(b, at, four,
+                           SIMT_GROUP_ROWS * x->own->tile.columns * (uint32_t)sizeof(uint16_t), 0);
 }
 
 // For the rows at hand.
@@ -83,15 +87,16 @@ static void multiply(const product *x, simt_builder *b, const operands *a) {
     args[0] = lm_plane(k, b, x->f, 0, 0);
     if (x->own) args[1] = own_plane(x, b, 0);
     for (instance_walk s = lw_walk_begin(&k->digits, x->steps); !x->own && lw_walk_next(&s);)
-        args[1 + number(&k->digits, x->steps, x->p->info->k)] = a->of[lw_instance(&k->digits, a->axes)];
+        args[1 + number(&k->digits, x->steps, x->p->info->k)] =
+            a->of[lw_instance(&k->digits, a->axes)];
     bool zeros = sums_of(x, b, args + factors);
     set_sums(x, b, operation(x, b, args, factors + (zeros ? 0 : x->npieces), x->npieces));
 }
 
-// ---- Numbers taken apart ---------------------------------------------------------------------------------
-// Each row of A is multiplied by a factor, as each row of B is. If rows of B are columns, both factors are
-// undone in the product. If they are points of the depth, A is multiplied by what undoes B's factors first.
-// So a sum has one product at a time, and is added to what came before.
+// ---- Numbers taken apart ------------------------------------------------------------------------
+// Each row of A is multiplied by a factor, as each row of B is. If rows of B are columns, both
+// factors are undone in the product. If they are points of the depth, A is multiplied by what
+// undoes B's factors first. So a sum has one product at a time, and is added to what came before.
 //
 // MOST_PIECES: of a panel at once, so that registers are left beside all sums.
 enum { HELD = 8, HALVES = 2, ALONG = 8, MOST_STEPS = 64, MOST_PIECES = 8 };
@@ -106,10 +111,12 @@ static simt_value first_of_lane(const product *x, simt_builder *b) {
 }
 
 // A lane's elements of A at a step, one row after the other.
-static void terms_of_a(const product *x, simt_builder *b, const operands *a, uint32_t step, simt_value *of) {
+static void terms_of_a(const product *x, simt_builder *b, const operands *a, uint32_t step,
+                       simt_value *of) {
     simt_value all = a->of[lw_instance(&x->k->digits, a->axes)], pair[HALVES];
     for (uint32_t h = 0; h < HALVES && op_of(x) == SIMT_MMA_ROWS_TRANS; h++)
-        pair[h] = lm_row_factors(x->k, b, x->f, first_of_lane(x, b), step * x->p->info->k + ALONG * h, 2);
+        pair[h] = lm_row_factors(x->k, b, x->f, first_of_lane(x, b),
+                                 step * x->p->info->k + ALONG * h, 2);
     for (uint32_t i = 0; i < HELD; i++) {
         of[i] = simt_pick(b, all, i);
         if (op_of(x) == SIMT_MMA_ROWS_TRANS)
@@ -121,7 +128,8 @@ static void take_a_apart(const product *x, simt_builder *b, const operands *a, p
     simt_value of[MOST_STEPS][HELD], largest[HALVES] = {0}, by[HELD];
     lm_factor factor[HALVES];
     if (x->nsteps > MOST_STEPS)
-        ICE("'%s': a product of numbers taken apart has %u steps", x->k->plan->name, (unsigned)x->nsteps);
+        ICE("'%s': a product of numbers taken apart has %u steps", x->k->plan->name,
+            (unsigned)x->nsteps);
     for (instance_walk s = lw_walk_begin(&x->k->digits, x->steps); lw_walk_next(&s);) {
         uint32_t step = number(&x->k->digits, x->steps, x->p->info->k);
         terms_of_a(x, b, a, step, of[step]);
@@ -142,17 +150,20 @@ static void factors_of_own(const product *x, simt_builder *b, parts_of_a *parts)
     kernel *k = x->k;
     simt_value warp = simt_build_with(b, SIMT_UDIV, k->thread.number, LOWER_WARP),
                first = simt_build_with(b, SIMT_MUL, warp, x->p->info->m),
-               row = simt_build_binary(b, SIMT_ADD, first, simt_build_with(b, SIMT_UDIV, k->thread.lane, 4));
-    for (uint32_t h = 0; h < HALVES; h++) parts->back[h] = lm_row_factors(k, b, x->own, row, ALONG * h, 1);
+               row = simt_build_binary(b, SIMT_ADD, first,
+                                       simt_build_with(b, SIMT_UDIV, k->thread.lane, 4));
+    for (uint32_t h = 0; h < HALVES; h++)
+        parts->back[h] = lm_row_factors(k, b, x->own, row, ALONG * h, 1);
 }
 
 // So many pieces, from the first one on.
-static simt_instr multiply_some(const product *x, simt_builder *b, const parts_of_a *a, uint32_t first,
-                                uint32_t pieces) {
+static simt_instr multiply_some(const product *x, simt_builder *b, const parts_of_a *a,
+                                uint32_t first, uint32_t pieces) {
     simt_value args[4 + 2 * MOST_STEPS];
     uint32_t n = 0;
     for (uint32_t plane = 0; plane < 2; plane++)
-        args[n++] = lm_plane(x->k, b, x->f, plane, first / MOST_PIECES * x->f->tile.rows * SIMT_PANEL_ROW);
+        args[n++] = lm_plane(x->k, b, x->f, plane,
+                             first / MOST_PIECES * x->f->tile.rows * SIMT_PANEL_ROW);
     for (uint32_t plane = 0; plane < 2 && x->own; plane++) args[n++] = own_plane(x, b, plane);
     for (uint32_t s = 0; s < x->nsteps && !x->own; s++) args[n++] = a->near[s];
     for (uint32_t s = 0; s < x->nsteps && !x->own; s++) args[n++] = a->rest[s];
@@ -165,16 +176,17 @@ static void factors_of_columns(const product *x, simt_builder *b, simt_value *pa
         pair[i] = lm_row_factors(x->k, b, x->f, first_of_lane(x, b), i * x->p->info->n, 2);
 }
 
-// The smaller of two factors is undone first, so that no finite sum overflows on the way. The other one is
-// left.
-static simt_value undo_smaller(simt_builder *b, simt_value sum, simt_value factor, simt_value *other) {
+// The smaller of two factors is undone first, so that no finite sum overflows on the way. The other
+// one is left.
+static simt_value undo_smaller(simt_builder *b, simt_value sum, simt_value factor,
+                               simt_value *other) {
     simt_value smaller = simt_build_binary(b, SIMT_MIN, factor, *other);
     *other = simt_build_binary(b, SIMT_MAX, factor, *other);
     return simt_build_binary(b, SIMT_MUL, sum, smaller);
 }
 
-static void add_pieces(const product *x, simt_builder *b, const parts_of_a *a, const simt_value *pair,
-                       simt_instr made, uint32_t first, uint32_t pieces) {
+static void add_pieces(const product *x, simt_builder *b, const parts_of_a *a,
+                       const simt_value *pair, simt_instr made, uint32_t first, uint32_t pieces) {
     kernel *k = x->k;
     for (instance_walk w = lw_walk_begin(&k->digits, x->columns); lw_walk_next(&w);) {
         uint32_t piece = number(&k->digits, x->columns, x->p->info->n);
@@ -182,8 +194,9 @@ static void add_pieces(const product *x, simt_builder *b, const parts_of_a *a, c
         simt_value sum = simt_result(k->f, made, piece - first),
                    rests = simt_result(k->f, made, pieces + piece - first),
                    all = simt_build_fma(b, rests,
-                                        simt_widen(b, simt_build_float(b, SIMT_T(F32), 1.0 / LM_REST),
-                                                 x->p->info->held[SIMT_MMA_C]),
+                                        simt_widen(b,
+                                                   simt_build_float(b, SIMT_T(F32), 1.0 / LM_REST),
+                                                   x->p->info->held[SIMT_MMA_C]),
                                         sum);
         for (uint32_t i = 0; i < x->p->info->held[SIMT_MMA_C]; i++) {
             simt_value *slot = lm_slot(&k->digits, x->r, x->p, i), of = simt_pick(b, all, i),
@@ -201,7 +214,8 @@ static void multiply_apart(const product *x, simt_builder *b, const operands *a)
     parts_of_a parts;
     simt_value pair[MOST_PIECES] = {0};
     if (op_of(x) != SIMT_MMA_ROWS_TRANS && x->npieces > MOST_PIECES)
-        ICE("'%s': a product of numbers taken apart has %u pieces", x->k->plan->name, (unsigned)x->npieces);
+        ICE("'%s': a product of numbers taken apart has %u pieces", x->k->plan->name,
+            (unsigned)x->npieces);
     if (x->own) factors_of_own(x, b, &parts);
     else take_a_apart(x, b, a, &parts);
     factors_of_columns(x, b, pair);

@@ -1,11 +1,11 @@
-// Operands of matrix operations that a round has fetched into shared memory, and that lanes hold there as
-// the operation has them (ldmatrix). A piece of A is four matrices of eight rows. A piece of B is two, of
-// columns, and two pieces are loaded at once. Each lane gives the address of eight elements in a row. It
-// gets pairs along the depth, whichever axis lies side by side.
+// Operands of matrix operations that a round has fetched into shared memory, and that lanes hold
+// there as the operation has them (ldmatrix). A piece of A is four matrices of eight rows. A piece
+// of B is two, of columns, and two pieces are loaded at once. Each lane gives the address of eight
+// elements in a row. It gets pairs along the depth, whichever axis lies side by side.
 //     x[e, k] for k … [lane 8 unit 4, register 2], e … [register 2, lane 4, register 2] fetch x[e] pitch 72
 //  →  ldmatrix.trans f16x8 shared + bytes of the lane
-// Past an end there are zeros, or numbers that no one reads: a row of A past the last one reaches that row
-// of the product alone. Rows that lie in memory whole may end anywhere in the pitch.
+// Past an end there are zeros, or numbers that no one reads: a row of A past the last one reaches
+// that row of the product alone. Rows that lie in memory whole may end anywhere in the pitch.
 
 #include "lower/matrix/matrix.h"
 
@@ -21,28 +21,31 @@ struct lm_pieces {
     const fetched_rows *f;
     const tensor_node *load;
     const loop_node *outer, *depth;   // outer: over the rows of A, the columns of B
-    uint32_t pair;                    // axis of B's pieces of which two are taken at once, or LOWER_NO_AXIS
-    axis_set held;                    // axes that the operation holds
+    // axis of B's pieces of which two are taken at once, or LOWER_NO_AXIS
+    uint32_t pair;
+    axis_set held;   // axes that the operation holds
     simt_type type;
     side row, column;
-    int64_t last;   // of the columns where a row of a matrix may begin; INT64_MAX: none goes past them
+    // of the columns where a row of a matrix may begin; INT64_MAX: none goes past them
+    int64_t last;
 };
 
-// ---- Whether it can be -----------------------------------------------------------------------------------
+// ---- Whether it can be --------------------------------------------------------------------------
 // The factor has the bits that were fetched.
 static bool is_kept(const kernel *k, tensor_expr e, ir_dtype t) {
     const tensor_node *n = tensor_node_at(k->l->op, e);
-    bool same = n->op == TENSOR_ROUND_OP ? (ir_dtype)n->imm.i == t
-                                         : n->op == TENSOR_CVT_OP &&
-                                               (n->type.type == t || n->type.type == DT_F32 ||
-                                                n->type.type == DT_F64);
+    bool same = n->op == TENSOR_ROUND_OP
+                    ? (ir_dtype)n->imm.i == t
+                    : n->op == TENSOR_CVT_OP &&
+                          (n->type.type == t || n->type.type == DT_F32 || n->type.type == DT_F64);
     return n->op == TENSOR_LOAD_OP ? k->l->op->vals.data[n->imm.i].type == t
                                    : same && is_kept(k, n->args[0], t);
 }
 
 // Pieces lie one behind the other, as the operation has them.
 static bool is_natural(const pieces *p, simt_mma_operand o, const loop_node *outer) {
-    bool rows = o == SIMT_MMA_A, apart = rows ? p->rows == LOWER_NO_AXIS : loop_matrix_alternate(outer);
+    bool rows = o == SIMT_MMA_A,
+         apart = rows ? p->rows == LOWER_NO_AXIS : loop_matrix_alternate(outer);
     return !apart && p->low != LOWER_NO_AXIS && p->tiles == 1 && !p->vector &&
            (!rows || outer->digits[0].place == LOOP_LANE_PLACE) && (rows || p->info->warps == 1);
 }
@@ -61,7 +64,8 @@ static const loop_node *loop_behind(const kernel *k, tensor_expr index) {
     return n->op == TENSOR_VAR_OP ? loop_at(k, (tensor_var)n->imm.i) : NULL;
 }
 
-// A row that lies there whole has parts, such as heads: each begins where a row of a matrix may begin.
+// A row that lies there whole has parts, such as heads: each begins where a row of a matrix may
+// begin.
 static bool are_parts_even(const kernel *k, const fetched_rows *f, const tensor_node *load) {
     const tensor_val_info *v = &k->l->op->vals.data[f->rows->val];
     bool even = true;
@@ -90,7 +94,7 @@ static bool find_sides(const kernel *k, const tensor_node *load, lm_pieces *x) {
     return both && (f->beside || lw_multiple_of(k->l->op, other->lo, SIDE));
 }
 
-// ---- Where rows are --------------------------------------------------------------------------------------
+// ---- Where rows are -----------------------------------------------------------------------------
 static bool may_pass_end(const kernel *k, const loop_node *n) {
     for (uint32_t i = 0; i < k->scope.masks.len; i++)
         if (k->scope.masks.data[i].node == n && k->scope.masks.data[i].of) return true;
@@ -131,24 +135,28 @@ static void place_thread(kernel *k, simt_builder *b, const lm_pieces *x, side *s
 
 // Bit `shift` of the lane, times `by`.
 static void add_bit(kernel *k, simt_builder *b, side *s, uint32_t shift, int64_t by) {
-    simt_value bit = simt_build_with(b, SIMT_AND, simt_build_with(b, SIMT_LSHR, k->thread.lane, shift), 1);
+    simt_value bit = simt_build_with(b, SIMT_AND,
+                                     simt_build_with(b, SIMT_LSHR, k->thread.lane, shift), 1);
     add(b, s, simt_build_with(b, SIMT_MUL, bit, by), by);
 }
 
-// Lanes 8 i to 8 i + 7 give the rows of matrix i. Of A, matrices are the first rows, the next rows, and
-// then those of the next depth. Of B, they are the first depth, the next depth, and then those of the other
-// piece. A piece may have one depth.
-static void place_lanes(kernel *k, simt_builder *b, const pieces *p, simt_mma_operand o, lm_pieces *x) {
+// Lanes 8 i to 8 i + 7 give the rows of matrix i. Of A, matrices are the first rows, the next rows,
+// and then those of the next depth. Of B, they are the first depth, the next depth, and then those
+// of the other piece. A piece may have one depth.
+static void place_lanes(kernel *k, simt_builder *b, const pieces *p, simt_mma_operand o,
+                        lm_pieces *x) {
     enum { MATRIX = 3, OTHER = 4 };   // bits of the lane
     side *outer = x->row.loop == x->outer ? &x->row : &x->column,
          *depth = outer == &x->row ? &x->column : &x->row;
     bool deep_piece = p->high != LOWER_NO_AXIS;
-    if (deep_piece) add_bit(k, b, depth, o == SIMT_MMA_A ? OTHER : MATRIX, k->digits.axis[p->high].weight);
+    if (deep_piece)
+        add_bit(k, b, depth, o == SIMT_MMA_A ? OTHER : MATRIX, k->digits.axis[p->high].weight);
     if (o == SIMT_MMA_A) add_bit(k, b, outer, MATRIX, k->digits.axis[p->rows].weight);
     if (x->pair != LOWER_NO_AXIS) {
         uint32_t first = lw_axes_of(k, x->depth)->first;
         bool deep = x->pair >= first && x->pair <= lw_axis(k, x->depth, 0);
-        add_bit(k, b, deep ? depth : outer, deep_piece ? OTHER : MATRIX, k->digits.axis[x->pair].weight);
+        add_bit(k, b, deep ? depth : outer, deep_piece ? OTHER : MATRIX,
+                k->digits.axis[x->pair].weight);
     }
     add(b, &x->row, simt_build_with(b, SIMT_AND, k->thread.lane, SIDE - 1), SIDE - 1);
 }
@@ -170,8 +178,8 @@ static void find_pair(kernel *k, axis_set axes, lm_pieces *x) {
     if (x->pair != LOWER_NO_AXIS) x->type.lanes *= 2;
 }
 
-lm_pieces *lm_pieces_of(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
-                        tensor_expr e, axis_set axes) {
+lm_pieces *lm_pieces_of(kernel *k, simt_builder *b, const reduction *r, const pieces *p,
+                        simt_mma_operand o, tensor_expr e, axis_set axes) {
     const tensor_node *load = loop_matrix_factor(k->l->op, e);
     lm_pieces *x = ARENA_NEW(k->l->arena, lm_pieces);
     x->outer = loop_at(k, o == SIMT_MMA_A ? p->m->rows : p->m->columns);
@@ -181,12 +189,12 @@ lm_pieces *lm_pieces_of(kernel *k, simt_builder *b, const reduction *r, const pi
     x->pair = LOWER_NO_AXIS;
     x->held = p->all;
     ir_dtype t = loop_matrix_type(p->m->kind);
-    bool cells = o == SIMT_MMA_A && (r->cells.len || loop_again(r->node));   // all elements of B are there
+    // all elements of B are there
+    bool cells = o == SIMT_MMA_A && (r->cells.len || loop_again(r->node));
     if (!x->f || cells || !ir_dtype_is_narrow(t) || !is_kept(k, e, t) || !x->outer ||
         !is_natural(p, o, x->outer) || SIDE % (x->f->rows->every ? x->f->rows->every : 1) ||
         x->f->rows->pitch % SIDE || x->f->rows->skew % SIDE ||
-        (!x->f->beside && !are_parts_even(k, x->f, load)) ||
-        !find_sides(k, load, x))
+        (!x->f->beside && !are_parts_even(k, x->f, load)) || !find_sides(k, load, x))
         return NULL;
     x->type = simt_mma_type(p->m->kind, o);
     if (o == SIMT_MMA_B) find_pair(k, axes, x);
@@ -199,7 +207,7 @@ lm_pieces *lm_pieces_of(kernel *k, simt_builder *b, const reduction *r, const pi
 
 uint32_t lm_pair(const lm_pieces *x) { return x->pair; }
 
-// ---- Loading ---------------------------------------------------------------------------------------------
+// ---- Loading ------------------------------------------------------------------------------------
 // How far the copies at hand are from the first ones.
 static int64_t copies_at(kernel *k, const lm_pieces *x, const loop_node *n) {
     int64_t at = 0;
@@ -222,7 +230,8 @@ simt_value lm_load_pieces(kernel *k, simt_builder *b, const lm_pieces *x) {
     uint32_t every = x->f->rows->every;
     int64_t skew = x->f->rows->skew * bytes;
     simt_value to = simt_build_addr(b, lw_shared(k, b, x->f->at), x->f->buffer, 1, 0),
-               thread = simt_build_binary(b, SIMT_ADD, simt_build_with(b, SIMT_MUL, x->row.at, pitch),
+               thread = simt_build_binary(b, SIMT_ADD,
+                                          simt_build_with(b, SIMT_MUL, x->row.at, pitch),
                                           simt_build_with(b, SIMT_MUL, first, bytes));
     if (every)
         thread = simt_build_binary(
@@ -231,7 +240,8 @@ simt_value lm_load_pieces(kernel *k, simt_builder *b, const lm_pieces *x) {
     if (!x->f->beside && x->f->rows->nindex + 1 < x->load->nargs)
         to = simt_build_addr(b, to, lw_fetched_part(k, b, x->f, x->load), (uint32_t)bytes, 0);
     // Addresses of pieces differ by constants, because copies are whole matrices apart.
-    to = simt_build_addr(b, to, thread, 1, row * pitch + (every ? row / every * skew : 0) + column * bytes);
+    to = simt_build_addr(b, to, thread, 1,
+                         row * pitch + (every ? row / every * skew : 0) + column * bytes);
     simt_op op = x->column.loop == x->depth ? SIMT_LDMATRIX : SIMT_LDMATRIX_TRANS;
     return simt_result(k->f, simt_build_op(b, op, &to, 1, &x->type, 1), 0);
 }

@@ -1,8 +1,9 @@
-// The arguments of a kernel, which become its parameters as they are met, and what the kernel writes.
+// The arguments of a kernel, which become its parameters as they are met, and what the kernel
+// writes.
 
 #include "lower/scope/scope.h"
 
-// ---- What it writes --------------------------------------------------------------------------------------
+// ---- What it writes -----------------------------------------------------------------------------
 static bool shares(const tensor_op *op, tensor_val a, tensor_val b) {
     return a == b || op->vals.data[a].inplace == b || op->vals.data[b].inplace == a;
 }
@@ -36,7 +37,7 @@ void lw_find_written(kernel *k, const loop_body *body) {
     }
 }
 
-// ---- Parameters ------------------------------------------------------------------------------------------
+// ---- Parameters ---------------------------------------------------------------------------------
 static uint32_t pointer_flags(const kernel *k, tensor_val v) {
     if (k->access.unsettled && k->access.unsettled[v]) return 0;
     if (!k->access.written[v]) return SIMT_READONLY | SIMT_NOALIAS;
@@ -55,10 +56,11 @@ static simt_value add_param(kernel *k, arg_kind kind, uint32_t index, uint32_t a
     arena *a = k->l->arena;
     const tensor_op *op = k->l->op;
     switch (kind) {
-    case ARG_DATA: return simt_param(k->f, op->vals.data[index].name, SIMT_PTR, pointer_flags(k, index));
+    case ARG_DATA:
+        return simt_param(k->f, op->vals.data[index].name, SIMT_PTR, pointer_flags(k, index));
     case ARG_STRIDE:
-        return simt_param(k->f, arena_printf(a, "%s_stride%u", op->vals.data[index].name, axis), SIMT_T(I64),
-                          0);
+        return simt_param(k->f, arena_printf(a, "%s_stride%u", op->vals.data[index].name, axis),
+                          SIMT_T(I64), 0);
     case ARG_VALUE: {
         ir_dtype t = op->vals.data[index].type;
         simt_type wide = t == DT_I32            ? SIMT_T(I32)
@@ -69,7 +71,8 @@ static simt_value add_param(kernel *k, arg_kind kind, uint32_t index, uint32_t a
     }
     case ARG_SIZE: return simt_param(k->f, arena_printf(a, "size%u", index), SIMT_T(I64), 0);
     case ARG_PREPARED:
-        return simt_param(k->f, arena_printf(a, "prepared%u", index), SIMT_PTR, SIMT_READONLY | SIMT_NOALIAS);
+        return simt_param(k->f, arena_printf(a, "prepared%u", index), SIMT_PTR,
+                          SIMT_READONLY | SIMT_NOALIAS);
     case ARG_TEMP:
         return simt_param(k->f, arena_printf(a, "stage%u", index), SIMT_PTR,
                           pointer_flags(k, val_of_temp(k, index)));
@@ -104,7 +107,7 @@ simt_value lw_number(kernel *k, tensor_expr e) {
     return lw_arg(k, ARG_NUMBER, i, 0);
 }
 
-// ---- Positions as numbers --------------------------------------------------------------------------------
+// ---- Positions as numbers -----------------------------------------------------------------------
 simt_value lw_ix(kernel *k, simt_builder *b, int64_t x) { return simt_build_int(b, k->ix, x); }
 
 simt_value lw_to_ix(kernel *k, simt_builder *b, simt_value x) {

@@ -1,5 +1,5 @@
-// Loops and branches that carry states: where a body updates states of open reductions, they are results of
-// the loop or branch around it.
+// Loops and branches that carry states: where a body updates states of open reductions, they are
+// results of the loop or branch around it.
 
 #include "lower/scope/scope.h"
 
@@ -10,7 +10,8 @@ slot_list lw_slots(kernel *k, const loop_body *body) {
         if (!r->open || !loop_contributes(body, r->stage)) continue;
         uint32_t n = lw_instances(&k->digits, r->copies) * r->n;
         for (uint32_t s = 0; s < n; s++) VEC_PUSH(k->l->arena, &out, &r->slot[s]);
-        for (uint32_t s = 0; r->behind.most && s < n; s++) VEC_PUSH(k->l->arena, &out, &r->behind.most[s]);
+        for (uint32_t s = 0; r->behind.most && s < n; s++)
+            VEC_PUSH(k->l->arena, &out, &r->behind.most[s]);
         for (uint32_t s = 0; r->carry.walk && s < CARRY_SLOTS; s++)
             VEC_PUSH(k->l->arena, &out, &r->carry.run[s]);
     }
@@ -27,8 +28,8 @@ void lw_slots_set(const kernel *k, const slot_list *s, simt_instr i) {
     for (uint32_t n = 0; n < s->len; n++) *s->data[n] = simt_result(k->f, i, n);
 }
 
-simt_instr lw_build_if(kernel *k, simt_builder *b, simt_value c, const loop_node *n, region_body *body,
-                       void *user) {
+simt_instr lw_build_if(kernel *k, simt_builder *b, simt_value c, const loop_node *n,
+                       region_body *body, void *user) {
     slot_list slots = lw_slots(k, &n->body);
     simt_value *before = lw_slot_values(k, &slots);
     simt_type *types = ARENA_ARRAY(k->l->arena, simt_type, slots.len + 1);

@@ -1,12 +1,13 @@
 // Digits of the loops in scope, and walks over the instances of those that are written out.
 //
-// Axes are numbered so that a later one is faster: an outer loop comes before an inner one, and a loop's
-// rest before its digits, of which the innermost comes last. Loops that are never in scope together share
-// numbers. Loops inside one reduction do not, because its states are indexed by all of them.
+// Axes are numbered so that a later one is faster: an outer loop comes before an inner one, and a
+// loop's rest before its digits, of which the innermost comes last. Loops that are never in scope
+// together share numbers. Loops inside one reduction do not, because its states are indexed by all
+// of them.
 
 #include "lower/scope/scope.h"
 
-// ---- Numbers ---------------------------------------------------------------------------------------------
+// ---- Numbers ------------------------------------------------------------------------------------
 static bool rest_written_out(const loop_node *n) {
     return n->rest == LOOP_UNROLL_PLACE || (n->rest == LOOP_SERIAL_PLACE && n->rounds.unroll > 1);
 }
@@ -43,10 +44,11 @@ uint32_t lw_axis(kernel *k, const loop_node *n, uint32_t digit) {
     return lw_axes_of(k, n)->first + rest_written_out(n) + n->ndigits - 1 - digit;
 }
 
-// ---- Scope -----------------------------------------------------------------------------------------------
+// ---- Scope --------------------------------------------------------------------------------------
 static bool vector_extent(uint32_t n) { return n == 2 || n == 4 || n == 8 || n == 16; }
 
-static axis_set enter_digit(lower_digits *d, uint32_t axis, const loop_digit *digit, uint32_t weight) {
+static axis_set enter_digit(lower_digits *d, uint32_t axis, const loop_digit *digit,
+                            uint32_t weight) {
     loop_place place = digit->place;
     if (place == LOOP_VECTOR_PLACE) {   // a second vector, or one of another width, is written out
         if (d->vector == LOWER_NO_AXIS && vector_extent(digit->extent)) d->vector = axis;
@@ -59,7 +61,8 @@ static axis_set enter_digit(lower_digits *d, uint32_t axis, const loop_digit *di
 
 static axis_set loop_set(const loop_axes *a) {
     axis_set s = 0;
-    for (uint32_t i = 0; i < a->node->ndigits + rest_written_out(a->node); i++) s |= AXIS(a->first + i);
+    for (uint32_t i = 0; i < a->node->ndigits + rest_written_out(a->node); i++)
+        s |= AXIS(a->first + i);
     return s;
 }
 
@@ -109,11 +112,12 @@ void lw_leave_loops(kernel *k, const loop_body *body) {
     }
 }
 
-// ---- Sets ------------------------------------------------------------------------------------------------
+// ---- Sets ---------------------------------------------------------------------------------------
 axis_set lw_written_out(const lower_digits *d, axis_set s) {
     axis_set out = 0;
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (s & AXIS(i) && (d->axis[i].place == LOOP_REGISTER_PLACE || d->axis[i].place == LOOP_UNROLL_PLACE))
+        if (s & AXIS(i) &&
+            (d->axis[i].place == LOOP_REGISTER_PLACE || d->axis[i].place == LOOP_UNROLL_PLACE))
             out |= AXIS(i);
     return out;
 }
@@ -137,15 +141,17 @@ axis_set lw_vector_of(const lower_digits *d, axis_set s) {
     return d->vector == LOWER_NO_AXIS ? 0 : s & AXIS(d->vector);
 }
 
-// ---- Vectors ---------------------------------------------------------------------------------------------
+// ---- Vectors ------------------------------------------------------------------------------------
 static bool has_vector(const lower_digits *d, axis_set s) {
     return d->vector != LOWER_NO_AXIS && s & AXIS(d->vector);
 }
 
-bool lw_vector_free(const lower_digits *d, axis_set s) { return has_vector(d, s) && d->at[d->vector] < 0; }
+bool lw_vector_free(const lower_digits *d, axis_set s) {
+    return has_vector(d, s) && d->at[d->vector] < 0;
+}
 uint32_t lw_lanes(const lower_digits *d) { return d->axis[d->vector].extent; }
 
-// ---- Instances -------------------------------------------------------------------------------------------
+// ---- Instances ----------------------------------------------------------------------------------
 uint32_t lw_instances(const lower_digits *d, axis_set s) {
     uint32_t n = has_vector(d, s) ? 1 + lw_lanes(d) : 1;
     axis_set copies = lw_written_out(d, s);

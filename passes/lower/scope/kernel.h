@@ -1,6 +1,6 @@
-// A kernel that is lowered from loop IR to SIMT IR. Its parts have a life of their own each: arguments and
-// shared memory grow to the end of the kernel, scope and sums follow the nodes around, what is known follows
-// regions of code.
+// A kernel that is lowered from loop IR to SIMT IR. Its parts have a life of their own each:
+// arguments and shared memory grow to the end of the kernel, scope and sums follow the nodes
+// around, what is known follows regions of code.
 #ifndef GNNC_LOWER_KERNEL_H
 #define GNNC_LOWER_KERNEL_H
 
@@ -19,7 +19,8 @@ typedef struct {   // what the kernels of a plan share
     uint32_t *prepared_of;   // per value: UINT32_MAX: it is not prepared
     uint8_t *none_facts;     // per expression: see base/scalar.h
     bool *nonpositive;       // per exponential: see lower/values/below.c
-    bool *bare;              // likewise: it is read where no choice of 0 is around for a difference from -inf
+    // likewise: it is read where no choice of 0 is around for a difference from -inf
+    bool *bare;
     uint32_t *visited, visits;
 } lowering;
 
@@ -30,13 +31,15 @@ typedef struct {
 
 // How the kernel uses values in memory. Arrays have an entry a value.
 typedef struct {
-    bool *written;        // the kernel stores it, or what shares its memory
-    bool *read;           // the kernel loads it
-    bool *unsettled;      // a kernel before may still use it when this one starts; NULL: none does
-    bool waits_to_write;  // the kernel waits at its end, and before it leaves what parts of rows have found
+    bool *written;     // the kernel stores it, or what shares its memory
+    bool *read;        // the kernel loads it
+    bool *unsettled;   // a kernel before may still use it when this one starts; NULL: none does
+    // the kernel waits at its end, and before it leaves what parts of rows have found
+    bool waits_to_write;
     bool *held;           // lanes hold entries of it, or did
     double **elsewhere;   // what masked steps past the end take for it; NULL: nobody asked
-    simt_value owner;     // what is overwritten in place is loaded where this holds alone; 0: everywhere
+    // what is overwritten in place is loaded where this holds alone; 0: everywhere
+    simt_value owner;
 } lower_access;
 
 typedef struct {   // i32; of blocks of more than one thread
@@ -52,7 +55,7 @@ typedef struct {   // of the reducer expression at hand
     const simt_value *arg, *left, *right;
 } lower_reducer;
 
-typedef struct {   // what is supposed of sizes in the case at hand
+typedef struct {        // what is supposed of sizes in the case at hand
     const bool *even;   // per space: what pads it has no padding; NULL: it may have
     uint32_t within;    // how long rows are at most, whose loops are unrolled; 0: loops go round
 } lower_sizes;

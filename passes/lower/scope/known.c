@@ -1,16 +1,17 @@
-// What a value depends on, and what is known of it: the value of an expression at each instance, and
-// elements of arrays that the thread has in registers. At the end of a region of code, what was found out
-// in it is forgotten.
+// What a value depends on, and what is known of it: the value of an expression at each instance,
+// and elements of arrays that the thread has in registers. At the end of a region of code, what was
+// found out in it is forgotten.
 
 #include "lower/scope/scope.h"
 
-// ---- What a value depends on -----------------------------------------------------------------------------
+// ---- What a value depends on --------------------------------------------------------------------
 static void memo_log(kernel *k, tensor_expr e, uint32_t slot) {
     VEC_PUSH(k->l->arena, &k->known.log, ((memo_entry){e, slot}));
 }
 
 axis_set lw_var_depends(kernel *k, tensor_var v) {
-    return k->scope.var[v].kind == BOUND_LET ? lw_depends(k, k->scope.var[v].value) : k->scope.var[v].axes;
+    return k->scope.var[v].kind == BOUND_LET ? lw_depends(k, k->scope.var[v].value)
+                                             : k->scope.var[v].axes;
 }
 
 static axis_set find_axes(kernel *k, const tensor_node *x) {
@@ -71,8 +72,9 @@ bool lw_is_known(const kernel *k, tensor_expr e) {
     return c->known && c->of[lw_instance(&k->digits, c->axes)];
 }
 
-// ---- Registers -------------------------------------------------------------------------------------------
-static bool same_place(const register_value *r, tensor_val v, const position *index, uint32_t rank) {
+// ---- Registers ----------------------------------------------------------------------------------
+static bool same_place(const register_value *r, tensor_val v, const position *index,
+                       uint32_t rank) {
     bool same = r->val == v;
     for (uint32_t i = 0; same && i < rank; i++)
         same = r->index[i].at == index[i].at && r->index[i].shape == index[i].shape;
@@ -82,12 +84,15 @@ static bool same_place(const register_value *r, tensor_val v, const position *in
 simt_value lw_known(const lower_known *known, tensor_val v, const position *index, uint32_t rank,
                     uint32_t from) {
     for (uint32_t i = known->registers.len; i-- > from;)
-        if (same_place(&known->registers.data[i], v, index, rank)) return known->registers.data[i].value;
+        if (same_place(&known->registers.data[i], v, index, rank))
+            return known->registers.data[i].value;
     return 0;
 }
 
-// ---- Regions ---------------------------------------------------------------------------------------------
-region_mark lw_enter(const lower_known *known) { return (region_mark){known->log.len, known->registers.len}; }
+// ---- Regions ------------------------------------------------------------------------------------
+region_mark lw_enter(const lower_known *known) {
+    return (region_mark){known->log.len, known->registers.len};
+}
 
 void lw_forget(lower_known *known, uint32_t log) {
     while (known->log.len > log) {

@@ -4,7 +4,7 @@
 #include "base/scalar.h"
 #include <string.h>
 
-// ---- Types -----------------------------------------------------------------------------------------------
+// ---- Types --------------------------------------------------------------------------------------
 simt_element lw_memory_element(const kernel *k, ir_dtype t) {
     return ir_dtype_element(t, k->l->o->index_bits);
 }
@@ -13,7 +13,7 @@ simt_element lw_value_element(const kernel *k, ir_dtype t) {
     return scalar_value_element(t, (simt_element)k->ix.element);
 }
 
-// ---- Temporaries -----------------------------------------------------------------------------------------
+// ---- Temporaries --------------------------------------------------------------------------------
 bool lw_same_size(const size_expr *x, const size_expr *y) {
     bool same = x->len == y->len;
     for (uint32_t i = 0; same && i < x->len; i++)
@@ -54,14 +54,15 @@ uint32_t lw_temp_of(lowering *l, tensor_val v) {
     program_temp t = {temp_name(l, v), i->type, temp_length(l, v)};
     for (uint32_t n = 0; n < l->p->temps.len; n++) {
         const program_temp *other = &l->p->temps.data[n];
-        if (!strcmp(other->name, t.name) && other->type == t.type && lw_same_size(&other->length, &t.length))
+        if (!strcmp(other->name, t.name) && other->type == t.type &&
+            lw_same_size(&other->length, &t.length))
             return l->temp_of[v] = n;
     }
     VEC_PUSH(l->arena, &l->p->temps, t);
     return l->temp_of[v] = l->p->temps.len - 1;
 }
 
-// ---- Shared memory ---------------------------------------------------------------------------------------
+// ---- Shared memory ------------------------------------------------------------------------------
 enum { SHARED_ALIGN = 64 };   // bytes of the widest vector
 
 uint32_t lw_shared_take_at(kernel *k, uint32_t bytes, uint32_t align) {
@@ -70,8 +71,12 @@ uint32_t lw_shared_take_at(kernel *k, uint32_t bytes, uint32_t align) {
     return at;
 }
 
-uint32_t lw_shared_take(kernel *k, uint32_t bytes) { return lw_shared_take_at(k, bytes, SHARED_ALIGN); }
-static const loop_value *where(const kernel *k, tensor_val v) { return &k->l->plan->values.data[v]; }
+uint32_t lw_shared_take(kernel *k, uint32_t bytes) {
+    return lw_shared_take_at(k, bytes, SHARED_ALIGN);
+}
+static const loop_value *where(const kernel *k, tensor_val v) {
+    return &k->l->plan->values.data[v];
+}
 
 ir_dtype lw_stored_type(const kernel *k, tensor_val v) {
     return where(k, v)->home == LOOP_SHARED ? where(k, v)->type : k->l->op->vals.data[v].type;
@@ -99,10 +104,11 @@ simt_value lw_shared(kernel *k, simt_builder *b, uint32_t offset) {
     return simt_result(k->f, i, 0);
 }
 
-// ---- Arrays in memory ------------------------------------------------------------------------------------
+// ---- Arrays in memory ---------------------------------------------------------------------------
 bool lw_overwritten(const kernel *k, tensor_val val) {
     for (tensor_val w = 0; w < k->l->op->nparams; w++)
-        if (w != val && k->l->op->vals.data[w].inplace == val && k->access.written[val]) return true;
+        if (w != val && k->l->op->vals.data[w].inplace == val && k->access.written[val])
+            return true;
     return false;
 }
 

@@ -1,9 +1,9 @@
-// Positions of a loop: what a thread's digits and a copy's digits add to the first position of a round, and
-// which positions are inside.
+// Positions of a loop: what a thread's digits and a copy's digits add to the first position of a
+// round, and which positions are inside.
 
 #include "lower/scope/scope.h"
 
-// ---- Digits of threads -----------------------------------------------------------------------------------
+// ---- Digits of threads --------------------------------------------------------------------------
 static bool of_threads(const lower_axis *a) {
     return a->place == LOOP_LANE_PLACE || a->place == LOOP_GROUP_PLACE;
 }
@@ -36,7 +36,7 @@ simt_value lw_times(kernel *k, simt_builder *b, simt_value x, uint32_t by) {
     return simt_build_binary(b, SIMT_MUL, lw_to_ix(k, b, x), lw_ix(k, b, by));
 }
 
-// ---- Positions -------------------------------------------------------------------------------------------
+// ---- Positions ----------------------------------------------------------------------------------
 // base, and what this thread's digits add.
 simt_value lw_thread_position(kernel *k, simt_builder *b, const loop_node *n, simt_value base) {
     const loop_axes *a = lw_axes_of(k, n);
@@ -49,13 +49,14 @@ simt_value lw_thread_position(kernel *k, simt_builder *b, const loop_node *n, si
     return base;
 }
 
-simt_value lw_copy_position(kernel *k, simt_builder *b, axis_set copies, simt_value base, const round_of *r,
-                            simt_value last, simt_value *step, simt_value *inside) {
+simt_value lw_copy_position(kernel *k, simt_builder *b, axis_set copies, simt_value base,
+                            const round_of *r, simt_value last, simt_value *step,
+                            simt_value *inside) {
     simt_value at = base;
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
         if (copies & AXIS(i))
-            at = simt_build_binary(b, SIMT_ADD, at,
-                                   lw_ix(k, b, (int64_t)k->digits.at[i] * k->digits.axis[i].weight));
+            at = simt_build_binary(
+                b, SIMT_ADD, at, lw_ix(k, b, (int64_t)k->digits.at[i] * k->digits.axis[i].weight));
     *step = at;
     if (!r->masked) return at;
     *inside = simt_build_cmp(b, SIMT_LT, at, r->hi);
@@ -67,12 +68,13 @@ simt_value lw_masks(kernel *k, simt_builder *b, uint32_t from) {
     simt_value c = 0;
     for (uint32_t i = from; i < k->scope.masks.len; i++)
         if (k->scope.masks.data[i].of)
-            c = lw_both(b, c,
-                        k->scope.masks.data[i].of[lw_instance(&k->digits, k->scope.masks.data[i].axes)]);
+            c = lw_both(
+                b, c,
+                k->scope.masks.data[i].of[lw_instance(&k->digits, k->scope.masks.data[i].axes)]);
     return c;
 }
 
-// ---- Lanes and padding -----------------------------------------------------------------------------------
+// ---- Lanes and padding --------------------------------------------------------------------------
 simt_value lw_position_lane(kernel *k, simt_builder *b, position p, uint32_t lane) {
     if (p.shape == POSITION_ONE) return p.at;
     if (p.shape == POSITION_ANY) return simt_pick(b, p.at, lane);

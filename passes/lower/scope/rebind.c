@@ -1,5 +1,5 @@
-// A variable is bound to another position for a while, so that expressions are computed there. Meanwhile
-// nothing is known of the position at hand.
+// A variable is bound to another position for a while, so that expressions are computed there.
+// Meanwhile nothing is known of the position at hand.
 
 #include "lower/scope/scope.h"
 

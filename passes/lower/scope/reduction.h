@@ -6,7 +6,8 @@
 
 // Of a maximum that slots follow at a distance (lower/sums/online.c).
 typedef struct {
-    simt_value *most;     // by instance, what this lane has met; NULL: the slots are the maximum itself
+    // by instance, what this lane has met; NULL: the slots are the maximum itself
+    simt_value *most;
     simt_value scale;     // a positive constant that all terms are products with; 0: there is none
     tensor_expr scaled;   // the terms without it
 } followed_maximum;
@@ -28,20 +29,22 @@ typedef struct {
     uint32_t stage;
     const tensor_reducer *r;
     bool open;
-    bool level;             // the factor of its body is left out
-    bool product;           // a matrix operation sums it
-    bool some;              // the last component is whether anything was combined
-    bool chained;           // lanes of a vector contribute one after the other to one state
-    axis_set round;         // lanes that go on with one maximum, known in each round of matrix operations
+    bool level;     // the factor of its body is left out
+    bool product;   // a matrix operation sums it
+    bool some;      // the last component is whether anything was combined
+    bool chained;   // lanes of a vector contribute one after the other to one state
+    // lanes that go on with one maximum, known in each round of matrix operations
+    axis_set round;
     axis_set left, bound;   // digits of the left variables; of the loops inside
     axis_set copies;        // those that slots are indexed by
     // Lanes that had a step each of a walk's rounds, and their own states; extent 0: none.
     loop_digit steps;
-    uint32_t masks;         // loops in scope where it began
-    VEC(tensor_expr) cells;   // conditions around, where they hold a cell of rows and depth that is not 0
-    simt_type *types;       // of components
+    uint32_t masks;   // loops in scope where it began
+    // conditions around, where they hold a cell of rows and depth that is not 0
+    VEC(tensor_expr) cells;
+    simt_type *types;   // of components
     uint32_t n;
-    simt_value *slot;       // instance × component
+    simt_value *slot;   // instance × component
     followed_maximum behind;
     carried_runs carry;
 } reduction;

@@ -1,9 +1,9 @@
-// What the plan says of a loop's rounds: constant bounds, how many positions a round covers, whether a
-// round may pass the end, and which quotients all positions of a round share.
+// What the plan says of a loop's rounds: constant bounds, how many positions a round covers,
+// whether a round may pass the end, and which quotients all positions of a round share.
 
 #include "lower/scope/scope.h"
 
-// ---- Constants -------------------------------------------------------------------------------------------
+// ---- Constants ----------------------------------------------------------------------------------
 bool lw_constant(const tensor_op *op, tensor_expr e, int64_t *out) {
     const tensor_node *x = tensor_node_at(op, e);
     switch ((int)x->op) {
@@ -24,7 +24,7 @@ bool lw_multiple_of(const tensor_op *op, tensor_expr e, int64_t by) {
                                   : n->op == TENSOR_MUL_OP && lw_multiple_of(op, n->args[1], by);
 }
 
-// ---- Rounds ----------------------------------------------------------------------------------------------
+// ---- Rounds -------------------------------------------------------------------------------------
 uint32_t lw_step(const loop_node *n) {
     uint32_t step = n->rounds.step ? n->rounds.step : 1;
     for (uint32_t i = 0; i < n->ndigits; i++) step *= n->digits[i].extent;
@@ -41,7 +41,8 @@ bool lw_has_one_round(const tensor_op *op, const loop_node *n) {
 bool lw_spans(const tensor_op *op, const loop_node *n, uint32_t points) {
     const tensor_node *lo = tensor_node_at(op, n->lo), *hi = tensor_node_at(op, n->hi);
     int64_t by = 0, one = 0;
-    if (lo->op != TENSOR_MUL_OP || hi->op != TENSOR_MUL_OP || lo->args[1] != hi->args[1]) return false;
+    if (lo->op != TENSOR_MUL_OP || hi->op != TENSOR_MUL_OP || lo->args[1] != hi->args[1])
+        return false;
     const tensor_node *next = tensor_node_at(op, hi->args[0]);
     return lw_constant(op, lo->args[1], &by) && by == points && next->op == TENSOR_ADD_OP &&
            next->args[0] == lo->args[0] && lw_constant(op, next->args[1], &one) && one == 1;
@@ -61,21 +62,22 @@ bool lw_ends_exactly(const tensor_op *op, const loop_node *n, uint32_t step) {
     return rest && (step == 1 || (vector && step == n->digits[0].extent));
 }
 
-// ---- Quotients -------------------------------------------------------------------------------------------
+// ---- Quotients ----------------------------------------------------------------------------------
 static bool is_index_of(const tensor_op *op, tensor_expr e, const loop_node *n) {
     const tensor_node *x = tensor_node_at(op, e);
     if (x->op == TENSOR_CVT_OP) x = tensor_node_at(op, x->args[0]);
     return x->op == TENSOR_VAR_OP && (tensor_var)x->imm.i == n->var;
 }
 
-// Rounds begin at multiples of a round, and the divisor is a multiple of it too. So all positions of a
-// round have one quotient.
+// Rounds begin at multiples of a round, and the divisor is a multiple of it too. So all positions
+// of a round have one quotient.
 bool lw_divides_loop(const tensor_op *op, const tensor_node *quotient, const loop_node *n) {
     int64_t c, round = loop_digits_product(n);
     bool plain = n->rest == LOOP_SERIAL_PLACE && n->rounds.unroll <= 1 && !n->deal.steps &&
                  n->rounds.step <= 1 && !n->rounds.pad && round == loop_fetch_rows(n);
-    return plain && is_index_of(op, quotient->args[0], n) && lw_constant(op, quotient->args[1], &c) &&
-           c > 0 && c % round == 0 && lw_multiple_of(op, n->lo, round);
+    return plain && is_index_of(op, quotient->args[0], n) &&
+           lw_constant(op, quotient->args[1], &c) && c > 0 && c % round == 0 &&
+           lw_multiple_of(op, n->lo, round);
 }
 
 // The loop around whose index is divided so; NULL: there is none.

@@ -4,7 +4,7 @@
 
 #include "lower/scope/instance.h"
 
-// ---- Rounds --------------------------------------------------------------------------------------------
+// ---- Rounds -------------------------------------------------------------------------------------
 typedef struct {
     simt_value base, hi;
     bool masked;       // it may pass hi
@@ -22,39 +22,43 @@ typedef struct {
     simt_value left;    // entries from there on, to some lane of the warp
 } loop_round;
 
-typedef struct {   // the round at hand of a loop that goes round: `start` is the index of the first one
+// the round at hand of a loop that goes round: `start` is the index of the first one
+typedef struct {
     const loop_node *node;
     simt_value index, start;
 } counted_round;
 
-// ---- What is fetched -----------------------------------------------------------------------------------
+// ---- What is fetched ----------------------------------------------------------------------------
 // Rows or a tile that lie in shared memory in a round of a loop in scope (lower/copies/fetch.c).
 typedef struct {
     const loop_node *node;
     const loop_fetch *rows;
     const loop_node *beside;   // of a tile; NULL: rows
     loop_tile tile;
-    uint32_t at;               // bytes: of the first buffer
-    simt_value buffer;         // i32: bytes from there to the round's
-    simt_value factors;        // i32: bytes to those of rows that were taken apart (lower/copies/apart.c)
-    simt_value base, hi;       // of the round
+    uint32_t at;         // bytes: of the first buffer
+    simt_value buffer;   // i32: bytes from there to the round's
+    // i32: bytes to those of rows that were taken apart (lower/copies/apart.c)
+    simt_value factors;
+    simt_value base, hi;           // of the round
     const struct filling *next;    // whose indices are read while the round goes on; NULL: none
     const simt_value *next_rows;   // those indices
 } fetched_rows;
 
 typedef struct {
-    VEC(fetched_rows) fetched;        // of loops in scope
-    VEC(counted_round) counted;       // likewise
-    const struct read_ahead *ahead;   // of the loop whose round is at hand; NULL: nothing was read ahead
+    VEC(fetched_rows) fetched;    // of loops in scope
+    VEC(counted_round) counted;   // likewise
+    // of the loop whose round is at hand; NULL: nothing was read ahead
+    const struct read_ahead *ahead;
 } lower_rounds;
 
-// ---- Shared memory -------------------------------------------------------------------------------------
+// ---- Shared memory ------------------------------------------------------------------------------
 typedef struct {   // where the first buffer of what a loop fetches lies, bytes
     const loop_fetch *of;
     uint32_t at;
 } fetched_room;
 
-// Instructions of a region that take a product's parts, of which the first is a barrier; region 0: nowhere.
+// Instructions of a region that take a product's parts, of which the first is a barrier; region 0:
+// nowhere.
 typedef struct {
     simt_region region;
     uint32_t begin, end;
@@ -67,15 +71,15 @@ typedef struct {
     lw_join join;                         // where groups exchanged last
 } lower_shared;
 
-// ---- Steps that are dealt ------------------------------------------------------------------------------
+// ---- Steps that are dealt -----------------------------------------------------------------------
 typedef struct dealt_steps {
     const loop_node *node;
     const loop_round *round;
     uint32_t axis, unit;   // of the steps; of the lanes that reduce
     // Of a walk (deal_to), which goes back and forth:
-    bool there;            // the steps are the lanes' now
-    bool been;             // and have been: what follows is what they know
-    axis_set apart;        // of loops that steps stand without
+    bool there;       // the steps are the lanes' now
+    bool been;        // and have been: what follows is what they know
+    axis_set apart;   // of loops that steps stand without
     memo_cell *known;
     binding own;
     loop_mask own_mask;

@@ -1,13 +1,16 @@
-// A loop may walk the positions that a sorted map takes to one row. The map is that row at each of them, so
-// what is read of the row is the same in every round, and is read once.
+// A loop may walk the positions that a sorted map takes to one row. The map is that row at each of
+// them, so what is read of the row is the same in every round, and is read once.
 //     for e in offsets.dst[v] .. offsets.dst[v + 1] { … q[dst[e], f] … }  →  … q[v, f] …
 
 #include "lower/scope/scope.h"
 
-static const tensor_node *node_at(const kernel *k, tensor_expr e) { return tensor_node_at(k->l->op, e); }
+static const tensor_node *node_at(const kernel *k, tensor_expr e) {
+    return tensor_node_at(k->l->op, e);
+}
 
 // The variable v of m[index(cvt(v) + plus)], where m is a prepared array.
-static bool offset_of(const kernel *k, tensor_expr e, int64_t plus, tensor_val *array, tensor_var *v) {
+static bool offset_of(const kernel *k, tensor_expr e, int64_t plus, tensor_val *array,
+                      tensor_var *v) {
     const tensor_node *load = node_at(k, e);
     while (load->op == TENSOR_CVT_OP) load = node_at(k, load->args[0]);
     if (load->op != TENSOR_LOAD_OP || load->nargs != 1) return false;

@@ -1,9 +1,9 @@
-// Reductions in scope: their states, the cells of those that matrix operations sum, and maxima that are
-// read while they are found.
+// Reductions in scope: their states, the cells of those that matrix operations sum, and maxima that
+// are read while they are found.
 
 #include "lower/scope/scope.h"
 
-// ---- Open reductions -------------------------------------------------------------------------------------
+// ---- Open reductions ----------------------------------------------------------------------------
 reduction *lw_reduction(kernel *k, uint32_t stage) {
     for (uint32_t i = k->sums.all.len; i-- > 0;)
         if (k->sums.all.data[i]->stage == stage) return k->sums.all.data[i];
@@ -29,7 +29,8 @@ const loop_node *lw_products(const lower_sums *sums) {
 void lw_add_cell(kernel *k, tensor_expr condition) {
     const loop_node *n = innermost(&k->sums);
     for (uint32_t i = 0; i < k->sums.all.len; i++)
-        if (k->sums.all.data[i]->node == n) VEC_PUSH(k->l->arena, &k->sums.all.data[i]->cells, condition);
+        if (k->sums.all.data[i]->node == n)
+            VEC_PUSH(k->l->arena, &k->sums.all.data[i]->cells, condition);
 }
 
 void lw_take_cell(lower_sums *sums) {
@@ -38,7 +39,7 @@ void lw_take_cell(lower_sums *sums) {
         if (sums->all.data[i]->node == n) sums->all.data[i]->cells.len--;
 }
 
-// ---- Maxima found on the run -----------------------------------------------------------------------------
+// ---- Maxima found on the run --------------------------------------------------------------------
 tensor_val lw_target_of(const tensor_op *op, uint32_t stage) {
     return op->stages.data[stage].targets[0].val;
 }
@@ -52,7 +53,8 @@ bool lw_is_online(const loop_node *n, uint32_t stage) {
 static reduction *running(const kernel *k, const tensor_node *load) {
     for (uint32_t i = k->sums.all.len; load->op == TENSOR_LOAD_OP && i-- > 0;) {
         reduction *r = k->sums.all.data[i];
-        if (lw_is_online(r->node, r->stage) && lw_target_of(k->l->op, r->stage) == (tensor_val)load->imm.i)
+        if (lw_is_online(r->node, r->stage) &&
+            lw_target_of(k->l->op, r->stage) == (tensor_val)load->imm.i)
             return r;
     }
     return NULL;

@@ -6,8 +6,9 @@ simt_value lw_both(simt_builder *b, simt_value x, simt_value y) {
     return !x ? y : !y ? x : simt_build_binary(b, SIMT_AND, x, y);
 }
 
-// ---- One thread ------------------------------------------------------------------------------------------
-static simt_value is_zero(simt_builder *b, simt_value x, uint32_t unit, uint32_t extent, bool last) {
+// ---- One thread ---------------------------------------------------------------------------------
+static simt_value is_zero(simt_builder *b, simt_value x, uint32_t unit, uint32_t extent,
+                          bool last) {
     simt_type i32 = SIMT_T(I32);
     if (unit > 1) x = simt_build_binary(b, SIMT_UDIV, x, simt_build_int(b, i32, unit));
     if (!last) x = simt_build_binary(b, SIMT_UREM, x, simt_build_int(b, i32, extent));
@@ -35,13 +36,14 @@ static simt_value rest_is_zero(lower_digits *d, simt_builder *b, simt_value numb
 
 simt_value lw_first_thread(kernel *k, simt_builder *b, axis_set s) {
     if (!lw_threads(k)) return 0;
-    simt_value lane = rest_is_zero(&k->digits, b, k->thread.lane, k->plan->lanes, LOOP_LANE_PLACE, s);
-    return lw_both(
-        b, lane,
-        rest_is_zero(&k->digits, b, k->thread.group, k->plan->threads / k->plan->lanes, LOOP_GROUP_PLACE, s));
+    simt_value lane = rest_is_zero(&k->digits, b, k->thread.lane, k->plan->lanes, LOOP_LANE_PLACE,
+                                   s);
+    return lw_both(b, lane,
+                   rest_is_zero(&k->digits, b, k->thread.group, k->plan->threads / k->plan->lanes,
+                                LOOP_GROUP_PLACE, s));
 }
 
-// ---- Together --------------------------------------------------------------------------------------------
+// ---- Together -----------------------------------------------------------------------------------
 void lw_barrier(simt_builder *b) { simt_build_op(b, SIMT_BARRIER, NULL, 0, NULL, 0); }
 
 simt_value lw_exchanged(simt_builder *b, simt_value x, simt_value mask) {

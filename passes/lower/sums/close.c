@@ -1,6 +1,6 @@
-// Reductions are closed: a thread combines the copies of bound digits, then vector lanes; then lanes
-// combine by shuffles, and groups through shared memory. The order is always the same. Afterwards every
-// thread knows the state.
+// Reductions are closed: a thread combines the copies of bound digits, then vector lanes; then
+// lanes combine by shuffles, and groups through shared memory. The order is always the same.
+// Afterwards every thread knows the state.
 
 #include "lower/sums/sums.h"
 
@@ -11,7 +11,8 @@ static simt_value *fold_copies(kernel *k, simt_builder *b, const reduction *r, a
         part[n++] = &r->slot[lw_instance(&k->digits, r->copies) * r->n];
     for (; n > 1; n = (n + 1) / 2)
         for (uint32_t i = 0; i < (n + 1) / 2; i++)
-            part[i] = 2 * i + 1 < n ? lw_combined(k, b, r, part[2 * i], part[2 * i + 1]) : part[2 * i];
+            part[i] = 2 * i + 1 < n ? lw_combined(k, b, r, part[2 * i], part[2 * i + 1])
+                                    : part[2 * i];
     return part[0];
 }
 
@@ -59,7 +60,8 @@ void lw_close(kernel *k, simt_builder *b, reduction *r) {
     if (deals) left &= ~AXIS(k->dealt->axis);
     simt_value *slot = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(&k->digits, left) * r->n);
     for (instance_walk w = lw_walk_begin(&k->digits, left); lw_walk_next(&w);) {
-        simt_value *x = deals ? fold_steps(k, b, r, bound) : fold_between(k, b, r, fold_own(k, b, r, bound));
+        simt_value *x = deals ? fold_steps(k, b, r, bound)
+                              : fold_between(k, b, r, fold_own(k, b, r, bound));
         for (uint32_t c = 0; c < r->n; c++) slot[lw_instance(&k->digits, left) * r->n + c] = x[c];
     }
     r->slot = slot;

@@ -1,14 +1,16 @@
-// Contributions to a reduction: what a loop walks is lifted to a state, and combined with the state at hand
-// in order.
+// Contributions to a reduction: what a loop walks is lifted to a state, and combined with the state
+// at hand in order.
 
 #include "lower/sums/sums.h"
 #include <math.h>
 
-static void lift(kernel *k, simt_builder *b, const reduction *r, const loop_node *n, simt_value *out) {
+static void lift(kernel *k, simt_builder *b, const reduction *r, const loop_node *n,
+                 simt_value *out) {
     if (n->state.n) {
         for (uint32_t i = 0; i < n->state.n; i++) {
             simt_value x = lw_expr(k, b, n->state.loads[i]);   // the load widened it
-            out[i] = simt_build_cvt(b, (simt_type){r->types[i].element, simt_typeof(k->f, x).lanes}, x);
+            out[i] = simt_build_cvt(b, (simt_type){r->types[i].element, simt_typeof(k->f, x).lanes},
+                                    x);
         }
         if (n->reduce.nmaxima) out[0] = lw_relative(k, b, r, n, out[0]);
         return;
@@ -19,8 +21,8 @@ static void lift(kernel *k, simt_builder *b, const reduction *r, const loop_node
     lw_reducer(k, b, r->r->lift, r->r->nstate, arg, NULL, NULL, out);
 }
 
-// Digits of the other loops of the stage: their threads and copies walk something else, so one of them
-// contributes here.
+// Digits of the other loops of the stage: their threads and copies walk something else, so one of
+// them contributes here.
 static simt_value only_once(kernel *k, simt_builder *b, const reduction *r) {
     axis_set here = 0;
     for (uint32_t i = r->masks; i < k->scope.masks.len; i++)
@@ -54,23 +56,25 @@ static simt_value not_padding(kernel *k, simt_builder *b, const reduction *r) {
     return c;
 }
 
-// Combines a lifted state where `when` holds; 0: everywhere. as_is: elsewhere it is one that changes
-// nothing.
-static void take_in(kernel *k, simt_builder *b, const reduction *r, const simt_value *lifted, simt_value when,
-                    bool as_is, uint8_t lanes, simt_value *state) {
+// Combines a lifted state where `when` holds; 0: everywhere. as_is: elsewhere it is one that
+// changes nothing.
+static void take_in(kernel *k, simt_builder *b, const reduction *r, const simt_value *lifted,
+                    simt_value when, bool as_is, uint8_t lanes, simt_value *state) {
     simt_value *after = ARENA_ARRAY(k->l->arena, simt_value, r->n);
     lw_combine_into(k, b, r, state, lifted, lanes, after);
     if (r->some)
         after[r->r->nstate] = simt_widen(b, simt_build_pred(b, true),
-                                       simt_typeof(k->f, state[r->r->nstate]).lanes);
+                                         simt_typeof(k->f, state[r->r->nstate]).lanes);
     for (uint32_t c = 0; c < r->n; c++)
-        state[c] = when && !(as_is && c < r->r->nstate) ? simt_build_select(b, when, after[c], state[c])
-                                                        : after[c];
+        state[c] = when && !(as_is && c < r->r->nstate)
+                       ? simt_build_select(b, when, after[c], state[c])
+                       : after[c];
 }
 
-// For an empty cell a maximum takes -inf. So does the exponential of the cell (lower/values/exponential.c),
-// and one choice makes both.
-static simt_value least_elsewhere(simt_builder *b, const reduction *r, simt_value x, simt_value inside) {
+// For an empty cell a maximum takes -inf. So does the exponential of the cell
+// (lower/values/exponential.c), and one choice makes both.
+static simt_value least_elsewhere(simt_builder *b, const reduction *r, simt_value x,
+                                  simt_value inside) {
     simt_type t = simt_typeof(b->func, x);
     if (r->r->kind != REDUCE_MAX || r->level || t.element != SIMT_F32 || t.lanes != 1) return x;
     return simt_build_select(b, inside, x, simt_build_float(b, t, (double)-INFINITY));
@@ -79,14 +83,16 @@ static simt_value least_elsewhere(simt_builder *b, const reduction *r, simt_valu
 static void contribute_one(kernel *k, simt_builder *b, const reduction *r, const loop_node *n,
                            simt_value *slot) {
     arena *a = k->l->arena;
-    simt_value *lifted = ARENA_ARRAY(a, simt_value, r->n), *state = ARENA_ARRAY(a, simt_value, r->n),
-               *one = ARENA_ARRAY(a, simt_value, r->n);
-    bool inside = lw_vector_of(&k->digits, r->left | r->bound) && k->digits.at[k->digits.vector] >= 0;
+    simt_value *lifted = ARENA_ARRAY(a, simt_value, r->n),
+               *state = ARENA_ARRAY(a, simt_value, r->n), *one = ARENA_ARRAY(a, simt_value, r->n);
+    bool inside = lw_vector_of(&k->digits, r->left | r->bound) &&
+                  k->digits.at[k->digits.vector] >= 0;
     bool laned = inside && r->types[0].lanes > 1;
     uint32_t lane = laned ? (uint32_t)k->digits.at[k->digits.vector] : 0,
              turns = r->chained && !inside ? lw_lanes(&k->digits) : 1;
     for (uint32_t c = 0; c < r->n; c++) state[c] = laned ? simt_pick(b, slot[c], lane) : slot[c];
-    simt_value when = lw_both(b, lw_masks(k, b, r->masks), only_once(k, b, r)), cell = lw_enter_cell(k, b, r);
+    simt_value when = lw_both(b, lw_masks(k, b, r->masks), only_once(k, b, r)),
+               cell = lw_enter_cell(k, b, r);
     when = lw_both(b, when, cell);
     if (n->state.valid) when = lw_both(b, when, lw_expr(k, b, n->state.valid));
     when = both_lanes(b, when, not_padding(k, b, r));
@@ -101,7 +107,8 @@ static void contribute_one(kernel *k, simt_builder *b, const reduction *r, const
                 laned ? 1 : r->types[0].lanes, state);
     }
     for (uint32_t c = 0; c < r->n; c++)
-        slot[c] = laned && r->types[c].lanes > 1 ? simt_insert(b, slot[c], state[c], lane) : state[c];
+        slot[c] = laned && r->types[c].lanes > 1 ? simt_insert(b, slot[c], state[c], lane)
+                                                 : state[c];
 }
 
 static void contribute_all(kernel *k, simt_builder *b, reduction *r, const loop_node *n) {

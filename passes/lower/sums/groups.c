@@ -1,6 +1,6 @@
-// Sums of products whose depth groups share out: each group has the sum of its own points. It leaves all of
-// it in shared memory at once, and takes what the others left. The order is the same for all, so that every
-// group ends with the same bits.
+// Sums of products whose depth groups share out: each group has the sum of its own points. It
+// leaves all of it in shared memory at once, and takes what the others left. The order is the same
+// for all, so that every group ends with the same bits.
 //     reduce s by m16n8k16.f16 (v, e.slot, d) {
 //       for d … [register 8, lane 4, register 2, group 4] { contribute s } }
 //  →  c = mma …  st s + thread, c  barrier  c = ld s + 0 + ld s + 32 + …
@@ -39,18 +39,20 @@ static uint32_t at_once(const numbers *x, uint32_t at) {
 static simt_value place(kernel *k, simt_builder *b, uint32_t room, const numbers *x, uint32_t at,
                         simt_value thread) {
     uint32_t bytes = at_once(x, at) * WORD;
-    return simt_build_addr(b, lw_shared(k, b, room + at * WORD * k->plan->threads), thread, bytes, 0);
+    return simt_build_addr(b, lw_shared(k, b, room + at * WORD * k->plan->threads), thread, bytes,
+                           0);
 }
 
 // The round began with a barrier, so nobody still reads what the round before left.
 static bool has_met(const kernel *k, const reduction *r) {
     const loop_node *round = r->masks ? k->scope.masks.data[r->masks - 1].node : NULL;
     bool one = round != NULL;   // a round has one product
-    for (uint32_t i = 0; one && i < round->ndigits; i++) one = round->digits[i].place != LOOP_SERIAL_PLACE;
+    for (uint32_t i = 0; one && i < round->ndigits; i++)
+        one = round->digits[i].place != LOOP_SERIAL_PLACE;
     return one && lw_round_meets(k, round);
 }
 
-// ---- One barrier for two ---------------------------------------------------------------------------------
+// ---- One barrier for two ------------------------------------------------------------------------
 static bool is_in(const bool *moved, const simt_func *f, const simt_instr_info *i) {
     for (uint32_t a = 0; a < i->nargs; a++)
         if (moved[f->values.data[i->args[a]].def]) return true;
@@ -62,8 +64,8 @@ static bool is_in(const bool *moved, const simt_func *f, const simt_instr_info *
     return false;
 }
 
-// The loads of the sum before, and the barrier ahead of them, move down to here if nothing since needs
-// them. So groups wait for each other once.
+// The loads of the sum before, and the barrier ahead of them, move down to here if nothing since
+// needs them. So groups wait for each other once.
 //     st s, c  barrier  c = ld s …  d = mma …  st t, d  barrier  d = ld t …
 //  →  st s, c  d = mma …  st t, d  barrier  c = ld s …  d = ld t …
 static bool wait_later(kernel *k, simt_region_info *region, lw_join *before) {
@@ -88,7 +90,7 @@ static bool wait_later(kernel *k, simt_region_info *region, lw_join *before) {
     return true;
 }
 
-// ---- Parts -----------------------------------------------------------------------------------------------
+// ---- Parts --------------------------------------------------------------------------------------
 // What the group with that digit left, from that number on.
 static simt_value part_of(kernel *k, simt_builder *b, uint32_t room, const numbers *x, uint32_t at,
                           simt_value thread) {
@@ -97,8 +99,8 @@ static simt_value part_of(kernel *k, simt_builder *b, uint32_t room, const numbe
 }
 
 // If there are two parts, each group has its own, and either order gives the same bits.
-static void take_parts(kernel *k, simt_builder *b, const reduction *r, const lower_axis *a, uint32_t room,
-                       numbers *x) {
+static void take_parts(kernel *k, simt_builder *b, const reduction *r, const lower_axis *a,
+                       uint32_t room, numbers *x) {
     simt_value stride = simt_build_int(b, SIMT_T(I32), lw_stride(k, a)), digit = lw_digit(k, b, a),
                thread[32],
                first = simt_build_binary(b, SIMT_SUB, k->thread.number,
@@ -111,7 +113,8 @@ static void take_parts(kernel *k, simt_builder *b, const reduction *r, const low
                                       simt_build_binary(b, SIMT_SUB, thread[1], k->thread.number));
     for (uint32_t at = 0, n = 0; at < x->n; at += n) {
         n = at_once(x, at);
-        simt_value sum = two ? simt_gather(b, &x->of[at], n) : part_of(k, b, room, x, at, thread[0]);
+        simt_value sum = two ? simt_gather(b, &x->of[at], n)
+                             : part_of(k, b, room, x, at, thread[0]);
         for (uint32_t g = 1; g < a->extent; g++) {
             simt_value part = part_of(k, b, room, x, at, thread[two ? 0 : g]);
             sum = *lw_combined(k, b, r, &sum, &part);
@@ -142,7 +145,8 @@ static void join(kernel *k, simt_builder *b, const reduction *r, const lower_axi
 void lw_join_groups(kernel *k, simt_builder *b, reduction *r) {
     if (!r->product || r->n != 1 || r->types[0].element != SIMT_F32) return;
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++) {
-        if (!(lw_threads_in(&k->digits, r->bound) & AXIS(i)) || k->digits.axis[i].place != LOOP_GROUP_PLACE)
+        if (!(lw_threads_in(&k->digits, r->bound) & AXIS(i)) ||
+            k->digits.axis[i].place != LOOP_GROUP_PLACE)
             continue;
         if (k->digits.axis[i].extent > 1) join(k, b, r, &k->digits.axis[i]);
         r->bound &= ~AXIS(i);

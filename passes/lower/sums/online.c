@@ -1,12 +1,12 @@
-// Maxima that are found on the run (online softmax). While one is found, it reads as the largest number so
-// far. If it grows from m to m', sums of terms relative to it are multiplied by exp(m - m'). Threads and
-// copies may have maxima of their own, and then they have sums of their own, until all take the maximum of
-// all. A stored state is relative to the maximum of its part.
+// Maxima that are found on the run (online softmax). While one is found, it reads as the largest
+// number so far. If it grows from m to m', sums of terms relative to it are multiplied by exp(m -
+// m'). Threads and copies may have maxima of their own, and then they have sums of their own, until
+// all take the maximum of all. A stored state is relative to the maximum of its part.
 
 #include "lower/sums/sums.h"
 #include "base/scalar.h"
 
-// ---- Which -----------------------------------------------------------------------------------------------
+// ---- Which --------------------------------------------------------------------------------------
 // The load of the maximum in a sum's terms; 0: they do not read it.
 static tensor_expr load_of(const kernel *k, uint32_t sum, uint32_t maximum) {
     const tensor_stage *st = &k->l->op->stages.data[sum];
@@ -19,18 +19,20 @@ static bool is_behind_by_plan(const loop_node *n, uint32_t stage) {
     return false;
 }
 
-// ---- Factors ---------------------------------------------------------------------------------------------
-// exp(from - to), of which `to` is no less. It is 1 where they are equal, also if they are infinite.
+// ---- Factors ------------------------------------------------------------------------------------
+// exp(from - to), of which `to` is no less. It is 1 where they are equal, also if they are
+// infinite.
 static simt_value factor(kernel *k, simt_builder *b, simt_value from, simt_value to) {
     simt_value below = simt_two(b, SIMT_SUB, from, to);
     simt_type t = simt_typeof(k->f, below);
     const char *name = t.element == SIMT_F32 ? "exp_nonpositive" : "exp";
-    simt_value same = simt_build_cmp(b, SIMT_EQ, simt_widen(b, from, t.lanes), simt_widen(b, to, t.lanes));
+    simt_value same = simt_build_cmp(b, SIMT_EQ, simt_widen(b, from, t.lanes),
+                                     simt_widen(b, to, t.lanes));
     return simt_choose(b, same, simt_build_float(b, t, 1), scalar_maths(b, name, &below, 1));
 }
 
-// A choice in the terms may leave out what would make NaN of them. Then a maximum that is NaN leaves them
-// as they are: what is computed from their sum knows of it.
+// A choice in the terms may leave out what would make NaN of them. Then a maximum that is NaN
+// leaves them as they are: what is computed from their sum knows of it.
 static simt_value but_nan(simt_builder *b, simt_value factor, simt_value to) {
     simt_type t = simt_typeof(b->func, factor);
     to = simt_widen(b, to, t.lanes);
@@ -39,17 +41,20 @@ static simt_value but_nan(simt_builder *b, simt_value factor, simt_value to) {
 
 static bool may_leave_out(const kernel *k, const reduction *sum, uint32_t maximum) {
     const tensor_stage *st = &k->l->op->stages.data[sum->stage];
-    return !loop_always_rescales(k->l->arena, k->l->op, st->body[0], lw_target_of(k->l->op, maximum));
+    return !loop_always_rescales(k->l->arena, k->l->op, st->body[0],
+                                 lw_target_of(k->l->op, maximum));
 }
 
-static simt_value times(kernel *k, simt_builder *b, const reduction *sum, simt_value x, simt_value by) {
+static simt_value times(kernel *k, simt_builder *b, const reduction *sum, simt_value x,
+                        simt_value by) {
     simt_type t = simt_typeof(k->f, by);
     t.element = sum->types[0].element;
     return simt_two(b, SIMT_MUL, x, simt_build_cvt(b, t, by));
 }
 
 static simt_value factor_here(kernel *k, simt_builder *b, lw_growth *c) {
-    uint32_t was = lw_instance(&k->digits, c->copies), is = lw_instance(&k->digits, c->maximum->copies);
+    uint32_t was = lw_instance(&k->digits, c->copies),
+             is = lw_instance(&k->digits, c->maximum->copies);
     simt_value from = c->before[was * c->maximum->n], to = c->maximum->slot[is * c->maximum->n];
     if (from == to) return 0;
     if (!c->factors[was]) c->factors[was] = factor(k, b, from, to);
@@ -63,8 +68,10 @@ static void rescale(kernel *k, simt_builder *b, reduction *sum, lw_growth *c) {
             k->l->op->stages.data[c->maximum->stage].name, k->l->op->stages.data[sum->stage].name);
     bool leaves_out = may_leave_out(k, sum, c->maximum->stage);
     for (instance_walk w = lw_walk_begin(&k->digits, all); lw_walk_next(&w);) {
-        simt_value by = factor_here(k, b, c), *x = &sum->slot[lw_instance(&k->digits, sum->copies) * sum->n],
-                   to = c->maximum->slot[lw_instance(&k->digits, c->maximum->copies) * c->maximum->n];
+        simt_value by = factor_here(k, b, c),
+                   *x = &sum->slot[lw_instance(&k->digits, sum->copies) * sum->n],
+                   to = c->maximum
+                            ->slot[lw_instance(&k->digits, c->maximum->copies) * c->maximum->n];
         if (by) *x = times(k, b, sum, *x, leaves_out ? but_nan(b, by, to) : by);
     }
 }
@@ -72,12 +79,13 @@ static void rescale(kernel *k, simt_builder *b, reduction *sum, lw_growth *c) {
 static void rescale_all(kernel *k, simt_builder *b, lw_growth *c) {
     for (uint32_t i = 0; i < k->sums.all.len; i++) {
         reduction *sum = k->sums.all.data[i];
-        if (sum->node == c->maximum->node && sum != c->maximum && load_of(k, sum->stage, c->maximum->stage))
+        if (sum->node == c->maximum->node && sum != c->maximum &&
+            load_of(k, sum->stage, c->maximum->stage))
             rescale(k, b, sum, c);
     }
 }
 
-// ---- When it grows ---------------------------------------------------------------------------------------
+// ---- When it grows ------------------------------------------------------------------------------
 static simt_value *copied(kernel *k, const simt_value *x, uint32_t n) {
     simt_value *out = ARENA_ARRAY(k->l->arena, simt_value, n + 1);
     for (uint32_t i = 0; i < n; i++) out[i] = x[i];
@@ -92,14 +100,14 @@ static lw_growth growth_of(kernel *k, const reduction *r) {
                        .factors = ARENA_ARRAY(k->l->arena, simt_value, n + 1)};
 }
 
-// ---- At a distance ---------------------------------------------------------------------------------------
-// Sums of rows of products are many numbers, and in most rounds some row meets a larger one. So they stay
-// relative to an older maximum, with exponentials up to e^8, until a row has met a number that is larger by
-// more than that, or the walk ends (as in FlashAttention-4). Until then no lane asks the others what they
-// have met.
+// ---- At a distance ------------------------------------------------------------------------------
+// Sums of rows of products are many numbers, and in most rounds some row meets a larger one. So
+// they stay relative to an older maximum, with exponentials up to e^8, until a row has met a number
+// that is larger by more than that, or the walk ends (as in FlashAttention-4). Until then no lane
+// asks the others what they have met.
 //
-// Other walks do so where the plan says it. Their exponentials are approximate, which may be of numbers
-// above 0.
+// Other walks do so where the plan says it. Their exponentials are approximate, which may be of
+// numbers above 0.
 enum { DISTANCE = 8 };
 
 // The expression has nothing but numbers and sizes.
@@ -110,13 +118,15 @@ static bool is_number(const kernel *k, tensor_expr e) {
     return number && x->op != TENSOR_LOAD_OP;
 }
 
-// The largest of c x is c times the largest x, if c is a positive constant: numbers are met without it.
+// The largest of c x is c times the largest x, if c is a positive constant: numbers are met without
+// it.
 static void leave_out_scale(kernel *k, simt_builder *b, reduction *r) {
     const tensor_node *x = tensor_node_at(k->l->op, lw_lifted(k->l->op, r, 0));
     double positive;
     for (uint32_t i = 0; i < 2 && x->op == TENSOR_MUL_OP && !r->behind.scale; i++) {
         simt_value c = is_number(k, x->args[i]) ? lw_expr(k, b, x->args[i]) : 0;
-        if (c && lw_is_positive(b, c, &positive)) r->behind.scale = c, r->behind.scaled = x->args[1 - i];
+        if (c && lw_is_positive(b, c, &positive))
+            r->behind.scale = c, r->behind.scaled = x->args[1 - i];
     }
 }
 
@@ -155,17 +165,19 @@ static simt_value is_behind(kernel *k, simt_builder *b, const reduction *r) {
     simt_value behind = 0;
     for (instance_walk w = lw_walk_begin(&k->digits, r->copies); lw_walk_next(&w);) {
         uint32_t i = lw_instance(&k->digits, r->copies);
-        simt_value to = simt_build_binary(b, SIMT_ADD, r->slot[i], simt_build_float(b, f32, DISTANCE)),
+        simt_value to = simt_build_binary(b, SIMT_ADD, r->slot[i],
+                                          simt_build_float(b, f32, DISTANCE)),
                    more = simt_build_cmp(b, SIMT_LT, to, scaled(b, r, r->behind.most[i]));
         for (uint32_t l = 0; l < f32.lanes; l++) {
             simt_value one = simt_pick(b, more, l);
             behind = behind ? simt_build_binary(b, SIMT_OR, behind, one) : one;
         }
     }
-    return r->round ? simt_result(k->f, simt_build_op(b, SIMT_VOTE_ANY, &behind, 1, &t, 1), 0) : behind;
+    return r->round ? simt_result(k->f, simt_build_op(b, SIMT_VOTE_ANY, &behind, 1, &t, 1), 0)
+                    : behind;
 }
 
-// ---- All -------------------------------------------------------------------------------------------------
+// ---- All ----------------------------------------------------------------------------------------
 lw_growth lw_grow_begin(kernel *k, reduction *r) {
     if (!lw_is_online(r->node, r->stage)) return (lw_growth){0};
     if (!r->behind.most) return growth_of(k, r);
@@ -191,8 +203,9 @@ void lw_close_maxima(kernel *k, simt_builder *b, const loop_node *n) {
     }
 }
 
-// ---- States of parts -------------------------------------------------------------------------------------
-simt_value lw_relative(kernel *k, simt_builder *b, const reduction *r, const loop_node *n, simt_value state) {
+// ---- States of parts ----------------------------------------------------------------------------
+simt_value lw_relative(kernel *k, simt_builder *b, const reduction *r, const loop_node *n,
+                       simt_value state) {
     for (uint32_t i = 0; i < n->reduce.nmaxima; i++) {
         simt_value was = lw_expr(k, b, n->reduce.maxima[i].slot),
                    is = lw_expr(k, b, load_of(k, r->stage, n->reduce.maxima[i].stage)),

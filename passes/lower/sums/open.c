@@ -1,11 +1,11 @@
-// Reductions are opened: the states that a reduction has in registers, and what they begin with. There is a
-// state for each instance of the digits of the left variables and of the loops inside.
+// Reductions are opened: the states that a reduction has in registers, and what they begin with.
+// There is a state for each instance of the digits of the left variables and of the loops inside.
 
 #include "lower/sums/sums.h"
 
-// ---- What is inside --------------------------------------------------------------------------------------
-// The expression is of loops inside, whose variables are not bound yet. Does it differ between lanes of the
-// vector?
+// ---- What is inside -----------------------------------------------------------------------------
+// The expression is of loops inside, whose variables are not bound yet. Does it differ between
+// lanes of the vector?
 static bool varies(kernel *k, tensor_expr e) {
     for (tensor_var v = 0; v < k->l->op->vars.len; v++)
         if (k->scope.var[v].kind != BOUND_NOT && lw_vector_free(&k->digits, lw_var_depends(k, v)) &&
@@ -68,15 +68,15 @@ static bool rounds_inside(const kernel *k, const loop_body *body) {
     return false;
 }
 
-// A loop that goes round has a state for each lane of the vector, so that no contribution waits for the one
-// before. A loop that does not would need as many operations to combine these states as it has
-// contributions. There, lanes contribute one after the other.
+// A loop that goes round has a state for each lane of the vector, so that no contribution waits for
+// the one before. A loop that does not would need as many operations to combine these states as it
+// has contributions. There, lanes contribute one after the other.
 //     s8 = fma(x8, y8, 0), s = s8[0] + … + s8[7]  →  s = fma(x8[7], y8[7], … fma(x8[0], y8[0], 0))
 static bool is_chained(const kernel *k, const loop_node *n, const reduction *r) {
     return lw_vector_of(&k->digits, r->bound) && !n->reduce.matrix && !rounds_inside(k, &n->body);
 }
 
-// ---- Opening ---------------------------------------------------------------------------------------------
+// ---- Opening ------------------------------------------------------------------------------------
 static reduction *reduction_new(kernel *k, const loop_node *n, uint32_t stage) {
     arena *a = k->l->arena;
     const tensor_stage *st = &k->l->op->stages.data[stage];
@@ -88,15 +88,18 @@ static reduction *reduction_new(kernel *k, const loop_node *n, uint32_t stage) {
     r->copies = lw_written_out(&k->digits, r->left);
     r->product = loop_multiplies(k->l->op, n, stage);
     if (r->product)
-        r->bound &= ~lw_depth_axes(k, n);   // the operation adds those up, and pieces follow one another
+        // the operation adds those up, and pieces follow one another
+        r->bound &= ~lw_depth_axes(k, n);
     else if (!n->reduce.matrix) r->copies |= lw_placed(&k->digits, r->bound, LOOP_REGISTER_PLACE);
     else if (lw_is_online(n, stage)) r->round = r->bound, r->bound = 0;
     // A sum that is computed again has the components of the first one.
-    r->some = st->nelse || lw_may_be_empty(k, r) || (n->kind == LOOP_AGAIN && lw_reduction(k, stage)->some);
+    r->some = st->nelse || lw_may_be_empty(k, r) ||
+              (n->kind == LOOP_AGAIN && lw_reduction(k, stage)->some);
     r->n = r->r->nstate + r->some;
     r->chained = is_chained(k, n, r);
     axis_set vector = lw_vector_of(&k->digits, r->chained ? r->left : r->left | r->bound);
-    uint8_t lanes = vector && k->digits.at[k->digits.vector] < 0 ? (uint8_t)lw_lanes(&k->digits) : 1;
+    uint8_t lanes = vector && k->digits.at[k->digits.vector] < 0 ? (uint8_t)lw_lanes(&k->digits)
+                                                                 : 1;
     r->types = ARENA_ARRAY(a, simt_type, r->n);
     for (uint32_t i = 0; i < r->r->nstate; i++)
         r->types[i] = (simt_type){lw_value_element(k, r->r->state_types[i].type), lanes};

@@ -1,16 +1,18 @@
-// Partial states of threads are combined: those of lanes by shuffles in a butterfly, those of groups
-// through shared memory. The order is always the same, so that every thread ends with the same bits.
+// Partial states of threads are combined: those of lanes by shuffles in a butterfly, those of
+// groups through shared memory. The order is always the same, so that every thread ends with the
+// same bits.
 
 #include "lower/sums/sums.h"
 
 enum {
-    WAITING = 255,   // numbers of all parts of a combination together: a thread has no more registers
-    ROUNDS = 8,      // of combinations that have more: LLVM unrolls fewer
-    ABREAST = 4      // parts of a round at least, so that their loads wait together
+    // numbers of all parts of a combination together: a thread has no more registers
+    WAITING = 255,
+    ROUNDS = 8,   // of combinations that have more: LLVM unrolls fewer
+    ABREAST = 4   // parts of a round at least, so that their loads wait together
 };
 
-// Both sides of a pair combine the lower lane's part first, so that all lanes end with the same bits. Sums,
-// products, extremes and connectives give the same bits in either order.
+// Both sides of a pair combine the lower lane's part first, so that all lanes end with the same
+// bits. Sums, products, extremes and connectives give the same bits in either order.
 simt_value *lw_fold_pairs(kernel *k, simt_builder *b, const reduction *r, simt_value *x,
                           const simt_value *sent, simt_value mask) {
     simt_value *other = lw_state_new(k, r), *lo = x, *hi = other;
@@ -33,8 +35,8 @@ static bool written_once(const reduction *r, const lower_axis *a) {
 }
 
 // The loop carries the state and the mask, which doubles.
-static simt_value *fold_shuffles_rolled(kernel *k, simt_builder *b, const reduction *r, const simt_value *x,
-                                        const lower_axis *a) {
+static simt_value *fold_shuffles_rolled(kernel *k, simt_builder *b, const reduction *r,
+                                        const simt_value *x, const lower_axis *a) {
     simt_type i32 = SIMT_T(I32);
     uint32_t steps = 0, n = r->n;
     while (1u << steps < a->extent) steps++;
@@ -79,7 +81,8 @@ typedef struct {
 static uint32_t type_bytes(simt_type t) { return simt_element_bits(t.element) * t.lanes / 8; }
 
 static scratch scratch_of(kernel *k, const reduction *r, const simt_value *x) {
-    scratch s = {ARENA_ARRAY(k->l->arena, uint32_t, r->n), ARENA_ARRAY(k->l->arena, simt_type, r->n)};
+    scratch s = {ARENA_ARRAY(k->l->arena, uint32_t, r->n),
+                 ARENA_ARRAY(k->l->arena, simt_type, r->n)};
     uint32_t bytes = 0;
     for (uint32_t c = 0; c < r->n; c++) {
         s.type[c] = simt_typeof(k->f, x[c]);
@@ -97,16 +100,17 @@ static simt_value *take_part(kernel *k, simt_builder *b, const reduction *r, con
                              const scratch *s, simt_value thread) {
     simt_value *part = lw_state_new(k, r);
     for (uint32_t c = 0; c < r->n; c++) {
-        simt_value v = simt_build_load(b, s->type[c],
-                                       scratch_address(k, b, s->at[c], thread, type_bytes(s->type[c])));
+        simt_value v = simt_build_load(
+            b, s->type[c], scratch_address(k, b, s->at[c], thread, type_bytes(s->type[c])));
         part[c] = simt_build_cvt(b, simt_typeof(k->f, like[c]), v);
     }
     return part;
 }
 
 static simt_value thread_after(simt_builder *b, simt_value first, simt_value i, uint32_t stride) {
-    return simt_build_binary(b, SIMT_ADD, first,
-                             simt_build_binary(b, SIMT_MUL, i, simt_build_int(b, SIMT_T(I32), stride)));
+    return simt_build_binary(
+        b, SIMT_ADD, first,
+        simt_build_binary(b, SIMT_MUL, i, simt_build_int(b, SIMT_T(I32), stride)));
 }
 
 // How many numbers all reductions have that are combined here.
@@ -120,8 +124,8 @@ static uint32_t numbers_of(kernel *k, const reduction *of) {
     return n;
 }
 
-// How many parts are loaded at a time: all parts if the numbers are few. Of more numbers, too many loads
-// would be in registers at once, because sums move down to their stores.
+// How many parts are loaded at a time: all parts if the numbers are few. Of more numbers, too many
+// loads would be in registers at once, because sums move down to their stores.
 static uint32_t parts_at_once(kernel *k, const reduction *r, const lower_axis *a) {
     if (written_once(r, a)) return 1;
     bool rounds = a->extent % ROUNDS == 0 && a->extent >= ROUNDS * ABREAST;
@@ -130,10 +134,11 @@ static uint32_t parts_at_once(kernel *k, const reduction *r, const lower_axis *a
 
 // So many parts in order, from that of the digit's value i on.
 static simt_value *fold_some(kernel *k, simt_builder *b, const reduction *r, const simt_value *x,
-                             const scratch *s, const lower_axis *a, simt_value first, simt_value *sum,
-                             simt_value i, uint32_t n) {
+                             const scratch *s, const lower_axis *a, simt_value first,
+                             simt_value *sum, simt_value i, uint32_t n) {
     for (uint32_t p = 0; p < n; p++) {
-        simt_value from = thread_after(b, first, p ? simt_build_with(b, SIMT_ADD, i, p) : i, lw_stride(k, a));
+        simt_value from = thread_after(b, first, p ? simt_build_with(b, SIMT_ADD, i, p) : i,
+                                       lw_stride(k, a));
         sum = lw_combined(k, b, r, sum, take_part(k, b, r, x, s, from));
     }
     return sum;
@@ -151,19 +156,21 @@ static simt_value *fold_parts(kernel *k, simt_builder *b, const reduction *r, co
     }
     if (written == a->extent) return sum;
     simt_instr loop;
-    simt_builder in = simt_build_for(b, simt_build_int(b, i32, written), simt_build_int(b, i32, a->extent),
+    simt_builder in = simt_build_for(b, simt_build_int(b, i32, written),
+                                     simt_build_int(b, i32, a->extent),
                                      simt_build_int(b, i32, written), sum, r->n, &loop);
     k->f->instrs.data[loop].aux = SIMT_LOOP_ROLLED;
     simt_value *before = lw_state_new(k, r);
     for (uint32_t c = 0; c < r->n; c++) before[c] = simt_for_carried(k->f, loop, c);
-    simt_build_yield(&in, fold_some(k, &in, r, x, s, a, first, before, simt_for_index(k->f, loop), written),
-                     r->n);
+    simt_build_yield(
+        &in, fold_some(k, &in, r, x, s, a, first, before, simt_for_index(k->f, loop), written),
+        r->n);
     for (uint32_t c = 0; c < r->n; c++) sum[c] = simt_result(k->f, loop, c);
     return sum;
 }
 
-// Through shared memory: every thread leaves its part, and takes those of the digit's other values in
-// order.
+// Through shared memory: every thread leaves its part, and takes those of the digit's other values
+// in order.
 static simt_value *fold_shared(kernel *k, simt_builder *b, const reduction *r, simt_value *x,
                                const lower_axis *a) {
     scratch s = scratch_of(k, r, x);
@@ -179,7 +186,8 @@ static simt_value *fold_shared(kernel *k, simt_builder *b, const reduction *r, s
 
 static bool power_of_two(uint32_t x) { return x && !(x & (x - 1)); }
 
-simt_value *lw_fold_threads(kernel *k, simt_builder *b, const reduction *r, axis_set bound, simt_value *x) {
+simt_value *lw_fold_threads(kernel *k, simt_builder *b, const reduction *r, axis_set bound,
+                            simt_value *x) {
     for (uint32_t i = LOWER_MAX_AXES; lw_threads(k) && i-- > 0;) {
         const lower_axis *a = &k->digits.axis[i];
         if (!(lw_threads_in(&k->digits, bound) & AXIS(i)) || a->extent == 1) continue;

@@ -1,6 +1,7 @@
-// One access for neighbouring positions of a loop: the loop's innermost digits are copies that a thread
-// holds, and an index grows by one from a copy to the next. That is done for prepared arrays, and for
-// packed arrays along the last axis, or along the axis before it if the last one is a vector.
+// One access for neighbouring positions of a loop: the loop's innermost digits are copies that a
+// thread holds, and an index grows by one from a copy to the next. That is done for prepared
+// arrays, and for packed arrays along the last axis, or along the axis before it if the last one is
+// a vector.
 //     columns[slot] for slot … [register 4, lane 4, whole]  →  ld i32x4 columns + 4 * lane …
 //     x[src[e], h, d] for h … [register 2, lane 4, whole], d … [vector 4]  →  ld f16x8 x + 8 * lane …
 
@@ -19,7 +20,8 @@ static bool moves(const run *r, tensor_expr e, int64_t *by) {
     case TENSOR_VAR_OP:
         *by = 1;
         if ((tensor_var)n->imm.i == r->loop->var) return true;
-        return r->k->scope.var[n->imm.i].kind == BOUND_LET && moves(r, r->k->scope.var[n->imm.i].value, by);
+        return r->k->scope.var[n->imm.i].kind == BOUND_LET &&
+               moves(r, r->k->scope.var[n->imm.i].value, by);
     case TENSOR_CVT_OP:
     case TENSOR_INDEX_OP: return moves(r, n->args[0], by);
     case TENSOR_ADD_OP:
@@ -45,7 +47,9 @@ static uint32_t divides(const run *r, tensor_expr e) {
     }
     switch ((int)n->op) {
     case TENSOR_VAR_OP:
-        return r->k->scope.var[n->imm.i].kind == BOUND_LET ? divides(r, r->k->scope.var[n->imm.i].value) : 1;
+        return r->k->scope.var[n->imm.i].kind == BOUND_LET
+                   ? divides(r, r->k->scope.var[n->imm.i].value)
+                   : 1;
     case TENSOR_CVT_OP:
     case TENSOR_INDEX_OP: return divides(r, n->args[0]);
     case TENSOR_ADD_OP:
@@ -65,8 +69,8 @@ static run run_of(kernel *k, const loop_node *loop, uint32_t most) {
     return r;
 }
 
-// The innermost loop that the index differs in; false: the loop may pass its end, where positions repeat
-// the last one.
+// The innermost loop that the index differs in; false: the loop may pass its end, where positions
+// repeat the last one.
 static bool find_run(kernel *k, tensor_expr index, uint32_t most, run *r) {
     for (uint32_t i = k->scope.masks.len; i-- > 0;) {
         *r = run_of(k, k->scope.masks.data[i].node, most);
@@ -124,7 +128,7 @@ static simt_value load_prepared(kernel *k, simt_builder *b, tensor_expr load) {
     return remember_all(&r, b, load, all, 1, here);
 }
 
-// ---- Packed arrays ---------------------------------------------------------------------------------------
+// ---- Packed arrays ------------------------------------------------------------------------------
 const loop_node *lw_loop_over(const kernel *k, tensor_expr index) {
     const tensor_node *n = tensor_node_at(k->l->op, index);
     // It may have another stage's name.
@@ -136,14 +140,15 @@ const loop_node *lw_loop_over(const kernel *k, tensor_expr index) {
     return NULL;
 }
 
-// The copies that share an access: along the last index, each with an element; or along the index before,
-// where the last one is a vector.
+// The copies that share an access: along the last index, each with an element; or along the index
+// before, where the last one is a vector.
 static bool find_together(kernel *k, tensor_val v, const tensor_expr *index, uint32_t rank, run *r,
                           uint32_t *lanes) {
     if (!k->l->plan->together || rank < 2 || v >= k->l->op->nparams || !lw_threads(k) ||
         k->l->plan->values.data[v].home != LOOP_MEMORY)
         return false;
-    const loop_node *last = lw_loop_over(k, index[rank - 1]), *before = lw_loop_over(k, index[rank - 2]);
+    const loop_node *last = lw_loop_over(k, index[rank - 1]),
+                    *before = lw_loop_over(k, index[rank - 2]);
     axis_set vector = k->digits.vector == LOWER_NO_AXIS ? 0 : AXIS(k->digits.vector);
     bool along = lw_depends(k, index[rank - 1]) & vector;   // the vector runs along the last index
     uint32_t moved = rank - 1 - along, n = 0;
@@ -170,12 +175,14 @@ bool lw_copies_in_a_row(kernel *k, const tensor_target *t, lower_copies *r) {
     return true;
 }
 
-// A tile in shared memory, along whose columns the loop goes round: the buffer has all positions of a
-// round.
-static simt_value load_of_tile(const fetched_rows *f, kernel *k, simt_builder *b, tensor_expr load) {
+// A tile in shared memory, along whose columns the loop goes round: the buffer has all positions of
+// a round.
+static simt_value load_of_tile(const fetched_rows *f, kernel *k, simt_builder *b,
+                               tensor_expr load) {
     uint32_t here,
         most = MOST_BYTES /
-               (simt_element_bits(lw_memory_element(k, k->l->op->vals.data[f->rows->val].type)) / 8);
+               (simt_element_bits(lw_memory_element(k, k->l->op->vals.data[f->rows->val].type)) /
+                8);
     run r = run_of(k, f->node, most);
     if (!f->tile.along || r.n <= 1 || (r.n & (r.n - 1)) || !stands_at(&r, &here)) return 0;
     lw_stand_at(&r, 0);
@@ -191,14 +198,16 @@ static simt_value load_together(kernel *k, simt_builder *b, tensor_expr load) {
     run r;
     const fetched_rows *f = lw_fetched(k, n);
     if (f && f->beside) return load_of_tile(f, k, b, load);
-    if (!lw_unchanged(k, v) || !find_together(k, v, n->args, n->nargs, &r, &lanes) || !stands_at(&r, &here))
+    if (!lw_unchanged(k, v) || !find_together(k, v, n->args, n->nargs, &r, &lanes) ||
+        !stands_at(&r, &here))
         return 0;
     bool plain = true;
     lw_stand_at(&r, 0);
     for (uint32_t i = f ? n->nargs - 1 : 0; i < n->nargs; i++) {
         bool vector = lanes > 1 && i + 1 == n->nargs;
         first[i] = lw_position(k, b, n->args[i]);
-        plain = plain && first[i].shape == (vector ? POSITION_ALONG : POSITION_ONE) && !first[i].inside;
+        plain = plain && first[i].shape == (vector ? POSITION_ALONG : POSITION_ONE) &&
+                !first[i].inside;
     }
     lw_stand_at(&r, here);
     if (!plain) return 0;

@@ -1,6 +1,6 @@
-// Loads of masked steps that are written out come before anything is computed from them: first the indices
-// of all steps, then what lies at them. An assembler that saves registers leaves loads where it finds them,
-// and each step would wait for its own.
+// Loads of masked steps that are written out come before anything is computed from them: first the
+// indices of all steps, then what lies at them. An assembler that saves registers leaves loads
+// where it finds them, and each step would wait for its own.
 //     i = src[e], y += x[i], j = src[e + 1], y += x[j]  →  i = src[e], j = src[e + 1], x[i], x[j], y += …
 
 #include "lower/values/values.h"
@@ -11,10 +11,11 @@ typedef struct {
     kernel *k;
     simt_builder *b;
     axis_set steps;
-    bool store;   // the loads are for a store, and more threads make them than store
-    bool inputs;  // other nodes come first: only what none of them computes is loaded
+    bool store;    // the loads are for a store, and more threads make them than store
+    bool inputs;   // other nodes come first: only what none of them computes is loaded
     uint32_t words;
-    uint32_t *depth;   // per expression: 1 and the most loads that depend on each other; 0: not seen
+    // per expression: 1 and the most loads that depend on each other; 0: not seen
+    uint32_t *depth;
     VEC(tensor_expr) loads;
 } ahead;
 
@@ -45,10 +46,12 @@ static void load_steps(ahead *a, tensor_expr e, const tensor_node *x) {
     uint32_t bits = simt_element_bits(lw_value_element(k, x->type.type));
     uint32_t lanes = lw_vector_free(&k->digits, axes) ? lw_lanes(&k->digits) : 1,
              words = (lanes * bits + 31) / 32;
-    for (instance_walk w = lw_walk_begin(&k->digits, lw_written_out(&k->digits, axes)); lw_walk_next(&w);)
+    for (instance_walk w = lw_walk_begin(&k->digits, lw_written_out(&k->digits, axes));
+         lw_walk_next(&w);)
         a->words += words;
     if (a->words > AHEAD_WORDS) return;
-    for (instance_walk w = lw_walk_begin(&k->digits, lw_written_out(&k->digits, axes)); lw_walk_next(&w);)
+    for (instance_walk w = lw_walk_begin(&k->digits, lw_written_out(&k->digits, axes));
+         lw_walk_next(&w);)
         lw_expr(k, a->b, e);
 }
 
@@ -62,12 +65,14 @@ static bool of_inputs(const ahead *a, tensor_expr e) {
 static uint32_t find_loads(ahead *a, tensor_expr e) {
     const tensor_node *x = tensor_node_at(a->k->l->op, e);
     uint32_t depth = 1;
-    if (a->depth[e] || !(lw_depends(a->k, e) & a->steps) || lw_is_known(a->k, e)) return a->depth[e];
+    if (a->depth[e] || !(lw_depends(a->k, e) & a->steps) || lw_is_known(a->k, e))
+        return a->depth[e];
     for (uint32_t i = 0; i < x->nargs; i++) {
         uint32_t inner = certain(a->k, x, i) ? find_loads(a, x->args[i]) : 0;
         if (inner > depth) depth = inner;
     }
-    if (x->op == TENSOR_LOAD_OP && (!a->inputs || of_inputs(a, e))) VEC_PUSH(a->k->l->arena, &a->loads, e);
+    if (x->op == TENSOR_LOAD_OP && (!a->inputs || of_inputs(a, e)))
+        VEC_PUSH(a->k->l->arena, &a->loads, e);
     return a->depth[e] = depth + (x->op == TENSOR_LOAD_OP);
 }
 

@@ -1,6 +1,6 @@
-// Differences of a number from a maximum over it and others, s[e] - max {e' : dst[e'] == v} s[e'] or
-// x - max(x, y). They are at most 0, so their exponentials cannot overflow. If the maximum is -inf, so is the
-// number, and its difference from 0 has the same exponential.
+// Differences of a number from a maximum over it and others, s[e] - max {e' : dst[e'] == v} s[e']
+// or x - max(x, y). They are at most 0, so their exponentials cannot overflow. If the maximum is
+// -inf, so is the number, and its difference from 0 has the same exponential.
 //     m == -inf ? 0 : exp(s[e] - m)  →  exp(s[e] - (m == -inf ? 0 : m)), of which all but s[e] is the row's
 
 #include "lower/values/values.h"
@@ -11,7 +11,8 @@ typedef struct {
     const tensor_op *op;
     const tensor_stage *in, *of;   // where the difference stands; what finds the maximum
     const tensor_node *load;       // of the maximum
-    tensor_expr *at;               // per bound variable of `of`: the point it is; 0: it was not met yet
+    // per bound variable of `of`: the point it is; 0: it was not met yet
+    tensor_expr *at;
 } match;
 
 static bool same(match *m, tensor_expr of, tensor_expr in);
@@ -30,21 +31,21 @@ static bool same_variable(match *m, tensor_var v, tensor_expr of, tensor_expr in
     return of == in;
 }
 
-// The expressions are the same, if the maximum is found at the place that is loaded. In 16 bits one may be
-// rounded differently.
+// The expressions are the same, if the maximum is found at the place that is loaded. In 16 bits one
+// may be rounded differently.
 static bool same(match *m, tensor_expr of, tensor_expr in) {
     const tensor_node *x = tensor_node_at(m->op, of), *y = tensor_node_at(m->op, in);
     if (tensor_type_is_narrow(x->type)) return false;
     if (x->op == TENSOR_VAR_OP) return same_variable(m, (tensor_var)x->imm.i, of, in);
     if (of == in && !x->nargs) return true;
-    bool alike = x->op == y->op && x->nargs == y->nargs && x->imm.i == y->imm.i && x->imm2 == y->imm2 &&
-                 tensor_type_equal(x->type, y->type) && x->nargs;
+    bool alike = x->op == y->op && x->nargs == y->nargs && x->imm.i == y->imm.i &&
+                 x->imm2 == y->imm2 && tensor_type_equal(x->type, y->type) && x->nargs;
     for (uint32_t i = 0; alike && i < x->nargs; i++) alike = same(m, x->args[i], y->args[i]);
     return alike;
 }
 
-// The key dst[e'] == v of the maximum holds: by the place that is loaded, or because this stage has the
-// same key.
+// The key dst[e'] == v of the maximum holds: by the place that is loaded, or because this stage has
+// the same key.
 static bool same_key(match *m, const tensor_key *k) {
     const tensor_node *v = tensor_node_at(m->op, k->rhs);
     const tensor_target *t = &m->of->targets[0];
@@ -52,7 +53,8 @@ static bool same_key(match *m, const tensor_key *k) {
         if (t->index[i] != k->rhs) continue;
         if (same(m, k->lhs, m->load->args[i])) return true;
         for (uint32_t j = 0; j < m->in->nkeys; j++)
-            if (m->in->keys[j].rhs == m->load->args[i] && same(m, k->lhs, m->in->keys[j].lhs)) return true;
+            if (m->in->keys[j].rhs == m->load->args[i] && same(m, k->lhs, m->in->keys[j].lhs))
+                return true;
     }
     return false;
 }
@@ -87,7 +89,8 @@ static bool nonpositive(const lowering *l, const tensor_stage *in, tensor_expr e
     if (x->op != TENSOR_SUB_OP || x->type.type != DT_F32) return false;
     const tensor_node *most = tensor_node_at(l->op, x->args[1]);
     if (most->op == TENSOR_STOP_OP) most = tensor_node_at(l->op, most->args[0]);
-    if (most->op == TENSOR_MAX_OP) return most->args[0] == x->args[0] || most->args[1] == x->args[0];
+    if (most->op == TENSOR_MAX_OP)
+        return most->args[0] == x->args[0] || most->args[1] == x->args[0];
     if (most->op != TENSOR_LOAD_OP) return false;
     const tensor_stage *of = maximum(l, (tensor_val)most->imm.i, x->type);
     if (!of) return false;
@@ -103,9 +106,9 @@ static bool is_constant(const tensor_op *op, tensor_expr e, double c) {
     return x->op == TENSOR_CONST_OP && ir_dtype_is_float(x->type.type) && x->imm.f == c;
 }
 
-// ---- What is chosen 0 ------------------------------------------------------------------------------------
-// A gradient may be given a softmax's denominator, which is -inf for rows whose scores all are -inf. What
-// is made of the exponentials of such a row is 0.
+// ---- What is chosen 0 ---------------------------------------------------------------------------
+// A gradient may be given a softmax's denominator, which is -inf for rows whose scores all are
+// -inf. What is made of the exponentials of such a row is 0.
 //     m == -inf ? 0 : exp(s[e] - m) * d[e]
 enum { DEEPEST = 16 };
 
@@ -123,7 +126,8 @@ static bool is_exp_below(const tensor_op *op, const tensor_node *x, tensor_expr 
 
 static void find_bare(lowering *l, tensor_expr e, bool *seen);
 
-static void find_bare_below(lowering *l, tensor_expr e, tensor_expr most, uint32_t depth, bool *seen) {
+static void find_bare_below(lowering *l, tensor_expr e, tensor_expr most, uint32_t depth,
+                            bool *seen) {
     const tensor_node *x = tensor_node_at(l->op, e);
     bool exp = is_exp_below(l->op, x, most),
          arithmetic = x->op == TENSOR_MUL_OP || x->op == TENSOR_ADD_OP || x->op == TENSOR_NEG_OP;
@@ -155,7 +159,7 @@ bool lw_is_zero_with(const lowering *l, tensor_expr e, tensor_expr most, uint32_
     return x->op == TENSOR_ADD_OP && first && lw_is_zero_with(l, x->args[1], most, depth + 1);
 }
 
-// ---- All -------------------------------------------------------------------------------------------------
+// ---- All ----------------------------------------------------------------------------------------
 static void find_in(lowering *l, const tensor_stage *in, tensor_expr e, bool *seen) {
     const tensor_node *x = tensor_node_at(l->op, e);
     if (seen[e]) return;
@@ -188,9 +192,11 @@ const tensor_node *lw_below(const lowering *l, const tensor_node *choice) {
     if (choice->op != TENSOR_SELECT_OP) return NULL;
     const tensor_node *c = tensor_node_at(l->op, choice->args[0]),
                       *x = tensor_node_at(l->op, choice->args[2]);
-    if (x->op != TENSOR_EXP_OP || !l->nonpositive[choice->args[2]] || c->op != TENSOR_EQ_OP) return NULL;
+    if (x->op != TENSOR_EXP_OP || !l->nonpositive[choice->args[2]] || c->op != TENSOR_EQ_OP)
+        return NULL;
     const tensor_node *below = tensor_node_at(l->op, x->args[0]);
-    bool spares = c->args[0] == below->args[1] && is_constant(l->op, c->args[1], (double)-INFINITY) &&
+    bool spares = c->args[0] == below->args[1] &&
+                  is_constant(l->op, c->args[1], (double)-INFINITY) &&
                   is_constant(l->op, choice->args[1], 0);
     return spares ? below : NULL;
 }

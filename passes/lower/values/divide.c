@@ -1,8 +1,8 @@
-// Positions are divided by sizes without a division: by a multiplication with a magic number, which the
-// runtime finds for each size (Granlund and Montgomery 1994; program.h).
+// Positions are divided by sizes without a division: by a multiplication with a magic number, which
+// the runtime finds for each size (Granlund and Montgomery 1994; program.h).
 //     quot(cvt(i64, p), size(H))  →  mulhi(2 p, magic) >> shift, 0 where H is 0
-// Where the rounds of a loop begin at multiples of the divisor, one quotient serves all positions of a
-// round.
+// Where the rounds of a loop begin at multiples of the divisor, one quotient serves all positions
+// of a round.
 
 #include "lower/values/values.h"
 #include "base/scalar.h"
@@ -20,8 +20,8 @@ static simt_value of_type(simt_builder *b, simt_type t, simt_value x) {
     return simt_widen(b, simt_build_cvt(b, (simt_type){t.element, 1}, x), t.lanes);
 }
 
-// If m is the magic number for 64 bits, ceil(m / 2^32) is the one for 32 bits: both are a floor and one
-// more, or 0.
+// If m is the magic number for 64 bits, ceil(m / 2^32) is the one for 32 bits: both are a floor and
+// one more, or 0.
 static simt_value magic_of(kernel *k, simt_builder *b, tensor_space s, simt_type t) {
     simt_value m = lw_arg(k, ARG_MAGIC, s, 0);
     simt_type i64 = SIMT_T(I64);
@@ -33,14 +33,15 @@ static simt_value magic_of(kernel *k, simt_builder *b, tensor_space s, simt_type
 
 static simt_value quotient(kernel *k, simt_builder *b, tensor_space s, simt_type t, simt_value x) {
     const tensor_space_info *i = &k->l->op->spaces.data[s];
-    if (i->kind == SPACE_CONST) return simt_build_binary(b, SIMT_UDIV, x, simt_build_int(b, t, i->size));
+    if (i->kind == SPACE_CONST)
+        return simt_build_binary(b, SIMT_UDIV, x, simt_build_int(b, t, i->size));
     simt_value twice = simt_build_binary(b, SIMT_SHL, x, simt_build_int(b, t, 1));
     simt_value up = simt_build_binary(b, SIMT_MULHI, twice, magic_of(k, b, s, t));
     return simt_build_binary(b, SIMT_LSHR, up, of_type(b, t, lw_arg(k, ARG_SHIFT, s, 0)));
 }
 
-static simt_value remainder_of(kernel *k, simt_builder *b, tensor_space s, simt_type t, simt_value x,
-                               simt_value q) {
+static simt_value remainder_of(kernel *k, simt_builder *b, tensor_space s, simt_type t,
+                               simt_value x, simt_value q) {
     const tensor_space_info *i = &k->l->op->spaces.data[s];
     simt_value size = of_type(b, t, lw_size(k, b, s));
     simt_value r = simt_build_binary(b, SIMT_SUB, x, simt_build_binary(b, SIMT_MUL, q, size));
@@ -49,8 +50,9 @@ static simt_value remainder_of(kernel *k, simt_builder *b, tensor_space s, simt_
     return simt_build_select(b, simt_build_cmp(b, SIMT_EQ, size, zero), zero, r);
 }
 
-// ---- Of a round ------------------------------------------------------------------------------------------
-// How far a position is from the start of a round that is as long as the divisor. Constants come last.
+// ---- Of a round ---------------------------------------------------------------------------------
+// How far a position is from the start of a round that is as long as the divisor. Constants come
+// last.
 static simt_value since_round(kernel *k, simt_builder *b, const loop_node *loop) {
     int64_t constant;
     simt_value at = scalar_without_constant(b, lw_var_position(k, b, loop->var).at, &constant),
@@ -58,12 +60,14 @@ static simt_value since_round(kernel *k, simt_builder *b, const loop_node *loop)
     return simt_build_cvt(b, SIMT_T(I64), simt_build_with(b, SIMT_ADD, since, constant));
 }
 
-static simt_value divide_round(kernel *k, simt_builder *b, const tensor_node *n, const loop_node *loop) {
+static simt_value divide_round(kernel *k, simt_builder *b, const tensor_node *n,
+                               const loop_node *loop) {
     simt_type i64 = SIMT_T(I64);
     int64_t c = 1;
     lw_constant(k->l->op, n->args[1], &c);
     bool one = lw_var_position(k, b, loop->var).shape == POSITION_ONE;
-    if (n->op == TENSOR_MOD_OP && c == loop_digits_product(loop) && one) return since_round(k, b, loop);
+    if (n->op == TENSOR_MOD_OP && c == loop_digits_product(loop) && one)
+        return since_round(k, b, loop);
     simt_value q = simt_build_with(b, SIMT_UDIV, k->scope.var[loop->var].base, c);
     if (n->op == TENSOR_QUOT_OP) return simt_build_cvt(b, i64, q);
     simt_value x = lw_expr(k, b, n->args[0]),
@@ -76,13 +80,15 @@ static simt_value divide_given(kernel *k, simt_builder *b, const tensor_node *n)
     const tensor_node *x = tensor_node_at(k->l->op, n->args[0]);
     int64_t c;
     if (x->op == TENSOR_CVT_OP) x = tensor_node_at(k->l->op, x->args[0]);
-    if (n->op != TENSOR_QUOT_OP || x->op != TENSOR_VAR_OP || k->scope.var[x->imm.i].kind != BOUND_GIVEN)
+    if (n->op != TENSOR_QUOT_OP || x->op != TENSOR_VAR_OP ||
+        k->scope.var[x->imm.i].kind != BOUND_GIVEN)
         return 0;
     if (!lw_constant(k->l->op, n->args[1], &c) || c < 1) return 0;
-    return simt_build_cvt(b, SIMT_T(I64), simt_build_with(b, SIMT_UDIV, k->scope.var[x->imm.i].given.at, c));
+    return simt_build_cvt(b, SIMT_T(I64),
+                          simt_build_with(b, SIMT_UDIV, k->scope.var[x->imm.i].given.at, c));
 }
 
-// ---- All -------------------------------------------------------------------------------------------------
+// ---- All ----------------------------------------------------------------------------------------
 simt_value lw_divide(kernel *k, simt_builder *b, const tensor_node *n) {
     const loop_node *loop = lw_loop_divided(k, n);
     if (loop) return divide_round(k, b, n, loop);

@@ -1,23 +1,25 @@
-// Eights are eight numbers of 16 bits side by side in memory, of which four lanes have two each, as matrix
-// operations hold them. An access of one lane would have four bytes. So the four lanes exchange words,
-// until each has a whole eight, of 16 bytes: of eight c lane l had word l, and now has the words of eight
-// l. The exchange is its own inverse.
+// Eights are eight numbers of 16 bits side by side in memory, of which four lanes have two each, as
+// matrix operations hold them. An access of one lane would have four bytes. So the four lanes
+// exchange words, until each has a whole eight, of 16 bytes: of eight c lane l had word l, and now
+// has the words of eight l. The exchange is its own inverse.
 //     y[v, d] for d … [register 2, lane 4, register 4, …]  →  w = shfl.bfly …  st f16x8 y + …, w
 
 #include "lower/values/values.h"
 
 enum { PAIR = 2, LANES = 4, WORDS = LOOP_EIGHT / PAIR };
 
-// ---- Which -----------------------------------------------------------------------------------------------
-bool lw_in_eights(kernel *k, tensor_val v, const tensor_expr *index, uint32_t rank, lower_eights *r) {
-    bool may = k->l->plan->together && rank >= 2 && v < k->l->op->nparams && k->plan->lanes == LOWER_WARP &&
-               k->l->plan->values.data[v].home == LOOP_MEMORY;
+// ---- Which --------------------------------------------------------------------------------------
+bool lw_in_eights(kernel *k, tensor_val v, const tensor_expr *index, uint32_t rank,
+                  lower_eights *r) {
+    bool may = k->l->plan->together && rank >= 2 && v < k->l->op->nparams &&
+               k->plan->lanes == LOWER_WARP && k->l->plan->values.data[v].home == LOOP_MEMORY;
     *r = (lower_eights){.loop = may ? lw_loop_over(k, index[rank - 1]) : NULL};
     r->n = r->loop ? loop_in_eights(k->l->op, v, r->loop) : 0;
     if (!r->n) return false;
     r->axes = AXIS(lw_axis(k, r->loop, 0));
     for (r->digits = 2;
-         r->digits < r->loop->ndigits && r->loop->digits[r->digits].place == LOOP_REGISTER_PLACE; r->digits++)
+         r->digits < r->loop->ndigits && r->loop->digits[r->digits].place == LOOP_REGISTER_PLACE;
+         r->digits++)
         r->axes |= AXIS(lw_axis(k, r->loop, r->digits));
     for (uint32_t i = 0; i + 1 < rank; i++)
         if (lw_depends(k, index[i]) & r->axes) return false;
@@ -50,16 +52,18 @@ static void stand_nowhere(kernel *k, const lower_eights *r) {
     for (uint32_t d = 2; d < r->digits; d++) k->digits.at[lw_axis(k, r->loop, d)] = -1;
 }
 
-// ---- Changing places -------------------------------------------------------------------------------------
+// ---- Changing places ----------------------------------------------------------------------------
 static simt_value bit_of(kernel *k, simt_builder *b, uint32_t mask) {
     return simt_build_cmp(b, SIMT_NE, simt_build_with(b, SIMT_AND, k->thread.lane, mask),
                           simt_build_int(b, SIMT_T(I32), 0));
 }
 
-// Two lanes have two words each. The upper lane gives its first word for the second word of the lower lane.
+// Two lanes have two words each. The upper lane gives its first word for the second word of the
+// lower lane.
 static void change(kernel *k, simt_builder *b, simt_value *x, simt_value *y, uint32_t mask) {
-    simt_value upper = bit_of(k, b, mask), other = lw_exchanged(b, simt_build_select(b, upper, *x, *y),
-                                                                simt_build_int(b, SIMT_T(I32), mask));
+    simt_value upper = bit_of(k, b, mask),
+               other = lw_exchanged(b, simt_build_select(b, upper, *x, *y),
+                                    simt_build_int(b, SIMT_T(I32), mask));
     *x = simt_build_select(b, upper, other, *x);
     *y = simt_build_select(b, upper, *y, other);
 }
@@ -77,7 +81,7 @@ static simt_value own_eight(kernel *k, simt_builder *b, simt_value at) {
     return simt_build_binary(b, SIMT_ADD, at, lw_to_ix(k, b, by));
 }
 
-// ---- Loads -----------------------------------------------------------------------------------------------
+// ---- Loads --------------------------------------------------------------------------------------
 static simt_value load_four(kernel *k, simt_builder *b, tensor_expr load, const lower_eights *r,
                             uint32_t first) {
     const tensor_node *n = tensor_node_at(k->l->op, load);
@@ -96,8 +100,9 @@ static simt_value load_four(kernel *k, simt_builder *b, tensor_expr load, const 
     change_places(k, b, word);
     for (uint32_t i = 0; i < PAIR * LANES; i++) {
         stand_at(k, r, first + i / PAIR, i % PAIR);
-        lw_remember(k, load,
-                    lw_value_of_bits(k, b, (tensor_val)n->imm.i, simt_pick(b, word[i / PAIR], i % PAIR)));
+        lw_remember(
+            k, load,
+            lw_value_of_bits(k, b, (tensor_val)n->imm.i, simt_pick(b, word[i / PAIR], i % PAIR)));
     }
     return word[0];
 }
@@ -107,15 +112,15 @@ simt_value lw_load_eights(kernel *k, simt_builder *b, tensor_expr load) {
     tensor_val v = (tensor_val)n->imm.i;
     lower_eights r;
     uint32_t eight, one;
-    if (b->region != k->product.whole || !lw_unchanged(k, v) || !lw_in_eights(k, v, n->args, n->nargs, &r) ||
-        !stands_at(k, &r, &eight, &one))
+    if (b->region != k->product.whole || !lw_unchanged(k, v) ||
+        !lw_in_eights(k, v, n->args, n->nargs, &r) || !stands_at(k, &r, &eight, &one))
         return 0;
     simt_value some = load_four(k, b, load, &r, eight / LANES * LANES);
     stand_at(k, &r, eight, one);
     return some ? lw_remembered(k, load) : 0;
 }
 
-// ---- Stores ----------------------------------------------------------------------------------------------
+// ---- Stores -------------------------------------------------------------------------------------
 static void store_own(kernel *k, simt_builder *b, const tensor_target *t, const lower_eights *r,
                       uint32_t first, const simt_value *word) {
     position index[8];
@@ -130,8 +135,8 @@ static void store_own(kernel *k, simt_builder *b, const tensor_target *t, const 
     lw_store_in_a_row(k, b, t->val, index, simt_gather(b, of, LOOP_EIGHT));
 }
 
-static void store_four(kernel *k, simt_builder *b, uint32_t stage, const lower_eights *r, uint32_t first,
-                       simt_value who, lw_stage_of *values) {
+static void store_four(kernel *k, simt_builder *b, uint32_t stage, const lower_eights *r,
+                       uint32_t first, simt_value who, lw_stage_of *values) {
     const tensor_target *t = &k->l->op->stages.data[stage].targets[0];
     const simt_type pair = {lw_memory_element(k, k->l->op->vals.data[t->val].type), PAIR};
     simt_value word[WORDS], of[PAIR], c = lw_both(b, lw_masks(k, b, 0), who);
@@ -155,11 +160,12 @@ static void store_four(kernel *k, simt_builder *b, uint32_t stage, const lower_e
     simt_build_yield(&then, NULL, 0);
 }
 
-void lw_store_eights(kernel *k, simt_builder *b, uint32_t stage, axis_set left, const lower_eights *r,
-                     lw_stage_of *values) {
+void lw_store_eights(kernel *k, simt_builder *b, uint32_t stage, axis_set left,
+                     const lower_eights *r, lw_stage_of *values) {
     simt_value who = lw_first_thread(k, b, left);
     for (instance_walk w = lw_walk_begin(&k->digits, lw_written_out(&k->digits, left) & ~r->axes);
          lw_walk_next(&w);)
-        for (uint32_t first = 0; first < r->n; first += LANES) store_four(k, b, stage, r, first, who, values);
+        for (uint32_t first = 0; first < r->n; first += LANES)
+            store_four(k, b, stage, r, first, who, values);
     stand_nowhere(k, r);
 }

@@ -1,6 +1,6 @@
-// What masked steps take for values past the end. Indices are read at the last position. Any other value is
-// loaded where there is one alone; elsewhere it is a number. If there is a number whose contribution leaves
-// the state as it is, that one is taken, and no contribution needs a choice.
+// What masked steps take for values past the end. Indices are read at the last position. Any other
+// value is loaded where there is one alone; elsewhere it is a number. If there is a number whose
+// contribution leaves the state as it is, that one is taken, and no contribution needs a choice.
 //     max(m, s[min(p, last)]) if p < hi  →  m = max(m, p < hi ? s[p] : -inf)
 
 #include "lower/values/values.h"
@@ -19,14 +19,16 @@ static void take(kernel *k, tensor_val v, double x) {
     *k->access.elsewhere[v] = x;
 }
 
-// ---- Which number ----------------------------------------------------------------------------------------
+// ---- Which number -------------------------------------------------------------------------------
 static const tensor_node *widened(const kernel *k, tensor_expr e) {
     const tensor_node *x = tensor_node_at(k->l->op, e);
-    while (x->op == TENSOR_CVT_OP && tensor_type_is_float(x->type)) x = tensor_node_at(k->l->op, x->args[0]);
+    while (x->op == TENSOR_CVT_OP && tensor_type_is_float(x->type))
+        x = tensor_node_at(k->l->op, x->args[0]);
     return x;
 }
 
-// The number that a reducer begins with, if combining with it changes nothing; false: there is none.
+// The number that a reducer begins with, if combining with it changes nothing; false: there is
+// none.
 static bool identity(const kernel *k, const tensor_reducer *r, double *out) {
     if (r->nstate != 1 || r->nargs != 1 || !tensor_reducer_neutral(k->l->op, r)) return false;
     const tensor_node *x = tensor_node_at(k->l->op, r->identity[0]);
@@ -50,7 +52,7 @@ double lw_taken_elsewhere(kernel *k, tensor_val v) {
     return *elsewhere(k, v);
 }
 
-// ---- What becomes of it ----------------------------------------------------------------------------------
+// ---- What becomes of it -------------------------------------------------------------------------
 typedef struct {
     const simt_func *f;
     simt_value inside;   // the mask, which does not hold
@@ -82,9 +84,11 @@ static bool exponential_past(const past *p, const simt_instr_info *i, double *x)
     bool below = false;
     *x = 0;
     if (i->op == SIMT_EXP2A && of->op == SIMT_FMA)
-        below = is_above(p, made(p, of->args[2])->args[0]) && is_past_at(p, of->args[0], (double)-INFINITY);
+        below = is_above(p, made(p, of->args[2])->args[0]) &&
+                is_past_at(p, of->args[0], (double)-INFINITY);
     if (i->op == SIMT_EXP2A && of->op == SIMT_MUL) i = of, of = made(p, of->args[0]);
-    if (of->op == SIMT_SUB) below = is_above(p, of->args[1]) && is_past_at(p, of->args[0], (double)-INFINITY);
+    if (of->op == SIMT_SUB)
+        below = is_above(p, of->args[1]) && is_past_at(p, of->args[0], (double)-INFINITY);
     return below || is_past_at(p, i->args[0], (double)-INFINITY);
 }
 
@@ -97,7 +101,8 @@ static bool arithmetic_past(const past *p, const simt_instr_info *i, double *x) 
     *x = 0;
     switch ((int)i->op) {
     case SIMT_MUL: return is_zero_product(p, i->args[0], i->args[1]);
-    case SIMT_FMA: return is_zero_product(p, i->args[0], i->args[1]) && is_past_at(p, i->args[2], 0);
+    case SIMT_FMA:
+        return is_zero_product(p, i->args[0], i->args[1]) && is_past_at(p, i->args[2], 0);
     case SIMT_ADD: return is_past_at(p, i->args[0], 0) && is_past_at(p, i->args[1], 0);
     case SIMT_SELECT:
         if (i->args[0] == p->inside) return is_past(p, i->args[2], x);
@@ -119,13 +124,17 @@ static bool is_past(const past *p, simt_value v, double *x) {
         if (i->args[0] != p->inside || i->nregions < 2) return false;
         const simt_region_info *r = &p->f->regions.data[i->regions[1]];
         return is_past(
-            p, p->f->instrs.data[r->instrs.data[r->instrs.len - 1]].args[p->f->values.data[v].index], x);
+            p,
+            p->f->instrs.data[r->instrs.data[r->instrs.len - 1]].args[p->f->values.data[v].index],
+            x);
     }
     case SIMT_CVT_TF32:
-    case SIMT_CVT: return is_past(p, i->args[0], x) && (*x == 0 || isinf(*x));   // the same in any type
+    // the same in any type
+    case SIMT_CVT: return is_past(p, i->args[0], x) && (*x == 0 || isinf(*x));
     case SIMT_SPLAT:
     case SIMT_EXTRACT: return is_past(p, i->args[0], x);
-    case SIMT_INSERT: return is_past(p, i->args[0], x) && is_past(p, i->args[1], &other) && other == *x;
+    case SIMT_INSERT:
+        return is_past(p, i->args[0], x) && is_past(p, i->args[1], &other) && other == *x;
     case SIMT_EXP2A:
     case SIMT_CALL: return exponential_past(p, i, x);
     }

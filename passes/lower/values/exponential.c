@@ -1,12 +1,12 @@
-// Exponentials: of differences from a maximum (lower/values/below.c), in cells of windows, and by the
-// machine's approximation. All but s[e] is the same in the whole row:
+// Exponentials: of differences from a maximum (lower/values/below.c), in cells of windows, and by
+// the machine's approximation. All but s[e] is the same in the whole row:
 //     m == -inf ? 0 : exp(s[e] - m)  →  exp(s[e] - (m == -inf ? 0 : m))
 
 #include "lower/values/values.h"
 #include "base/scalar.h"
 #include <math.h>
 
-// ---- What is chosen 0 ------------------------------------------------------------------------------------
+// ---- What is chosen 0 ---------------------------------------------------------------------------
 // The cell of a window whose sums are computed again, edge by edge, where they are not finite.
 static bool in_fast_cell(const kernel *k) {
     const loop_node *products = lw_products(&k->sums);
@@ -29,7 +29,7 @@ simt_value lw_chosen_below(kernel *k, simt_builder *b, tensor_expr choice) {
     return spares ? lw_expr(k, b, x->args[2]) : 0;
 }
 
-// ---- What is made of it ----------------------------------------------------------------------------------
+// ---- What is made of it -------------------------------------------------------------------------
 bool lw_is_narrow(const kernel *k) {
     const loop_node *products = lw_products(&k->sums);
     bool cells = products ? !simt_mma_splits(products->reduce.matrix->kind)
@@ -39,9 +39,10 @@ bool lw_is_narrow(const kernel *k) {
 
 bool lw_is_approximate(const kernel *k) { return k->plan->approximate && k->l->o->machine->gpu; }
 
-// 2^(x log2 e) by the machine's approximation. It takes two operations; the library's function takes twelve
-// to eighteen, which were most of the cost of a window's cells. Rounding the product alone makes an error
-// of |x| 2^-24, so results that f16 can hold are within 2^-19. Results below the normal range may be 0.
+// 2^(x log2 e) by the machine's approximation. It takes two operations; the library's function
+// takes twelve to eighteen, which were most of the cost of a window's cells. Rounding the product
+// alone makes an error of |x| 2^-24, so results that f16 can hold are within 2^-19. Results below
+// the normal range may be 0.
 static simt_value log2e(simt_builder *b, simt_value like, double times) {
     return simt_build_float(b, simt_typeof(b->func, like), times * 0x1.71547652b82fep+0);
 }
@@ -68,7 +69,8 @@ static simt_value without_scale(const simt_builder *b, simt_value x, double *sca
     return x;
 }
 
-// A cell without an entry has -inf, whose exponential is 0. Then nothing that is made of it needs a choice.
+// A cell without an entry has -inf, whose exponential is 0. Then nothing that is made of it needs a
+// choice.
 static simt_value in_cell(kernel *k, simt_builder *b, tensor_expr e, simt_value x) {
     if (!k->product.cell || k->product.cell_axes & ~lw_depends(k, e)) return x;
     simt_type t = simt_typeof(k->f, x);
@@ -81,21 +83,23 @@ static bool is_plain(const kernel *k, simt_value x) {
     return t.element == SIMT_F32 && t.lanes == 1;
 }
 
-// exp(c x - y), where y is the same in the whole row: the difference is rounded once, as c x would be.
-// power: the result is multiplied by 2^power.
-static simt_value exp_narrow_below(kernel *k, simt_builder *b, tensor_expr e, simt_value x, simt_value y,
-                                   int power) {
+// exp(c x - y), where y is the same in the whole row: the difference is rounded once, as c x would
+// be. power: the result is multiplied by 2^power.
+static simt_value exp_narrow_below(kernel *k, simt_builder *b, tensor_expr e, simt_value x,
+                                   simt_value y, int power) {
     double scale;
     x = in_cell(k, b, e, without_scale(b, x, &scale));
-    simt_value by = log2e(b, y, -1), more = power ? simt_build_float(b, simt_typeof(b->func, y), power) : 0,
-               less = power ? simt_build_fma(b, y, by, more) : simt_build_binary(b, SIMT_MUL, y, by);
+    simt_value by = log2e(b, y, -1),
+               more = power ? simt_build_float(b, simt_typeof(b->func, y), power) : 0,
+               less = power ? simt_build_fma(b, y, by, more)
+                            : simt_build_binary(b, SIMT_MUL, y, by);
     return simt_build_unary(b, SIMT_EXP2A, simt_build_fma(b, x, log2e(b, x, scale), less));
 }
 
-// Outside of cells the difference comes first: of equal numbers it is 0, however large they are. The sums
-// of cells are computed again where they are not finite.
-static simt_value exp_of_difference(kernel *k, simt_builder *b, tensor_expr e, simt_value x, simt_value y,
-                                    bool nonpositive) {
+// Outside of cells the difference comes first: of equal numbers it is 0, however large they are.
+// The sums of cells are computed again where they are not finite.
+static simt_value exp_of_difference(kernel *k, simt_builder *b, tensor_expr e, simt_value x,
+                                    simt_value y, bool nonpositive) {
     if (k->product.cell && lw_is_narrow(k) && is_plain(k, x) && is_plain(k, y))
         return exp_narrow_below(k, b, e, x, y, 0);
     x = in_cell(k, b, e, x);

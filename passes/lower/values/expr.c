@@ -1,15 +1,16 @@
-// Scalar expressions of tensor IR at one instance, for all lanes of the vector at once or for the lane that
-// is fixed. A choice becomes a select, or a branch if the arm that is not taken could read at no index.
-// Where lanes would take different branches, each lane is computed by itself.
+// Scalar expressions of tensor IR at one instance, for all lanes of the vector at once or for the
+// lane that is fixed. A choice becomes a select, or a branch if the arm that is not taken could
+// read at no index. Where lanes would take different branches, each lane is computed by itself.
 
 #include "lower/values/values.h"
 #include "base/scalar.h"
 #include <math.h>
 
-// ---- What must not be evaluated where its condition fails ------------------------------------------------
+// ---- What must not be evaluated where its condition fails ---------------------------------------
 static bool unguarded(kernel *k, tensor_expr e) {
     lowering *l = k->l;
-    if (!(l->none_facts[e] & READS_AT_NONE) || lw_is_known(k, e) || l->visited[e] == l->visits) return false;
+    if (!(l->none_facts[e] & READS_AT_NONE) || lw_is_known(k, e) || l->visited[e] == l->visits)
+        return false;
     l->visited[e] = l->visits;
     const tensor_node *n = tensor_node_at(l->op, e);
     for (uint32_t i = 0; i < n->nargs; i++) {
@@ -24,7 +25,7 @@ bool lw_needs_guard(kernel *k, tensor_expr e) {
     return unguarded(k, e);
 }
 
-// ---- Choices ---------------------------------------------------------------------------------------------
+// ---- Choices ------------------------------------------------------------------------------------
 // Each lane is computed by itself, and they are a vector again.
 static simt_value by_lanes(kernel *k, simt_builder *b, tensor_expr e) {
     simt_value x[16];
@@ -48,9 +49,11 @@ static simt_value lower_arm(kernel *k, simt_builder *b, tensor_expr e, uint32_t 
     return v;
 }
 
-static simt_value lower_branch(kernel *k, simt_builder *b, simt_value c, tensor_expr x, tensor_expr y) {
-    uint32_t lanes = lw_vector_free(&k->digits, lw_depends(k, x) | lw_depends(k, y)) ? lw_lanes(&k->digits)
-                                                                                     : 1;
+static simt_value lower_branch(kernel *k, simt_builder *b, simt_value c, tensor_expr x,
+                               tensor_expr y) {
+    uint32_t lanes = lw_vector_free(&k->digits, lw_depends(k, x) | lw_depends(k, y))
+                         ? lw_lanes(&k->digits)
+                         : 1;
     simt_type t = {element_of(k, x), (uint8_t)lanes};
     simt_builder then, other;
     simt_instr i = simt_build_if(b, c, &t, 1, &then, &other);
@@ -66,14 +69,16 @@ static simt_value lower_select(kernel *k, simt_builder *b, tensor_expr e, const 
     simt_value below = guard ? 0 : lw_exp_below(k, b, e);
     if (!below && !guard) below = lw_chosen_below(k, b, e);
     if (below) return below;
-    simt_value c = lw_expr(k, b, n->args[0]);   // it is computed for all lanes, which then take their own
+    // it is computed for all lanes, which then take their own
+    simt_value c = lw_expr(k, b, n->args[0]);
     if (guard && simt_lanes_of(b, c) > 1) return by_lanes(k, b, e);
     if (guard) return lower_branch(k, b, c, n->args[1], n->args[2]);
     simt_value x = lw_expr(k, b, n->args[1]), y = lw_expr(k, b, n->args[2]);
     return simt_choose(b, c, x, y);
 }
 
-static simt_value lower_logic(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n, bool is_and) {
+static simt_value lower_logic(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n,
+                              bool is_and) {
     bool guard = lw_needs_guard(k, n->args[1]);
     simt_value x = lw_expr(k, b, n->args[0]);
     if (guard && lw_vector_free(&k->digits, lw_depends(k, e))) return by_lanes(k, b, e);
@@ -107,7 +112,7 @@ simt_value lw_else(kernel *k, simt_builder *b, simt_value some, simt_value x, te
     return simt_result(k->f, i, 0);
 }
 
-// ---- Operators -------------------------------------------------------------------------------------------
+// ---- Operators ----------------------------------------------------------------------------------
 static simt_value lower_var(kernel *k, simt_builder *b, const tensor_node *n) {
     return lw_spread(k, b, lw_var_position(k, b, (tensor_var)n->imm.i));
 }
@@ -150,10 +155,11 @@ static bool factors_of(simt_builder *b, simt_value v, simt_value *x, simt_value 
     return true;
 }
 
-// A product that a reduction adds is rounded with the sum, in one operation: that halves the arithmetic of
-// a dot product. Elsewhere it is fused where little of it is kept, and in 16 bits, where rounding the
-// product by itself loses most of what the sum could keep.
-static simt_value lower_add(kernel *k, simt_builder *b, const tensor_node *n, simt_value x, simt_value y) {
+// A product that a reduction adds is rounded with the sum, in one operation: that halves the
+// arithmetic of a dot product. Elsewhere it is fused where little of it is kept, and in 16 bits,
+// where rounding the product by itself loses most of what the sum could keep.
+static simt_value lower_add(kernel *k, simt_builder *b, const tensor_node *n, simt_value x,
+                            simt_value y) {
     simt_value p, q;
     simt_match(b, &x, &y);
     bool fused = tensor_type_is_narrow(n->type) ||
@@ -164,7 +170,8 @@ static simt_value lower_add(kernel *k, simt_builder *b, const tensor_node *n, si
 
 // A value that was widened and is narrowed again is the value before; 0: it was not widened.
 static simt_value narrowed(kernel *k, simt_builder *b, const tensor_node *n, simt_value x) {
-    const simt_instr_info *widened = tensor_type_is_narrow(n->type) ? made_by(b, x, SIMT_CVT) : NULL;
+    const simt_instr_info *widened = tensor_type_is_narrow(n->type) ? made_by(b, x, SIMT_CVT)
+                                                                    : NULL;
     simt_element to = lw_value_element(k, n->type.type);
     return widened && simt_typeof(b->func, widened->args[0]).element == to ? widened->args[0] : 0;
 }
@@ -179,8 +186,8 @@ static simt_value lower_plain(kernel *k, simt_builder *b, const tensor_node *n) 
     return as_it_was ? as_it_was : scalar_plain(b, &types, n, x);
 }
 
-// Operations that are not computed from the values of their arguments, or here in a better way; 0: compute
-// it so.
+// Operations that are not computed from the values of their arguments, or here in a better way; 0:
+// compute it so.
 static simt_value lower_otherwise(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {
     switch ((int)n->op) {
     case TENSOR_VAR_OP: return lower_var(k, b, n);
@@ -216,9 +223,9 @@ simt_value lw_expr(kernel *k, simt_builder *b, tensor_expr e) {
     if (v) return v;
     bool laned = k->digits.vector != LOWER_NO_AXIS && axes & AXIS(k->digits.vector) &&
                  k->digits.at[k->digits.vector] >= 0;
-    simt_value all = laned
-                         ? of[lw_instance(&k->digits, axes) - (uint32_t)(k->digits.at[k->digits.vector] + 1)]
-                         : 0;
+    simt_value all =
+        laned ? of[lw_instance(&k->digits, axes) - (uint32_t)(k->digits.at[k->digits.vector] + 1)]
+              : 0;
     if (all) return lw_remember(k, e, simt_pick(b, all, (uint32_t)k->digits.at[k->digits.vector]));
     const tensor_node *n = tensor_node_at(k->l->op, e);
     span outer = b->at;
@@ -246,7 +253,7 @@ void lw_reducer(kernel *k, simt_builder *b, const tensor_expr *e, uint32_t n, co
     k->reducer.arg = outer[0], k->reducer.left = outer[1], k->reducer.right = outer[2];
 }
 
-// ---- Sizes and cells -------------------------------------------------------------------------------------
+// ---- Sizes and cells ----------------------------------------------------------------------------
 simt_value lw_size(kernel *k, simt_builder *b, tensor_space s) {
     const tensor_space_info *i = &k->l->op->spaces.data[s];
     if (i->kind == SPACE_CONST) return simt_build_int(b, SIMT_T(I64), i->size);

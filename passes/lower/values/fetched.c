@@ -8,11 +8,14 @@ uint32_t lw_fetched_element_bytes(const kernel *k, const loop_fetch *f) {
 }
 
 // Bytes from the first row to another one. What the pitch of `plus` more rows adds is left out.
-simt_value lw_rows_apart(simt_builder *b, const loop_fetch *f, simt_value row, int64_t plus, uint32_t bytes) {
+simt_value lw_rows_apart(simt_builder *b, const loop_fetch *f, simt_value row, int64_t plus,
+                         uint32_t bytes) {
     simt_value at = simt_build_with(b, SIMT_MUL, row, (int64_t)f->pitch * bytes);
     if (!f->every) return at;
-    simt_value skewed = simt_build_with(b, SIMT_UDIV, simt_build_with(b, SIMT_ADD, row, plus), f->every);
-    return simt_build_binary(b, SIMT_ADD, at, simt_build_with(b, SIMT_MUL, skewed, (int64_t)f->skew * bytes));
+    simt_value skewed = simt_build_with(b, SIMT_UDIV, simt_build_with(b, SIMT_ADD, row, plus),
+                                        f->every);
+    return simt_build_binary(b, SIMT_ADD, at,
+                             simt_build_with(b, SIMT_MUL, skewed, (int64_t)f->skew * bytes));
 }
 
 // They are the same index, if lets are replaced by their values.
@@ -22,7 +25,8 @@ static bool same_expr(const kernel *k, tensor_expr a, tensor_expr b) {
     for (int side = 0; side < 2; side++) {
         const tensor_node *n = side ? y : x;
         const binding *v = n->op == TENSOR_VAR_OP ? &k->scope.var[n->imm.i] : NULL;
-        if (v && v->kind == BOUND_LET) return side ? same_expr(k, a, v->value) : same_expr(k, v->value, b);
+        if (v && v->kind == BOUND_LET)
+            return side ? same_expr(k, a, v->value) : same_expr(k, v->value, b);
     }
     bool same = x->op == y->op && x->imm.i == y->imm.i && x->nargs == y->nargs &&
                 (x->op == TENSOR_VAR_OP || x->op == TENSOR_LOAD_OP);
@@ -51,7 +55,9 @@ static const fetched_rows *fetched(const kernel *k, const tensor_node *load, boo
     return NULL;
 }
 
-const fetched_rows *lw_fetched(const kernel *k, const tensor_node *load) { return fetched(k, load, false); }
+const fetched_rows *lw_fetched(const kernel *k, const tensor_node *load) {
+    return fetched(k, load, false);
+}
 const fetched_rows *lw_fetched_panels(const kernel *k, const tensor_node *load) {
     return fetched(k, load, true);
 }
@@ -70,7 +76,8 @@ static simt_value in_round(kernel *k, simt_builder *b, const fetched_rows *f, in
     *plus = 0;
     if (v->columns)
         return simt_build_cvt(
-            b, SIMT_T(I32), simt_build_binary(b, SIMT_SUB, lw_var_position(k, b, f->node->var).at, v->base));
+            b, SIMT_T(I32),
+            simt_build_binary(b, SIMT_SUB, lw_var_position(k, b, f->node->var).at, v->base));
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
         if (v->own & AXIS(i)) *plus += (int64_t)k->digits.at[i] * k->digits.axis[i].weight;
     return simt_build_cvt(b, SIMT_T(I32), lw_thread_position(k, b, f->node, lw_ix(k, b, 0)));
@@ -83,8 +90,8 @@ static simt_value in_tile(kernel *k, simt_builder *b, const fetched_rows *f) {
                           simt_build_binary(b, SIMT_SUB, at, k->scope.var[f->beside->var].base));
 }
 
-// The bytes that a lane's columns begin at a multiple of: rows and buffers are pitches apart. Lanes read at
-// most 16 bytes at once.
+// The bytes that a lane's columns begin at a multiple of: rows and buffers are pitches apart. Lanes
+// read at most 16 bytes at once.
 static uint32_t column_align(const fetched_rows *f, uint32_t lanes, uint32_t bytes) {
     uint32_t align = bytes * lanes;
     while (align > 16 || f->rows->pitch * bytes % align) align /= 2;
@@ -98,25 +105,28 @@ static simt_value load_tile(kernel *k, simt_builder *b, const fetched_rows *f, u
     simt_value row = f->tile.along ? beside : round, column = f->tile.along ? round : beside;
     more = plus * (f->tile.along ? 1 : f->rows->pitch) * bytes;
     simt_value to = simt_build_addr(b, lw_shared(k, b, f->at), f->buffer, 1, 0);
-    to = simt_build_addr(b, to, lw_rows_apart(b, f->rows, row, f->tile.along ? 0 : plus, bytes), 1, 0);
+    to = simt_build_addr(b, to, lw_rows_apart(b, f->rows, row, f->tile.along ? 0 : plus, bytes), 1,
+                         0);
     to = simt_build_addr(b, to, column, bytes, more);
     return lw_load_shared(k, b, f->rows->val, to, lanes, column_align(f, lanes, bytes));
 }
 
-simt_value lw_fetched_part(kernel *k, simt_builder *b, const fetched_rows *f, const tensor_node *load) {
+simt_value lw_fetched_part(kernel *k, simt_builder *b, const fetched_rows *f,
+                           const tensor_node *load) {
     const tensor_val_info *val = &k->l->op->vals.data[f->rows->val];
     simt_value part = lw_ix(k, b, 0);
     int64_t size = 1;
     for (uint32_t i = load->nargs - 1; i-- > f->rows->nindex;) {
         size *= k->l->op->spaces.data[val->axes[i + 1]].size;
-        part = simt_build_binary(b, SIMT_ADD, part,
-                                 simt_build_with(b, SIMT_MUL, lw_position(k, b, load->args[i]).at, size));
+        part = simt_build_binary(
+            b, SIMT_ADD, part,
+            simt_build_with(b, SIMT_MUL, lw_position(k, b, load->args[i]).at, size));
     }
     return part;
 }
 
-simt_value lw_load_fetched(kernel *k, simt_builder *b, const fetched_rows *f, const tensor_node *load,
-                           position last, uint32_t lanes) {
+simt_value lw_load_fetched(kernel *k, simt_builder *b, const fetched_rows *f,
+                           const tensor_node *load, position last, uint32_t lanes) {
     if (f->beside) return load_tile(k, b, f, lanes);
     uint32_t bytes = lw_fetched_element_bytes(k, f->rows);
     int64_t plus;
@@ -130,7 +140,8 @@ simt_value lw_load_fetched(kernel *k, simt_builder *b, const fetched_rows *f, co
         simt_value x[16];
         for (uint32_t i = 0; i < lanes; i++)
             x[i] = lw_load_shared(k, b, f->rows->val,
-                                  simt_build_addr(b, to, simt_pick(b, last.at, i), bytes, 0), 1, bytes);
+                                  simt_build_addr(b, to, simt_pick(b, last.at, i), bytes, 0), 1,
+                                  bytes);
         return simt_gather(b, x, lanes);
     }
     return lw_load_shared(k, b, f->rows->val, simt_build_addr(b, to, last.at, bytes, 0), lanes,

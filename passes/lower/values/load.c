@@ -1,5 +1,5 @@
-// Loads of tensor IR: where the value comes from. It is the row that a loop walks, a maximum so far, a
-// fetched row, a stage that is computed in place, a register, or memory.
+// Loads of tensor IR: where the value comes from. It is the row that a loop walks, a maximum so
+// far, a fetched row, a stage that is computed in place, a register, or memory.
 
 #include "lower/values/values.h"
 
@@ -15,18 +15,18 @@ static simt_value register_load(kernel *k, simt_builder *b, const tensor_node *l
     return known ? simt_pick(b, known, (uint32_t)k->digits.at[k->digits.vector]) : 0;
 }
 
-// While a tile is filled, and the variables of its origin are bound, it stands for the array that it is a
-// tile of.
+// While a tile is filled, and the variables of its origin are bound, it stands for the array that
+// it is a tile of.
 static tensor_val through_tile(const kernel *k, tensor_val v) {
     for (uint32_t i = k->scope.tiles.len; i-- > 0;)
         if (k->l->plan->values.data[k->scope.tiles.data[i]].of == v) return k->scope.tiles.data[i];
     return v;
 }
 
-// The stage's body, with its variables at the indices of the load. What is computed for it is forgotten
-// afterwards.
-static simt_value inlined_load(kernel *k, simt_builder *b, const tensor_stage *st, const position *index,
-                               axis_set axes) {
+// The stage's body, with its variables at the indices of the load. What is computed for it is
+// forgotten afterwards.
+static simt_value inlined_load(kernel *k, simt_builder *b, const tensor_stage *st,
+                               const position *index, axis_set axes) {
     arena *a = k->l->arena;
     memo_cell *memo = k->known.memo;
     binding *var = k->scope.var;
@@ -37,7 +37,8 @@ static simt_value inlined_load(kernel *k, simt_builder *b, const tensor_stage *s
         const tensor_node *x = tensor_node_at(k->l->op, st->targets[0].index[i]);
         axis_set vector = index[i].shape == POSITION_ONE ? 0 : axes & AXIS(k->digits.vector);
         if (x->op == TENSOR_VAR_OP)
-            k->scope.var[x->imm.i] = (binding){.kind = BOUND_GIVEN, .axes = vector, .given = index[i]};
+            k->scope.var[x->imm.i] = (binding){
+                .kind = BOUND_GIVEN, .axes = vector, .given = index[i]};
     }
     simt_value v = lw_expr(k, b, st->body[0]);
     k->known.log.len = log;

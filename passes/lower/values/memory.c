@@ -1,6 +1,6 @@
-// Addresses, and loads and stores of memory. Parameters are addressed by their strides; maps, prepared
-// arrays and temporaries are packed in row-major order; tiles lie in shared memory. Along an axis of unit
-// stride a vector is one (coalesced) access, else it is one access a lane.
+// Addresses, and loads and stores of memory. Parameters are addressed by their strides; maps,
+// prepared arrays and temporaries are packed in row-major order; tiles lie in shared memory. Along
+// an axis of unit stride a vector is one (coalesced) access, else it is one access a lane.
 
 #include "lower/values/values.h"
 #include <string.h>
@@ -11,9 +11,11 @@ static simt_element loaded_element(const kernel *k, tensor_val v) {
     return lw_value_element(k, tensor_type_of_storage(i->type, i->into).type);
 }
 
-static const loop_value *where(const kernel *k, tensor_val v) { return &k->l->plan->values.data[v]; }
+static const loop_value *where(const kernel *k, tensor_val v) {
+    return &k->l->plan->values.data[v];
+}
 
-// ---- Addresses -------------------------------------------------------------------------------------------
+// ---- Addresses ----------------------------------------------------------------------------------
 static simt_value add_term(simt_builder *b, simt_value at, simt_value x) {
     return at ? simt_build_binary(b, SIMT_ADD, at, x) : x;
 }
@@ -24,8 +26,8 @@ static bool is_integer(const kernel *k, simt_value v, int64_t *x) {
     return k->f->values.data[v].def && i->op == SIMT_CONST;
 }
 
-// A position without the constant that is added to it. The constant may be added to the address, because
-// positions do not wrap.
+// A position without the constant that is added to it. The constant may be added to the address,
+// because positions do not wrap.
 static simt_value without_constant(const kernel *k, simt_value v, int64_t *plus) {
     const simt_instr_info *i = &k->f->instrs.data[k->f->values.data[v].def];
     bool adds = k->f->values.data[v].def && i->op == SIMT_ADD && is_integer(k, i->args[1], plus);
@@ -40,7 +42,9 @@ static simt_value packed(kernel *k, simt_builder *b, tensor_val val, const tenso
     simt_value at = 0;
     *plus = 0;
     for (uint32_t i = 0; i < v->rank; i++) {
-        simt_value pitch = !i ? 0 : w->pad[i] ? lw_expr(k, b, w->pitch[i]) : lw_size(k, b, v->axes[i]);
+        simt_value pitch = !i          ? 0
+                           : w->pad[i] ? lw_expr(k, b, w->pitch[i])
+                                       : lw_size(k, b, v->axes[i]);
         int64_t by = 0, more = 0;
         if (i && !is_integer(k, pitch, &by) && *plus) {
             at = simt_build_binary(b, SIMT_ADD, at, lw_ix(k, b, *plus));
@@ -69,8 +73,8 @@ static simt_value strided(kernel *k, simt_builder *b, tensor_val val, const tens
     return at ? at : lw_ix(k, b, 0);
 }
 
-static simt_value shared_offset(kernel *k, simt_builder *b, tensor_val val, const tensor_val_info *v,
-                                const simt_value *index) {
+static simt_value shared_offset(kernel *k, simt_builder *b, tensor_val val,
+                                const tensor_val_info *v, const simt_value *index) {
     const loop_value *w = where(k, val);
     simt_value at = 0;
     for (uint32_t i = 0; i < v->rank; i++) {
@@ -100,14 +104,16 @@ simt_value lw_address(kernel *k, simt_builder *b, tensor_val val, const simt_val
     }
     simt_value base;
     if (val < k->l->op->nparams) base = lw_arg(k, ARG_DATA, val, 0);
-    else if (k->l->prepared_of[val] != UINT32_MAX) base = lw_arg(k, ARG_PREPARED, k->l->prepared_of[val], 0);
+    else if (k->l->prepared_of[val] != UINT32_MAX)
+        base = lw_arg(k, ARG_PREPARED, k->l->prepared_of[val], 0);
     else base = lw_arg(k, ARG_TEMP, lw_temp_of(k->l, val), 0);
     int64_t plus = 0;
-    simt_value at = lies_packed(k, val) ? packed(k, b, val, v, index, &plus) : strided(k, b, val, v, index);
+    simt_value at = lies_packed(k, val) ? packed(k, b, val, v, index, &plus)
+                                        : strided(k, b, val, v, index);
     return simt_build_addr(b, base, at, bytes, plus * bytes);
 }
 
-// ---- Padding ---------------------------------------------------------------------------------------------
+// ---- Padding ------------------------------------------------------------------------------------
 // At this axis the index may be padding, where the value has no elements.
 static bool lacks(const kernel *k, tensor_val val, uint32_t axis, const position *p) {
     uint32_t has = where(k, val)->pad[axis];
@@ -120,7 +126,8 @@ static bool cut_vector(const kernel *k, tensor_val val, const position *index) {
 }
 
 // The value has an element there; 0: it always has.
-static simt_value there(kernel *k, simt_builder *b, tensor_val val, const position *index, uint32_t lane) {
+static simt_value there(kernel *k, simt_builder *b, tensor_val val, const position *index,
+                        uint32_t lane) {
     simt_value c = 0;
     for (uint32_t i = 0; i < k->l->op->vals.data[val].rank; i++)
         if (lacks(k, val, i, &index[i]))
@@ -133,7 +140,8 @@ typedef enum { ACCESS_ONE, ACCESS_VECTOR, ACCESS_EACH } access_form;
 static access_form form_of(const kernel *k, tensor_val val, const position *index) {
     const tensor_val_info *v = &k->l->op->vals.data[val];
     access_form form = ACCESS_ONE;
-    bool unit_last = where(k, val)->home == LOOP_SHARED || lies_packed(k, val) || !(v->facts & FACT_STRIDED);
+    bool unit_last = where(k, val)->home == LOOP_SHARED || lies_packed(k, val) ||
+                     !(v->facts & FACT_STRIDED);
     for (uint32_t i = 0; i < v->rank; i++) {
         if (index[i].shape == POSITION_ONE) continue;
         bool along = index[i].shape != POSITION_ANY && i + 1 == v->rank && unit_last;
@@ -143,8 +151,8 @@ static access_form form_of(const kernel *k, tensor_val val, const position *inde
     return form;
 }
 
-// On a GPU, a vector access is aligned to its size where the version's guards say so, which is at the
-// loop's own position. On a host it is aligned to an element, which costs nothing there.
+// On a GPU, a vector access is aligned to its size where the version's guards say so, which is at
+// the loop's own position. On a host it is aligned to an element, which costs nothing there.
 static uint16_t alignment(const kernel *k, tensor_val val, const position *index, uint32_t lanes) {
     const tensor_val_info *v = &k->l->op->vals.data[val];
     uint32_t bytes = simt_element_bits(lw_memory_element(k, lw_stored_type(k, val))) / 8;
@@ -191,13 +199,13 @@ static simt_value as_value(kernel *k, simt_builder *b, tensor_val val, simt_valu
     return simt_build_cvt(b, (simt_type){loaded_element(k, val), simt_typeof(k->f, x).lanes}, x);
 }
 
-static simt_value load_at(kernel *k, simt_builder *b, tensor_val val, const simt_value *index, uint32_t lanes,
-                          uint16_t align) {
+static simt_value load_at(kernel *k, simt_builder *b, tensor_val val, const simt_value *index,
+                          uint32_t lanes, uint16_t align) {
     return as_value(k, b, val, as_it_lies(k, b, val, index, lanes, align));
 }
 
-simt_value lw_load_shared(kernel *k, simt_builder *b, tensor_val v, simt_value address, uint32_t lanes,
-                          uint32_t align) {
+simt_value lw_load_shared(kernel *k, simt_builder *b, tensor_val v, simt_value address,
+                          uint32_t lanes, uint32_t align) {
     simt_value x = simt_build_load(b, memory_type(k, v, lanes), address);
     k->f->instrs.data[k->f->values.data[x].def].mem.align = (uint16_t)align;
     return as_value(k, b, v, x);
@@ -208,7 +216,8 @@ simt_value lw_load_whole(kernel *k, simt_builder *b, tensor_val v, position firs
     return load_at(k, b, v, &first.at, n, (uint16_t)(bytes * n));
 }
 
-simt_value lw_bits_in_a_row(kernel *k, simt_builder *b, tensor_val v, const position *first, uint32_t lanes) {
+simt_value lw_bits_in_a_row(kernel *k, simt_builder *b, tensor_val v, const position *first,
+                            uint32_t lanes) {
     simt_value at[8];
     uint32_t rank = k->l->op->vals.data[v].rank;
     uint32_t bytes = simt_element_bits(lw_memory_element(k, lw_stored_type(k, v))) / 8;
@@ -220,15 +229,19 @@ simt_value lw_value_of_bits(kernel *k, simt_builder *b, tensor_val v, simt_value
     return as_value(k, b, v, x);
 }
 
-simt_value lw_load_in_a_row(kernel *k, simt_builder *b, tensor_val v, const position *first, uint32_t lanes) {
+simt_value lw_load_in_a_row(kernel *k, simt_builder *b, tensor_val v, const position *first,
+                            uint32_t lanes) {
     return as_value(k, b, v, lw_bits_in_a_row(k, b, v, first, lanes));
 }
 
-// What is overwritten in place may be read by the thread alone that overwrites it: nothing orders it with
-// others.
+// What is overwritten in place may be read by the thread alone that overwrites it: nothing orders
+// it with others.
 static simt_value load_owned(kernel *k, simt_builder *b, tensor_val val, const position *from,
-                             const simt_value *index, uint32_t lane, uint32_t lanes, uint16_t align) {
-    simt_value owner = lw_overwritten(k, val) ? lw_both(b, k->access.owner, there(k, b, val, from, lane)) : 0;
+                             const simt_value *index, uint32_t lane, uint32_t lanes,
+                             uint16_t align) {
+    simt_value owner = lw_overwritten(k, val)
+                           ? lw_both(b, k->access.owner, there(k, b, val, from, lane))
+                           : 0;
     if (!owner) return load_at(k, b, val, index, lanes, align);
     simt_type t = {loaded_element(k, val), (uint8_t)lanes};
     simt_builder then, other;
@@ -242,34 +255,39 @@ static simt_value load_owned(kernel *k, simt_builder *b, tensor_val val, const p
     return simt_result(k->f, i, 0);
 }
 
-static void lane_index(kernel *k, simt_builder *b, tensor_val val, const position *index, uint32_t lane,
-                       simt_value *at) {
+static void lane_index(kernel *k, simt_builder *b, tensor_val val, const position *index,
+                       uint32_t lane, simt_value *at) {
     for (uint32_t i = 0; i < k->l->op->vals.data[val].rank; i++) {
         at[i] = lw_position_lane(k, b, index[i], lane);
-        if (lacks(k, val, i, &index[i])) at[i] = simt_build_binary(b, SIMT_MIN, at[i], index[i].last);
+        if (lacks(k, val, i, &index[i]))
+            at[i] = simt_build_binary(b, SIMT_MIN, at[i], index[i].last);
     }
 }
 
-// The vector begins at a multiple of its elements, which is known of its offset alone; 0: it always does.
-static simt_value even(kernel *k, simt_builder *b, tensor_val val, const position *index, uint32_t lanes) {
+// The vector begins at a multiple of its elements, which is known of its offset alone; 0: it always
+// does.
+static simt_value even(kernel *k, simt_builder *b, tensor_val val, const position *index,
+                       uint32_t lanes) {
     const tensor_val_info *v = &k->l->op->vals.data[val];
     simt_value at[8];
     if (!lw_threads(k) || where(k, val)->home == LOOP_SHARED || v->rank == 1) return 0;
     lane_index(k, b, val, index, 0, at);
     int64_t plus = 0;
-    simt_value offset = lies_packed(k, val) ? packed(k, b, val, v, at, &plus) : strided(k, b, val, v, at);
+    simt_value offset = lies_packed(k, val) ? packed(k, b, val, v, at, &plus)
+                                            : strided(k, b, val, v, at);
     if (plus) offset = simt_build_binary(b, SIMT_ADD, offset, lw_ix(k, b, plus));
     simt_value low = simt_build_binary(b, SIMT_AND, offset, lw_ix(k, b, (int64_t)lanes - 1));
     return simt_build_cmp(b, SIMT_EQ, low, lw_ix(k, b, 0));
 }
 
-// ---- Masked steps ----------------------------------------------------------------------------------------
-// Past the end nothing is read but indices (lower/values/elsewhere.c). So addresses of steps differ by
-// constants, as their positions do.
+// ---- Masked steps -------------------------------------------------------------------------------
+// Past the end nothing is read but indices (lower/values/elsewhere.c). So addresses of steps differ
+// by constants, as their positions do.
 static simt_value inside(kernel *k, simt_builder *b, tensor_val val, const position *index) {
     const tensor_val_info *v = &k->l->op->vals.data[val];
     simt_value c = 0;
-    if (!ir_dtype_is_float(v->type) || where(k, val)->home != LOOP_MEMORY || lw_overwritten(k, val)) return 0;
+    if (!ir_dtype_is_float(v->type) || where(k, val)->home != LOOP_MEMORY || lw_overwritten(k, val))
+        return 0;
     for (uint32_t i = 0; i < v->rank; i++) {
         if (lacks(k, val, i, &index[i])) return 0;
         if (index[i].inside != c) c = lw_both(b, c, index[i].inside);
@@ -287,7 +305,8 @@ static simt_value load_inside(kernel *k, simt_builder *b, tensor_val val, const 
     simt_builder then, rest;
     simt_instr i = simt_build_if(b, c, &t, 1, &then, &rest);
     region_mark m = lw_enter(&k->known);
-    simt_value x = as_it_lies(k, &then, val, at, lanes, lanes > 1 ? alignment(k, val, index, lanes) : 0);
+    simt_value x = as_it_lies(k, &then, val, at, lanes,
+                              lanes > 1 ? alignment(k, val, index, lanes) : 0);
     lw_leave(&k->known, m);
     simt_build_yield(&then, &x, 1);
     simt_build_yield(&rest, &other, 1);
@@ -317,22 +336,25 @@ static simt_value load_vector(kernel *k, simt_builder *b, tensor_val val, const 
     return load_owned(k, b, val, index, at, lanes - 1, lanes, alignment(k, val, index, lanes));
 }
 
-// How many elements of a vector are there, where vectors may begin anywhere: none past the end of the row,
-// and none in a row of padding.
+// How many elements of a vector are there, where vectors may begin anywhere: none past the end of
+// the row, and none in a row of padding.
 static simt_value number_there(kernel *k, simt_builder *b, tensor_val val, const position *index) {
     const uint32_t last = k->l->op->vals.data[val].rank - 1;
     simt_value n = simt_build_with(b, SIMT_ADD,
-                                   simt_build_binary(b, SIMT_SUB, index[last].last, index[last].at), 1),
+                                   simt_build_binary(b, SIMT_SUB, index[last].last, index[last].at),
+                                   1),
                beside = 0;
     for (uint32_t i = 0; i < last; i++)
         if (lacks(k, val, i, &index[i]))
             beside = lw_both(b, beside, lw_not_padding(b, index[i], index[i].at));
-    n = simt_build_cvt(b, SIMT_T(I32), simt_build_binary(b, SIMT_MIN, n, lw_ix(k, b, lw_lanes(&k->digits))));
+    n = simt_build_cvt(b, SIMT_T(I32),
+                       simt_build_binary(b, SIMT_MIN, n, lw_ix(k, b, lw_lanes(&k->digits))));
     return beside ? simt_build_select(b, beside, n, simt_build_int(b, SIMT_T(I32), 0)) : n;
 }
 
 static bool takes_some(const kernel *k, tensor_val val) {
-    return !k->l->o->machine->aligned && where(k, val)->home == LOOP_MEMORY && !lw_overwritten(k, val);
+    return !k->l->o->machine->aligned && where(k, val)->home == LOOP_MEMORY &&
+           !lw_overwritten(k, val);
 }
 
 static simt_value load_some(kernel *k, simt_builder *b, tensor_val val, const position *index,
@@ -345,18 +367,20 @@ static simt_value load_some(kernel *k, simt_builder *b, tensor_val val, const po
     at[last] = index[last].at;
     simt_value args[2] = {lw_address(k, b, val, at), n};
     const simt_type t = memory_type(k, val, lanes);
-    return as_value(k, b, val, simt_result(k->f, simt_build_op(b, SIMT_LD_SOME, args, 2, &t, 1), 0));
+    return as_value(k, b, val,
+                    simt_result(k->f, simt_build_op(b, SIMT_LD_SOME, args, 2, &t, 1), 0));
 }
 
-// The last vector of a row may go past the row. It is read by elements, so that nothing is read there; so
-// are rows that begin anywhere.
+// The last vector of a row may go past the row. It is read by elements, so that nothing is read
+// there; so are rows that begin anywhere.
 static simt_value load_cut(kernel *k, simt_builder *b, tensor_val val, const position *index,
                            uint32_t lanes) {
     const position *last = &index[k->l->op->vals.data[val].rank - 1];
     simt_type t = {loaded_element(k, val), (uint8_t)lanes};
     if (takes_some(k, val)) return load_some(k, b, val, index, lanes);
     simt_builder then, other;
-    simt_value whole = lw_both(b, lw_not_padding(b, *last, lw_position_lane(k, b, *last, lanes - 1)),
+    simt_value whole = lw_both(b,
+                               lw_not_padding(b, *last, lw_position_lane(k, b, *last, lanes - 1)),
                                even(k, b, val, index, lanes));
     simt_instr i = simt_build_if(b, whole, &t, 1, &then, &other);
     region_mark m = lw_enter(&k->known);
@@ -379,22 +403,24 @@ simt_value lw_load_from(kernel *k, simt_builder *b, tensor_val val, const positi
     if (v->role == VAL_SCALAR) return scalar_argument(k, b, val);
     access_form form = form_of(k, val, index);
     simt_value c = form == ACCESS_EACH ? 0 : inside(k, b, val, index);
-    if (c) return load_inside(k, b, val, index, form == ACCESS_VECTOR ? lw_lanes(&k->digits) : 1, c);
+    if (c)
+        return load_inside(k, b, val, index, form == ACCESS_VECTOR ? lw_lanes(&k->digits) : 1, c);
     switch (form) {
     case ACCESS_ONE: return load_lane(k, b, val, index, 0);
     case ACCESS_VECTOR:
-        return (cut_vector(k, val, index) ? load_cut : load_vector)(k, b, val, index, lw_lanes(&k->digits));
+        return (cut_vector(k, val, index) ? load_cut : load_vector)(k, b, val, index,
+                                                                    lw_lanes(&k->digits));
     case ACCESS_EACH: break;
     }
     return load_lanes(k, b, val, index, lw_lanes(&k->digits));
 }
 
-typedef void access_body(kernel *k, simt_builder *b, tensor_val val, const simt_value *at, simt_value x,
-                         int user);
+typedef void access_body(kernel *k, simt_builder *b, tensor_val val, const simt_value *at,
+                         simt_value x, int user);
 
 // The body runs where the value has an element. The branch has no results.
-static void where_there(kernel *k, simt_builder *b, tensor_val val, const position *index, uint32_t lane,
-                        access_body *body, simt_value x, int user) {
+static void where_there(kernel *k, simt_builder *b, tensor_val val, const position *index,
+                        uint32_t lane, access_body *body, simt_value x, int user) {
     simt_value at[8], c = there(k, b, val, index, lane);
     simt_builder then = *b;
     if (c) simt_build_if(b, c, NULL, 0, &then, NULL);
@@ -408,7 +434,8 @@ static void where_there(kernel *k, simt_builder *b, tensor_val val, const positi
     simt_build_yield(&then, NULL, 0);
 }
 
-static void red_at(kernel *k, simt_builder *b, tensor_val val, const simt_value *at, simt_value x, int how) {
+static void red_at(kernel *k, simt_builder *b, tensor_val val, const simt_value *at, simt_value x,
+                   int how) {
     simt_type t = {lw_memory_element(k, lw_stored_type(k, val)), 1};
     simt_value args[2] = {lw_address(k, b, val, at), simt_build_cvt(b, t, x)};
     simt_instr red = simt_build_op(b, SIMT_RED, args, 2, NULL, 0);   // may move the instructions
@@ -428,7 +455,8 @@ static void store_at(kernel *k, simt_builder *b, tensor_val val, const simt_valu
     k->f->instrs.data[st].mem.align = (uint16_t)align;
 }
 
-void lw_store_in_a_row(kernel *k, simt_builder *b, tensor_val v, const position *first, simt_value x) {
+void lw_store_in_a_row(kernel *k, simt_builder *b, tensor_val v, const position *first,
+                       simt_value x) {
     simt_value at[8];
     uint32_t lanes = simt_typeof(k->f, x).lanes;
     simt_element e = lw_memory_element(k, lw_stored_type(k, v));
@@ -437,21 +465,25 @@ void lw_store_in_a_row(kernel *k, simt_builder *b, tensor_val v, const position 
     store_at(k, b, v, at, x, (int)(simt_element_bits(e) / 8 * lanes));
 }
 
-static void store_lanes(kernel *k, simt_builder *b, tensor_val val, const position *index, simt_value x,
-                        uint32_t lanes) {
-    for (uint32_t i = 0; i < lanes; i++) where_there(k, b, val, index, i, store_at, simt_pick(b, x, i), 0);
+static void store_lanes(kernel *k, simt_builder *b, tensor_val val, const position *index,
+                        simt_value x, uint32_t lanes) {
+    for (uint32_t i = 0; i < lanes; i++)
+        where_there(k, b, val, index, i, store_at, simt_pick(b, x, i), 0);
 }
 
-static void store_vector(kernel *k, simt_builder *b, tensor_val val, const position *index, simt_value x,
-                         uint32_t lanes) {
+static void store_vector(kernel *k, simt_builder *b, tensor_val val, const position *index,
+                         simt_value x, uint32_t lanes) {
     simt_value at[8];
-    for (uint32_t i = 0; i < k->l->op->vals.data[val].rank; i++) at[i] = lw_position_lane(k, b, index[i], 0);
+    for (uint32_t i = 0; i < k->l->op->vals.data[val].rank; i++)
+        at[i] = lw_position_lane(k, b, index[i], 0);
     store_at(k, b, val, at, x, alignment(k, val, index, lanes));
 }
 
-static void store_some(kernel *k, simt_builder *b, tensor_val val, const position *index, simt_value x) {
+static void store_some(kernel *k, simt_builder *b, tensor_val val, const position *index,
+                       simt_value x) {
     simt_value at[8];
-    for (uint32_t i = 0; i < k->l->op->vals.data[val].rank; i++) at[i] = lw_position_lane(k, b, index[i], 0);
+    for (uint32_t i = 0; i < k->l->op->vals.data[val].rank; i++)
+        at[i] = lw_position_lane(k, b, index[i], 0);
     simt_value args[3] = {lw_address(k, b, val, at), x, number_there(k, b, val, index)};
     simt_build_op(b, SIMT_ST_SOME, args, 3, NULL, 0);
 }
@@ -464,7 +496,8 @@ void lw_store_to(kernel *k, simt_builder *b, tensor_val val, const position *ind
     simt_element e = lw_memory_element(k, lw_stored_type(k, val));
     x = simt_build_cvt(b, (simt_type){e, (uint8_t)lanes}, x);
     simt_value whole = form == ACCESS_VECTOR ? there(k, b, val, index, lanes - 1) : 0;
-    if (whole && cut_vector(k, val, index)) whole = lw_both(b, whole, even(k, b, val, index, lanes));
+    if (whole && cut_vector(k, val, index))
+        whole = lw_both(b, whole, even(k, b, val, index, lanes));
     if (form != ACCESS_VECTOR) {
         store_lanes(k, b, val, index, x, lanes);
         return;

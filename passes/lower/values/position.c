@@ -1,5 +1,5 @@
-// Index expressions as positions: a position is one for all lanes of the vector, or one and its neighbours,
-// or any vector.
+// Index expressions as positions: a position is one for all lanes of the vector, or one and its
+// neighbours, or any vector.
 
 #include "lower/values/values.h"
 
@@ -14,20 +14,24 @@ position lw_var_position(kernel *k, simt_builder *b, tensor_var v) {
             p.inside = x->inside[lw_instance(&k->digits, x->own)];
         if (x->along && k->digits.at[k->digits.vector] < 0) p.shape = POSITION_ALONG;
         else if (x->along)
-            p.at = simt_build_binary(b, SIMT_ADD, p.at, lw_ix(k, b, k->digits.at[k->digits.vector]));
+            p.at = simt_build_binary(b, SIMT_ADD, p.at,
+                                     lw_ix(k, b, k->digits.at[k->digits.vector]));
         return p;
     }
     case BOUND_LET: return lw_position(k, b, x->value);
     case BOUND_GIVEN:
         if (x->given.shape == POSITION_ONE || k->digits.at[k->digits.vector] < 0) return x->given;
-        return (position){.at = lw_position_lane(k, b, x->given, (uint32_t)k->digits.at[k->digits.vector]),
-                          .pad = x->given.pad,
-                          .last = x->given.last};
+        return (position){
+            .at = lw_position_lane(k, b, x->given, (uint32_t)k->digits.at[k->digits.vector]),
+            .pad = x->given.pad,
+            .last = x->given.last};
     case BOUND_NOT: break;
     }
     for (uint32_t i = 0; i < k->l->op->loops.len; i++)
-        if (k->l->op->loops.data[i].step == v) return lw_at(lw_to_ix(k, b, lw_arg(k, ARG_STEP, 0, 0)));
-    ICE("'%s': variable '%s' is read where it is not bound", k->plan->name, k->l->op->vars.data[v].name);
+        if (k->l->op->loops.data[i].step == v)
+            return lw_at(lw_to_ix(k, b, lw_arg(k, ARG_STEP, 0, 0)));
+    ICE("'%s': variable '%s' is read where it is not bound", k->plan->name,
+        k->l->op->vars.data[v].name);
 }
 
 // The position as a number: padding has that of the last position.
@@ -42,8 +46,8 @@ simt_value lw_spread(kernel *k, simt_builder *b, position p) {
     return simt_gather(b, x, n);
 }
 
-// A position along the vector: the variable of a loop, or a sum of it with what does not vary along the
-// vector.
+// A position along the vector: the variable of a loop, or a sum of it with what does not vary along
+// the vector.
 static bool along_position(kernel *k, simt_builder *b, tensor_expr e, position *out) {
     const tensor_node *x = tensor_node_at(k->l->op, e);
     if (x->op == TENSOR_VAR_OP) {
@@ -53,7 +57,8 @@ static bool along_position(kernel *k, simt_builder *b, tensor_expr e, position *
     if (x->op == TENSOR_INDEX_OP || (x->op == TENSOR_CVT_OP && x->type.type == DT_I64))
         return along_position(k, b, x->args[0], out);
     if (x->op != TENSOR_ADD_OP && x->op != TENSOR_SUB_OP) return false;
-    uint32_t still = x->op == TENSOR_SUB_OP || !lw_vector_free(&k->digits, lw_depends(k, x->args[1])) ? 1 : 0;
+    uint32_t still =
+        x->op == TENSOR_SUB_OP || !lw_vector_free(&k->digits, lw_depends(k, x->args[1])) ? 1 : 0;
     if (lw_vector_free(&k->digits, lw_depends(k, x->args[still])) ||
         !along_position(k, b, x->args[1 - still], out))
         return false;
@@ -63,7 +68,8 @@ static bool along_position(kernel *k, simt_builder *b, tensor_expr e, position *
     return true;
 }
 
-// As an index, the variable of a padded loop or of a masked step is its own position, with what that knows.
+// As an index, the variable of a padded loop or of a masked step is its own position, with what
+// that knows.
 static bool own_position(kernel *k, simt_builder *b, tensor_expr e, position *out) {
     const tensor_node *x = tensor_node_at(k->l->op, e);
     if (x->op == TENSOR_VAR_OP) *out = lw_var_position(k, b, (tensor_var)x->imm.i);

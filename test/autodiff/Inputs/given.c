@@ -1,4 +1,5 @@
-// The gradient by what the op's launch saved and gave, and without: alike but for rounding. A call that forgets the result is refused.
+// The gradient by what the op's launch saved and gave, and without: alike but for rounding. A call
+// that forgets the result is refused.
 #include "given.h"
 
 #include <math.h>
@@ -21,13 +22,13 @@ static void fill(float *a, int n, int seed) {
 }
 
 // What both calls have, whose structs are alike so far.
-#define INPUTS(a)                                                                                           \
-    do {                                                                                                    \
-        memset(&(a), 0, sizeof(a));                                                                         \
-        (a).E = E, (a).U = (a).V = V, (a).H = H, (a).D = D;                                                 \
-        (a).src.index = src, (a).dst.index = dst;                                                           \
-        (a).src.width = (a).dst.width = 32;                                                                 \
-        (a).q.data = q, (a).k.data = k, (a).x.data = x;                                                     \
+#define INPUTS(a)                                                                                  \
+    do {                                                                                           \
+        memset(&(a), 0, sizeof(a));                                                                \
+        (a).E = E, (a).U = (a).V = V, (a).H = H, (a).D = D;                                        \
+        (a).src.index = src, (a).dst.index = dst;                                                  \
+        (a).src.width = (a).dst.width = 32;                                                        \
+        (a).q.data = q, (a).k.data = k, (a).x.data = x;                                            \
     } while (0)
 
 static struct dots_f32_args forward(void *saved) {

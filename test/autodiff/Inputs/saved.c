@@ -1,4 +1,5 @@
-// The gradient by what the op's launch saved, and without it: alike but for rounding. Calls that do not fit are refused.
+// The gradient by what the op's launch saved, and without it: alike but for rounding. Calls that do
+// not fit are refused.
 #include "saved.h"
 
 #include <math.h>
@@ -13,7 +14,8 @@ static gnn_context *c;
 
 static void expect(int line, gnn_status got, gnn_status wanted, const char *text) {
     if (got != wanted || strcmp(gnn_context_error(c), text)) {
-        printf("line %d: got %d: %s\n     wanted %d: %s\n", line, got, gnn_context_error(c), wanted, text);
+        printf("line %d: got %d: %s\n     wanted %d: %s\n", line, got, gnn_context_error(c), wanted,
+               text);
         faults++;
     }
     gnn_context_clear_error(c);
@@ -89,7 +91,8 @@ static void train(gnn_op *op, gnn_op *gradient) {
     GOOD(gat_grad_f32_plan(gradient, &b, &keeps, &back));
     GOOD(gat_f32_plan(op, &g, NULL, &again));
     GOOD(gat_grad_f32_plan(gradient, &a, NULL, &alone));
-    CHECK(gnn_plan_saved(plan) == 256 && gnn_plan_saved(back) == 256);   // 4 V H bytes, up to the next 256
+    // 4 V H bytes, up to the next 256
+    CHECK(gnn_plan_saved(plan) == 256 && gnn_plan_saved(back) == 256);
     CHECK(gnn_plan_saved(again) == 0 && gnn_plan_saved(alone) == 0);
     GOOD(gat_f32_workspace(plan, &f, &bytes));
     CHECK(bytes < 1 << 15);
@@ -110,8 +113,9 @@ static void train(gnn_op *op, gnn_op *gradient) {
     REFUSED(gat_f32_launch(plan, &f, space, 1 << 15, NULL), BAD_ARGUMENT,
             "`saved` of gat_saving_f32 is NULL: it has 256 bytes (gnn_plan_saved), aligned to 256");
     b.saved = saved + 16;
-    REFUSED(gat_grad_f32_launch(back, &b, space, 1 << 15, NULL), BAD_ARGUMENT,
-            "`saved` of gat_grad_saved_f32 is not aligned: it has 256 bytes (gnn_plan_saved), aligned to 256");
+    REFUSED(
+        gat_grad_f32_launch(back, &b, space, 1 << 15, NULL), BAD_ARGUMENT,
+        "`saved` of gat_grad_saved_f32 is not aligned: it has 256 bytes (gnn_plan_saved), aligned to 256");
     g.saved = saved;
     REFUSED(gat_f32_launch(again, &g, space, 1 << 15, NULL), BAD_ARGUMENT,
             "`saved` is given to a plan of gat_f32 that was made without GNN_SAVED");

@@ -1,5 +1,5 @@
-// An application: two ops linked in, called with indices of both widths, compared with loops; and calls that
-// are refused.
+// An application: two ops linked in, called with indices of both widths, compared with loops; and
+// calls that are refused.
 #include "linked.h"
 
 #include <stdio.h>
@@ -13,7 +13,8 @@ static gnn_context *c;
 
 static void expect(int line, gnn_status got, gnn_status wanted, const char *text) {
     if (got != wanted || strcmp(gnn_context_error(c), text)) {
-        printf("line %d: got %d: %s\n     wanted %d: %s\n", line, got, gnn_context_error(c), wanted, text);
+        printf("line %d: got %d: %s\n     wanted %d: %s\n", line, got, gnn_context_error(c), wanted,
+               text);
         faults++;
     }
     gnn_context_clear_error(c);
@@ -104,10 +105,12 @@ static void refused(gnn_op *op) {
             "the precondition `F % 2 == 0` does not hold: F = 3");
     a = good;
     a.src.width = 16;
-    REFUSED(awkward_plan(op, &a, NULL, &none), BAD_ARGUMENT, "map src: its width is 16, not 32 or 64");
+    REFUSED(awkward_plan(op, &a, NULL, &none), BAD_ARGUMENT,
+            "map src: its width is 16, not 32 or 64");
     REFUSED(scale_f16_load(NULL, &other), BAD_ARGUMENT, "");
     GOOD(scale_f16_load(c, &other));
-    REFUSED(awkward_plan(other, &good, NULL, &none), BAD_ARGUMENT, "awkward_plan is given the op scale_f16");
+    REFUSED(awkward_plan(other, &good, NULL, &none), BAD_ARGUMENT,
+            "awkward_plan is given the op scale_f16");
     GOOD(awkward_plan(op, &good, NULL, &plan));
     REFUSED(scale_f16_launch(plan, (const void *)&good, NULL, 0, NULL), BAD_ARGUMENT,
             "scale_f16 is given a plan of awkward that its call did not make");
@@ -173,8 +176,9 @@ static void several_axes(void) {
     a.x.data = (void *)(size_t)x;
     a.y.data = y;
     GOOD(ends_f32_load(c, &op));
-    REFUSED(ends_f32_plan(op, &a, NULL, &plan), MISSING,
-            "A is 0, but there is an array of t: give its size; GNN_EMPTY where it is 0, GNN_TOLD where maps and tensors tell it");
+    REFUSED(
+        ends_f32_plan(op, &a, NULL, &plan), MISSING,
+        "A is 0, but there is an array of t: give its size; GNN_EMPTY where it is 0, GNN_TOLD where maps and tensors tell it");
     a.A = a.V = 2;
     GOOD(ends_f32_plan(op, &a, NULL, &plan));
     GOOD(ends_f32_launch(plan, &a, NULL, 0, NULL));

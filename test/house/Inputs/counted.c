@@ -1,4 +1,5 @@
 // Of six lines that count one never runs; one more, which says ICE, does not count.
+// clang-format off: where lines break is the point
 #define ICE(text) __builtin_trap()
 
 static int twice(int x) {

@@ -1,4 +1,5 @@
 // By maths.py: POINT(function, x, y, value, what that leaves, slope by x, slope by y).
+// clang-format off
 POINT(exp, -0x1.d403860000000p+5, 0x0.0p+0, 0x1.83fc3a5d8d4eap-85, -0x1.56e7eafac130ep-139, 0x1.83fc3a5d8d4eap-85, 0x0.0p+0)
 POINT(exp, 0x1.bcb7160000000p+5, 0x0.0p+0, 0x1.25c55de7723b3p+80, 0x1.74ed8509a8c1bp+23, 0x1.25c55de7723b3p+80, 0x0.0p+0)
 POINT(exp, 0x1.51a1aa0000000p+5, 0x0.0p+0, 0x1.d990078064379p+60, 0x1.7b443bbfef5fap+6, 0x1.d990078064379p+60, 0x0.0p+0)

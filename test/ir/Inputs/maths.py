@@ -28,6 +28,7 @@ def point(name, x, y, value, dx, dy):
 def main():
     rnd = random.Random(1)
     print("// By maths.py: POINT(function, x, y, value, what that leaves, slope by x, slope by y).")
+    print("// clang-format off")
     for name, ranges in RANGES.items():
         for low, high in ranges:
             for _ in range(POINTS):

@@ -1,4 +1,5 @@
-// A program on the fake driver, one call after the other as applications do it: opened, launched, captured and replayed, closed.
+// A program on the fake driver, one call after the other as applications do it: opened, launched,
+// captured and replayed, closed.
 #ifndef CUDA_SESSION_H
 #define CUDA_SESSION_H
 
@@ -10,21 +11,21 @@ enum { E = 6, U = 3, V = 4, F = 2 };
 static UNUSED int32_t src[E] = {0, 1, 2, 0, 2, 1};
 static UNUSED int64_t rows[V + 1] = {0, 2, 2, 3, 6};
 static UNUSED float x[U * F] = {1, 2, 3, 4, 5, 6};
-static UNUSED const float wanted[V * F] = {12, 18, 0, 0, 15, 18, 27, 36};   // 3 times the sums: 0.5 (1 + 2 + 3)
+// 3 times the sums: 0.5 (1 + 2 + 3)
+static UNUSED const float wanted[V * F] = {12, 18, 0, 0, 15, 18, 27, 36};
 
 static UNUSED void slots_of(void **params, int n, uint64_t *slots) {
-    for (int i = 0; i < n; i++)
-        memcpy(&slots[i], params[i], sizeof *slots);
+    for (int i = 0; i < n; i++) memcpy(&slots[i], params[i], sizeof *slots);
 }
 
 typedef void host_kernel(const uint64_t *slots, uint32_t block, uint32_t blocks);
 
-static UNUSED void run_blocks(host_kernel *kernel, void **params, int n, unsigned grid, unsigned block, unsigned shared) {
+static UNUSED void run_blocks(host_kernel *kernel, void **params, int n, unsigned grid,
+                              unsigned block, unsigned shared) {
     uint64_t slots[7];
     CHECK(block == 32 && shared == 0);
     slots_of(params, n, slots);
-    for (unsigned b = 0; b < grid; b++)
-        kernel(slots, b, grid);
+    for (unsigned b = 0; b < grid; b++) kernel(slots, b, grid);
 }
 
 static UNUSED void fake_gather(void **params, unsigned grid, unsigned block, unsigned shared) {
@@ -38,7 +39,9 @@ static UNUSED void fake_add(void **params, unsigned grid, unsigned block, unsign
 static UNUSED gnn_context *new_cuda(ledger *l) {
     gnn_context *c = NULL;
     *l = (ledger){.fail_at = -1};
-    gnn_context_new(&(gnn_context_options){.device = GNN_GPU(1), .allocator = {ledger_alloc, ledger_release, l}}, &c);
+    gnn_context_new(&(gnn_context_options){.device = GNN_GPU(1),
+                                           .allocator = {ledger_alloc, ledger_release, l}},
+                    &c);
     return c;
 }
 
@@ -63,26 +66,27 @@ typedef struct {
 static UNUSED gnn_status open_text(gnn_context *c, session *s, uint32_t flags, const char *text) {
     static const char image[] = "fake";
     *s = (session){0};
-    gnn_status e = gnn_program_load(c, text, strlen(text), &(gnn_code){.image = image, .size = sizeof image}, &s->p);
+    gnn_status e = gnn_program_load(c, text, strlen(text),
+                                    &(gnn_code){.image = image, .size = sizeof image}, &s->p);
+    if (!e) e = gnn_stream_new(c, &s->stream);
+    if (!e) e = gnn_alloc(c, sizeof x, &s->x);
+    if (!e) e = gnn_alloc(c, sizeof s->result, &s->y);
+    if (!e) e = gnn_alloc(c, sizeof src, &s->src);
+    if (!e) e = gnn_copy_in(c, s->x, x, sizeof x, s->stream);
+    if (!e) e = gnn_copy_in(c, s->src, src, sizeof src, s->stream);
+    const gnn_named_map maps[] = {
+        {"src", {.index = s->src, .width = 32, .on_device = true, .domain = E, .codomain = U}},
+        {"dst", {.offsets = rows, .width = 64, .domain = E, .codomain = V}}};
     if (!e)
-        e = gnn_stream_new(c, &s->stream);
-    if (!e)
-        e = gnn_alloc(c, sizeof x, &s->x);
-    if (!e)
-        e = gnn_alloc(c, sizeof s->result, &s->y);
-    if (!e)
-        e = gnn_alloc(c, sizeof src, &s->src);
-    if (!e)
-        e = gnn_copy_in(c, s->x, x, sizeof x, s->stream);
-    if (!e)
-        e = gnn_copy_in(c, s->src, src, sizeof src, s->stream);
-    const gnn_named_map maps[] = {{"src", {.index = s->src, .width = 32, .on_device = true, .domain = E, .codomain = U}},
-                                  {"dst", {.offsets = rows, .width = 64, .domain = E, .codomain = V}}};
-    if (!e)
-        e = gnn_plan_new(s->p, &(gnn_plan_options){.sizes = &(gnn_size){"F", F}, .nsizes = 1, .maps = maps, .nmaps = 2,
-                                                   .flags = flags, .stream = s->stream}, &s->plan);
-    if (!e)
-        e = gnn_alloc(c, gnn_plan_workspace(s->plan), &s->workspace);
+        e = gnn_plan_new(s->p,
+                         &(gnn_plan_options){.sizes = &(gnn_size){"F", F},
+                                             .nsizes = 1,
+                                             .maps = maps,
+                                             .nmaps = 2,
+                                             .flags = flags,
+                                             .stream = s->stream},
+                         &s->plan);
+    if (!e) e = gnn_alloc(c, gnn_plan_workspace(s->plan), &s->workspace);
     return e ? e : gnn_timer_new(c, &s->timer);
 }
 
@@ -93,23 +97,19 @@ static UNUSED gnn_status open_session(gnn_context *c, session *s, uint32_t flags
 static UNUSED gnn_status launch(session *s, float alpha, gnn_stream stream) {
     const gnn_tensor tx = {.data = s->x, .dtype = GNN_F32, .rank = 2, .shape = {U, F}};
     const gnn_tensor ty = {.data = s->y, .dtype = GNN_F32, .rank = 2, .shape = {V, F}};
-    const gnn_arg args[5] = {[2] = {.tensor = &tx}, [3] = {.scalar = {.f32 = alpha}}, [4] = {.tensor = &ty}};
+    const gnn_arg args[5] = {
+        [2] = {.tensor = &tx}, [3] = {.scalar = {.f32 = alpha}}, [4] = {.tensor = &ty}};
     return gnn_launch(s->plan, args, 5, s->workspace, gnn_plan_workspace(s->plan), stream);
 }
 
 static UNUSED gnn_status use_session(gnn_context *c, session *s) {
     double ms;
     gnn_status e = gnn_fill(c, s->y, 0xff, sizeof s->result, s->stream);
-    if (!e)
-        e = gnn_timer_start(s->timer, s->stream);
-    if (!e)
-        e = launch(s, 0.5f, s->stream);
-    if (!e)
-        e = gnn_timer_stop(s->timer, s->stream);
-    if (!e)
-        e = gnn_timer_read(s->timer, &ms);
-    if (!e)
-        e = gnn_copy_out(c, s->result, s->y, sizeof s->result, s->stream);
+    if (!e) e = gnn_timer_start(s->timer, s->stream);
+    if (!e) e = launch(s, 0.5f, s->stream);
+    if (!e) e = gnn_timer_stop(s->timer, s->stream);
+    if (!e) e = gnn_timer_read(s->timer, &ms);
+    if (!e) e = gnn_copy_out(c, s->result, s->y, sizeof s->result, s->stream);
     return e ? e : gnn_sync(c, s->stream);
 }
 

@@ -8,7 +8,15 @@
 #include <unistd.h>
 
 enum { DEVICES = 2, STACK = 16, KERNELS = 128, NAMES = 64, MOST_PARAMS = 32, MOST_MADE = 1 << 16 };
-enum { OUT_OF_MEMORY = 2, NO_CONTEXT = 201, ILLEGAL_STATE = 401, UNSUPPORTED = 900, INVALIDATED = 901, ERROR = 999 };   // of CUresult
+// of CUresult
+enum {
+    OUT_OF_MEMORY = 2,
+    NO_CONTEXT = 201,
+    ILLEGAL_STATE = 401,
+    UNSUPPORTED = 900,
+    INVALIDATED = 901,
+    ERROR = 999
+};
 struct fake_context {
     int device;
 };
@@ -114,8 +122,7 @@ void fake_forget(void) {
 
 int64_t fake_calls(const char *name) {
     for (int i = 0; name && i < NAMES; i++)
-        if (counts[i].name && !strcmp(counts[i].name, name))
-            return counts[i].count;
+        if (counts[i].name && !strcmp(counts[i].name, name)) return counts[i].count;
     return name ? 0 : calls;
 }
 
@@ -181,8 +188,9 @@ static bool spoil(void) {
 }
 
 static bool is_forbidden(const char *name) {
-    static const char *const legal[] = {"cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuLaunchKernel",
-                                        "cuLaunchKernelEx", "cuStreamEndCapture", "cuStreamBeginCapture_v2"};
+    static const char *const legal[] = {
+        "cuCtxGetCurrent",  "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",     "cuLaunchKernel",
+        "cuLaunchKernelEx", "cuStreamEndCapture",  "cuStreamBeginCapture_v2"};
     for (unsigned i = 0; capturing && i < sizeof legal / sizeof *legal; i++)
         if (!strcmp(name, legal[i])) return false;
     return capturing && spoil();
@@ -236,16 +244,19 @@ static const char *error_text(int error) {
     }
 }
 
-#define CALL(name, ...)               \
-    int name(__VA_ARGS__);            \
+#define CALL(name, ...)                                                                            \
+    int name(__VA_ARGS__);                                                                         \
     int name(__VA_ARGS__)
-#define MAY_FAIL                          \
-    do {                                  \
-        const int error = fault(__func__); \
-        if (error) return error;          \
+#define MAY_FAIL                                                                                   \
+    do {                                                                                           \
+        const int error = fault(__func__);                                                         \
+        if (error) return error;                                                                   \
     } while (0)
-#define NEEDS_CONTEXT MAY_FAIL; if (!depth) return NO_CONTEXT
+#define NEEDS_CONTEXT                                                                              \
+    MAY_FAIL;                                                                                      \
+    if (!depth) return NO_CONTEXT
 
+// clang-format off
 CALL(cuGetErrorName, int error, const char **text) { if (speechless) return 1; *text = error_name(error); return 0; }
 CALL(cuGetErrorString, int error, const char **text) { if (speechless) return 1; *text = error_text(error); return 0; }
 CALL(cuInit, unsigned flags) { MAY_FAIL; return flags ? 1 : 0; }
@@ -254,11 +265,16 @@ CALL(cuDeviceGetCount, int *count) { MAY_FAIL; *count = DEVICES; return 0; }
 CALL(cuDeviceGet, int *device, int ordinal) { MAY_FAIL; *device = ordinal; return 0; }
 CALL(cuDeviceGetName, char *name, int length, int device) { MAY_FAIL; (void)device; strncpy(name, "Fake GPU", (size_t)length); return 0; }
 CALL(cuDeviceTotalMem_v2, size_t *bytes, int device) { MAY_FAIL; (void)device; *bytes = (size_t)80 << 30; return 0; }
+// clang-format on
 
 CALL(cuDeviceGetAttribute, int *value, int attribute, int device) {
     MAY_FAIL;
     (void)device;
-    *value = attribute == 16 ? 132 : attribute == 75 ? 9 : attribute == 76 ? 0 : attribute == 97 ? 232448 : 52428800;
+    *value = attribute == 16   ? 132
+             : attribute == 75 ? 9
+             : attribute == 76 ? 0
+             : attribute == 97 ? 232448
+                               : 52428800;
     return 0;
 }
 
@@ -271,23 +287,26 @@ CALL(cuDevicePrimaryCtxRetain, fake_context *c, int device) {
     return 0;
 }
 
+// clang-format off
 CALL(cuDevicePrimaryCtxRelease_v2, int device) { MAY_FAIL; retained[device]--; live--; return 0; }
 CALL(cuCtxGetCurrent, fake_context *c) { MAY_FAIL; *c = fake_current(); return 0; }
 CALL(cuCtxGetDevice, int *device) { NEEDS_CONTEXT; *device = fake_current()->device; return 0; }
 CALL(cuCtxPushCurrent_v2, fake_context c) { MAY_FAIL; stack[depth++] = c; return 0; }
 CALL(cuCtxPopCurrent_v2, fake_context *c) { *c = stack[--depth]; return 0; }
+// clang-format on
 
-// Where a call that fails keeps the runtime from giving something back it is lost, as it is with a driver. `live` counts what
-// is; that it can be reached from here keeps a search for leaks from counting it again.
+// Where a call that fails keeps the runtime from giving something back it is lost, as it is with a
+// driver. `live` counts what is; that it can be reached from here keeps a search for leaks from
+// counting it again.
 static void *made[MOST_MADE];
 static unsigned nmade;
 
 static void *object(size_t bytes) { return made[nmade++ % MOST_MADE] = malloc(bytes); }
 
-CALL(cuModuleLoadDataEx, void **module, const char *image, unsigned n, int *options, void **values) {
+CALL(cuModuleLoadDataEx, void **module, const char *image, unsigned n, int *options,
+     void **values) {
     NEEDS_CONTEXT;
-    if (n != 2 || options[0] != 5)
-        return 1;
+    if (n != 2 || options[0] != 5) return 1;
     if (strcmp(image, "fake") && !(player && strstr(image, ".entry ")) && !told()) {
         strcpy(values[0], "not the image of the fake");
         return 218;
@@ -298,7 +317,12 @@ CALL(cuModuleLoadDataEx, void **module, const char *image, unsigned n, int *opti
     return 0;
 }
 
-CALL(cuModuleUnload, void *module) { free(module); live--; NEEDS_CONTEXT; return 0; }
+CALL(cuModuleUnload, void *module) {
+    free(module);
+    live--;
+    NEEDS_CONTEXT;
+    return 0;
+}
 
 static void do_nothing(void **params, unsigned grid, unsigned block, unsigned shared) {
     (void)params, (void)grid, (void)block, (void)shared;
@@ -338,8 +362,7 @@ CALL(cuModuleGetFunction, kernel **f, void *module, const char *name) {
             *f = &kernels[i];
             return 0;
         }
-    if (!of_ptx)
-        return 500;
+    if (!of_ptx) return 500;
     fake_register(name, NULL, params_of(ptx), 0);
     *f = &kernels[nkernels - 1];
     return 0;
@@ -353,8 +376,7 @@ CALL(cuFuncGetAttribute, int *value, int attribute, const kernel *f) {
 
 CALL(cuFuncSetAttribute, kernel *f, int attribute, int value) {
     NEEDS_CONTEXT;
-    if (attribute != 8 || value > 232448)
-        return 1;
+    if (attribute != 8 || value > 232448) return 1;
     f->dynamic_shared = value;
     return 0;
 }
@@ -364,26 +386,29 @@ static void run(const kernel *f, void **params, unsigned grid, unsigned block, u
     else player(f->name, params, grid, block, shared);
 }
 
-static void record(graph *g, const kernel *f, void **params, unsigned grid, unsigned block, unsigned shared) {
+static void record(graph *g, const kernel *f, void **params, unsigned grid, unsigned block,
+                   unsigned shared) {
     g->nodes = realloc(g->nodes, (g->n + 1) * sizeof *g->nodes);
     node *to = &g->nodes[g->n++];
     *to = (node){f, grid, block, shared, {0}};
     for (int i = 0; i < f->nparams; i++) memcpy(&to->slots[i], params[i], sizeof *to->slots);
 }
 
-static int launch(const kernel *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                  unsigned shared, stream *on, void **params, void **extra) {
+static int launch(const kernel *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                  unsigned bz, unsigned shared, stream *on, void **params, void **extra) {
     if (capturing && !on) spoil();
-    if (!gx || gy != 1 || gz != 1 || !bx || by != 1 || bz != 1 || extra || (shared > 49152 && (int)shared > f->dynamic_shared))
+    if (!gx || gy != 1 || gz != 1 || !bx || by != 1 || bz != 1 || extra ||
+        (shared > 49152 && (int)shared > f->dynamic_shared))
         return 1;
-    if (told() && !strcmp(told(), "launches")) fprintf(stderr, "%s %s\n", on && on->captured ? "capture" : "launch", f->name);
+    if (told() && !strcmp(told(), "launches"))
+        fprintf(stderr, "%s %s\n", on && on->captured ? "capture" : "launch", f->name);
     if (on && on->captured) record(on->captured, f, params, gx, bx, shared);
     else run(f, params, gx, bx, shared);
     return 0;
 }
 
-CALL(cuLaunchKernel, const kernel *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-     unsigned shared, stream *on, void **params, void **extra) {
+CALL(cuLaunchKernel, const kernel *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+     unsigned by, unsigned bz, unsigned shared, stream *on, void **params, void **extra) {
     NEEDS_CONTEXT;
     return launch(f, gx, gy, gz, bx, by, bz, shared, on, params, extra);
 }
@@ -406,7 +431,8 @@ typedef struct {   // CUlaunchConfig and CUlaunchAttribute, of cuda.h
 CALL(cuLaunchKernelEx, const launch_config *l, const kernel *f, void **params, void **extra) {
     enum { PROGRAMMATIC_STREAM_SERIALIZATION = 6 };
     NEEDS_CONTEXT;
-    if (l->nattributes != 1 || l->attributes->id != PROGRAMMATIC_STREAM_SERIALIZATION || l->attributes->value.allowed != 1)
+    if (l->nattributes != 1 || l->attributes->id != PROGRAMMATIC_STREAM_SERIALIZATION ||
+        l->attributes->value.allowed != 1)
         return 1;
     return launch(f, l->gx, l->gy, l->gz, l->bx, l->by, l->bz, l->shared, l->on, params, extra);
 }
@@ -415,7 +441,8 @@ CALL(cuMemAlloc_v2, uint64_t *address, size_t bytes) {
     NEEDS_CONTEXT;
     if (!bytes || bytes > limit) return OUT_OF_MEMORY;
     block *b = malloc(sizeof *b);
-    *b = (block){.before = blocks, .start = aligned_alloc(256, (bytes + 255) / 256 * 256), .bytes = bytes};
+    *b = (block){
+        .before = blocks, .start = aligned_alloc(256, (bytes + 255) / 256 * 256), .bytes = bytes};
     memset(b->start, 0xA5, bytes);
     blocks = b;
     *address = (uint64_t)(uintptr_t)b->start;
@@ -476,6 +503,7 @@ static graph *stop_capture(stream *s) {
     return g;
 }
 
+// clang-format off
 CALL(cuStreamCreate, void **s, unsigned flags) { NEEDS_CONTEXT; return flags == 1 ? make(s, sizeof(stream)) : 1; }
 CALL(cuStreamDestroy_v2, stream *s) { if (s->captured) forget_graph(stop_capture(s)); free(s); live--; NEEDS_CONTEXT; return 0; }
 CALL(cuStreamSynchronize, stream *s) { NEEDS_CONTEXT; (void)s; return 0; }
@@ -484,8 +512,9 @@ CALL(cuEventDestroy_v2, void *e) { free(e); live--; NEEDS_CONTEXT; return 0; }
 CALL(cuEventRecord, void *e, void *s) { NEEDS_CONTEXT; (void)s; return e ? 0 : 1; }
 CALL(cuEventSynchronize, void *e) { NEEDS_CONTEXT; return e ? 0 : 1; }
 CALL(cuEventElapsedTime, float *milliseconds, void *from, void *to) { NEEDS_CONTEXT; *milliseconds = from && to ? 1.5f : 0; return 0; }
+// clang-format on
 
-// ---- Captures --------------------------------------------------------------------------------------------
+// ---- Captures -----------------------------------------------------------------------------------
 static graph *copied(const graph *g) {
     graph *copy = object(sizeof *copy);
     *copy = (graph){malloc((g->n + 1) * sizeof *g->nodes), g->n};
@@ -519,7 +548,13 @@ CALL(cuStreamEndCapture, stream *s, graph **g) {
     return 0;
 }
 
-CALL(cuGraphDestroy, graph *g) { forget_graph(g); live--; NEEDS_CONTEXT; return 0; }
+CALL(cuGraphDestroy, graph *g) {
+    forget_graph(g);
+    live--;
+    NEEDS_CONTEXT;
+    return 0;
+}
+// clang-format off
 CALL(cuGraphInstantiateWithFlags, graph **replay, const graph *g, uint64_t flags) { NEEDS_CONTEXT; if (flags) return 1; *replay = copied(g); return 0; }
 CALL(cuGraphExecDestroy, graph *replay) { forget_graph(replay); live--; NEEDS_CONTEXT; return 0; }
 
@@ -532,5 +567,6 @@ CALL(cuGraphLaunch, const graph *replay, stream *s) {
         for (int k = 0; k < n->f->nparams; k++) params[k] = &n->slots[k];
         run(n->f, params, n->grid, n->block, n->shared);
     }
+    // clang-format on
     return 0;
 }

@@ -1,5 +1,6 @@
-// Builders and numbers of the device against those of the host, on maps that are hard on them: none, empty
-// rows, one huge row, values at the edges of a digit, sizes about the edges of warps, blocks and chunks.
+// Builders and numbers of the device against those of the host, on maps that are hard on them:
+// none, empty rows, one huge row, values at the edges of a digit, sizes about the edges of warps,
+// blocks and chunks.
 #ifndef GPU_CASES_H
 #define GPU_CASES_H
 
@@ -8,7 +9,7 @@
 
 static size_t array_bytes(const rt_ints *a) { return (size_t)a->count * (a->wide ? 8 : 4); }
 
-// ---- Maps ------------------------------------------------------------------------------------------------
+// ---- Maps ---------------------------------------------------------------------------------------
 static int64_t anything(int64_t i, int64_t n, int64_t into, uint64_t *r) {
     (void)i, (void)n;
     return random_below(r, into + 1) - 1;
@@ -34,7 +35,8 @@ static int64_t nowhere(int64_t i, int64_t n, int64_t into, uint64_t *r) {
 }
 static int64_t hubs(int64_t i, int64_t n, int64_t into, uint64_t *r) {   // small values stand often
     (void)i, (void)n;
-    const int64_t a = random_below(r, into + 1), b = random_below(r, into + 1), least = a < b ? a : b;
+    const int64_t a = random_below(r, into + 1), b = random_below(r, into + 1),
+                  least = a < b ? a : b;
     return (least < into ? least : 0) - !into;
 }
 
@@ -61,7 +63,7 @@ static rt_map_view upload(gnn_context *c, const rt_map_view *m) {
     return there;
 }
 
-// ---- Comparing -------------------------------------------------------------------------------------------
+// ---- Comparing ----------------------------------------------------------------------------------
 static const char *doing = "";
 static int64_t doing_n, doing_into;
 static bool doing_wide;
@@ -69,14 +71,15 @@ static bool doing_wide;
 static void differ(const char *what, int64_t at, int64_t got, int64_t wanted) {
     failed = 1;
     printf("%s of %s, %lld into %lld, %d bits: at %lld there is %lld, not %lld\n", what, doing,
-           (long long)doing_n, (long long)doing_into, doing_wide ? 64 : 32, (long long)at, (long long)got,
-           (long long)wanted);
+           (long long)doing_n, (long long)doing_into, doing_wide ? 64 : 32, (long long)at,
+           (long long)got, (long long)wanted);
 }
 
 // Frees the host's.
 static void same(gnn_context *c, const char *what, const rt_ints *got, const rt_ints *wanted) {
     rt_ints here = {0};
-    if (got->count != wanted->count || got->wide != wanted->wide) differ(what, -1, got->count, wanted->count);
+    if (got->count != wanted->count || got->wide != wanted->wide)
+        differ(what, -1, got->count, wanted->count);
     GOOD(c, rt_ints_new(c, got->count, got->wide, &here));
     GOOD(c, rt_fetch(c, got->data, array_bytes(got), here.data, NULL));
     for (int64_t i = 0; i < got->count && i < wanted->count; i++)
@@ -88,28 +91,33 @@ static void same(gnn_context *c, const char *what, const rt_ints *got, const rt_
     rt_free(c, wanted->data);
 }
 
-// A session of one builder: `call` is of g, m (there) and got, `wanted_call` of m (here) and wanted.
-#define BUILD(c, wide, what, call, wanted_call)                                                              \
-    do {                                                                                                     \
-        rt_gpu g = {0};                                                                                      \
-        rt_ints got = {0}, wanted = {0};                                                                     \
-        GOOD((c), rt_gpu_begin(&g, (c), NULL, (wide)));                                                      \
-        GOOD((c), call);                                                                                     \
-        GOOD((c), wanted_call);                                                                              \
-        same((c), (what), &got, &wanted);                                                                    \
-        GOOD((c), rt_gpu_end(&g, GNN_OK));                                                                   \
+// A session of one builder: `call` is of g, m (there) and got, `wanted_call` of m (here) and
+// wanted.
+#define BUILD(c, wide, what, call, wanted_call)                                                    \
+    do {                                                                                           \
+        rt_gpu g = {0};                                                                            \
+        rt_ints got = {0}, wanted = {0};                                                           \
+        GOOD((c), rt_gpu_begin(&g, (c), NULL, (wide)));                                            \
+        GOOD((c), call);                                                                           \
+        GOOD((c), wanted_call);                                                                    \
+        same((c), (what), &got, &wanted);                                                          \
+        GOOD((c), rt_gpu_end(&g, GNN_OK));                                                         \
     } while (0)
 
-static void compare_plain(gnn_context *c, const rt_map_view *here, const rt_map_view *there, bool wide) {
-    BUILD(c, wide, "offsets", rt_gpu_offsets(&g, there, &got), rt_build_offsets(c, here, wide, &wanted));
-    BUILD(c, wide, "order", rt_gpu_order(&g, there, false, &got), rt_build_order(c, here, wide, &wanted));
+static void compare_plain(gnn_context *c, const rt_map_view *here, const rt_map_view *there,
+                          bool wide) {
+    BUILD(c, wide, "offsets", rt_gpu_offsets(&g, there, &got),
+          rt_build_offsets(c, here, wide, &wanted));
+    BUILD(c, wide, "order", rt_gpu_order(&g, there, false, &got),
+          rt_build_order(c, here, wide, &wanted));
     BUILD(c, wide, "order_desc", rt_gpu_order(&g, there, true, &got),
           rt_build_order_desc(c, here, wide, &wanted));
-    BUILD(c, wide, "degrees", rt_gpu_degrees(&g, there, &got), rt_build_degrees(c, here, wide, &wanted));
+    BUILD(c, wide, "degrees", rt_gpu_degrees(&g, there, &got),
+          rt_build_degrees(c, here, wide, &wanted));
 }
 
-static void compare_tiles(gnn_context *c, const rt_map_view *here, const rt_map_view *there, bool wide,
-                          int64_t extent) {
+static void compare_tiles(gnn_context *c, const rt_map_view *here, const rt_map_view *there,
+                          bool wide, int64_t extent) {
     int64_t tiles = -1, wanted_tiles = -2;
     BUILD(c, wide, "tiles", rt_gpu_tiles(&g, there, extent, &got, &tiles),
           rt_build_tiles(c, here, extent, wide, &wanted, &wanted_tiles));
@@ -120,7 +128,8 @@ static void compare_tiles(gnn_context *c, const rt_map_view *here, const rt_map_
           rt_build_tile_values(c, here, extent, wide, &wanted));
 }
 
-static void compare_parts(gnn_context *c, const rt_map_view *here, const rt_map_view *there, bool wide, int64_t extent) {
+static void compare_parts(gnn_context *c, const rt_map_view *here, const rt_map_view *there,
+                          bool wide, int64_t extent) {
     static const char *const names[] = {"part_rows", "part_begins", "part_ends", "part_heads"};
     rt_map_view d = {.codomain = here->values.count + 1}, o = {.codomain = here->codomain};
     GOOD(c, rt_build_degrees(c, here, wide, &d.values));
@@ -128,7 +137,8 @@ static void compare_parts(gnn_context *c, const rt_map_view *here, const rt_map_
     rt_map_view o_there = upload(c, &o);
     for (int i = 0; i < 8; i++) {
         const rt_builder what = RT_PART_ROWS + (rt_builder)(i % 4);
-        BUILD(c, wide, names[i % 4], rt_gpu_parts(&g, what, there, i < 4 ? NULL : &o_there, extent, &got),
+        BUILD(c, wide, names[i % 4],
+              rt_gpu_parts(&g, what, there, i < 4 ? NULL : &o_there, extent, &got),
               rt_build_parts(c, what, here, i < 4 ? NULL : &o, extent, wide, &wanted));
     }
     gnn_free(c, o_there.values.data);
@@ -137,10 +147,12 @@ static void compare_parts(gnn_context *c, const rt_map_view *here, const rt_map_
 }
 
 // Of whole rows: the host takes them for parts without end.
-static void compare_row_ends(gnn_context *c, const rt_map_view *here, const rt_map_view *there, bool wide, bool desc) {
+static void compare_row_ends(gnn_context *c, const rt_map_view *here, const rt_map_view *there,
+                             bool wide, bool desc) {
     rt_map_view d = {.codomain = here->values.count + 1}, o = {.codomain = here->codomain};
     GOOD(c, rt_build_degrees(c, here, wide, &d.values));
-    GOOD(c, desc ? rt_build_order_desc(c, &d, wide, &o.values) : rt_build_order(c, &d, wide, &o.values));
+    GOOD(c, desc ? rt_build_order_desc(c, &d, wide, &o.values)
+                 : rt_build_order(c, &d, wide, &o.values));
     const rt_map_view o_there = upload(c, &o);
     BUILD(c, wide, "row_begins", rt_gpu_row_ends(&g, RT_ROW_BEGINS, there, &o_there, &got),
           rt_build_parts(c, RT_PART_BEGINS, here, &o, INT64_MAX, wide, &wanted));
@@ -151,22 +163,28 @@ static void compare_row_ends(gnn_context *c, const rt_map_view *here, const rt_m
     rt_free(c, d.values.data);
 }
 
-static void compare_windows(gnn_context *c, const rt_map_view *here, const rt_map_view *there, bool wide,
-                            int64_t extent, int64_t said) {
-    rt_map_view columns = make_map(c, &shapes[6], here->values.count, 5, wide), columns_there = upload(c, &columns), slots = {0};
+static void compare_windows(gnn_context *c, const rt_map_view *here, const rt_map_view *there,
+                            bool wide, int64_t extent, int64_t said) {
+    rt_map_view columns = make_map(c, &shapes[6], here->values.count, 5, wide),
+                columns_there = upload(c, &columns), slots = {0};
     int64_t count = -1, wanted_count = -2, block = rt_block(extent, said);
-    BUILD(c, wide, "window_slots", rt_gpu_window_slots(&g, there, &columns_there, extent, block, &got, &count),
+    BUILD(c, wide, "window_slots",
+          rt_gpu_window_slots(&g, there, &columns_there, extent, block, &got, &count),
           rt_build_window_slots(c, here, &columns, extent, block, wide, &wanted, &wanted_count));
     CHECK(count == wanted_count);
-    GOOD(c, rt_build_window_slots(c, here, &columns, extent, block, wide, &slots.values, &slots.codomain));
+    GOOD(c, rt_build_window_slots(c, here, &columns, extent, block, wide, &slots.values,
+                                  &slots.codomain));
     const rt_map_view slots_there = upload(c, &slots);
-    BUILD(c, wide, "window_begins", rt_gpu_window_begins(&g, there, &slots_there, extent, block, &got),
+    BUILD(c, wide, "window_begins",
+          rt_gpu_window_begins(&g, there, &slots_there, extent, block, &got),
           rt_build_window_begins(c, here, &slots, extent, block, wide, &wanted));
     BUILD(c, wide, "window_columns", rt_gpu_window_columns(&g, &columns_there, &slots_there, &got),
           rt_build_window_columns(c, &columns, &slots, wide, &wanted));
-    BUILD(c, wide, "window_entries", rt_gpu_window_entries(&g, there, &slots_there, extent, block, &got),
+    BUILD(c, wide, "window_entries",
+          rt_gpu_window_entries(&g, there, &slots_there, extent, block, &got),
           rt_build_window_entries(c, here, &slots, extent, block, wide, &wanted));
-    BUILD(c, wide, "window_masks", rt_gpu_window_masks(&g, there, &slots_there, extent, block, &got),
+    BUILD(c, wide, "window_masks",
+          rt_gpu_window_masks(&g, there, &slots_there, extent, block, &got),
           rt_build_window_masks(c, here, &slots, extent, block, wide, &wanted));
     gnn_free(c, slots_there.values.data);
     gnn_free(c, columns_there.values.data);
@@ -174,11 +192,14 @@ static void compare_windows(gnn_context *c, const rt_map_view *here, const rt_ma
     rt_free(c, columns.values.data);
 }
 
-static void compare_several(gnn_context *c, const rt_map_view *here, const rt_map_view *there, bool wide) {
+static void compare_several(gnn_context *c, const rt_map_view *here, const rt_map_view *there,
+                            bool wide) {
     const int64_t n = here->values.count;
-    rt_map_view h[3] = {*here, make_map(c, &shapes[0], n, 5, wide), make_map(c, &shapes[6], n, 3, wide)},
+    rt_map_view h[3] = {*here, make_map(c, &shapes[0], n, 5, wide),
+                        make_map(c, &shapes[6], n, 3, wide)},
                 t[3] = {*there};
-    rt_map_view then = make_map(c, &shapes[0], here->codomain, 11, wide), then_there = upload(c, &then);
+    rt_map_view then = make_map(c, &shapes[0], here->codomain, 11, wide),
+                then_there = upload(c, &then);
     for (int i = 1; i < 3; i++) t[i] = upload(c, &h[i]);
     for (uint32_t k = 1; k <= 3; k++) {
         int64_t classes = -1, wanted_classes = -2;
@@ -196,7 +217,8 @@ static void compare_several(gnn_context *c, const rt_map_view *here, const rt_ma
     rt_free(c, then.values.data);
 }
 
-static void compare_numbers(gnn_context *c, const rt_map_view *here, const rt_map_view *there, bool wide) {
+static void compare_numbers(gnn_context *c, const rt_map_view *here, const rt_map_view *there,
+                            bool wide) {
     rt_gpu g = {0};
     rt_preimages got = {0}, wanted = {0};
     GOOD(c, rt_gpu_begin(&g, c, NULL, wide));
@@ -228,7 +250,8 @@ static int64_t symmetric(gnn_context *c, const rt_map_view *a, const rt_map_view
 
 // Both directions of each edge, and then one of them turned away.
 static void compare_symmetry(gnn_context *c, int64_t n, int64_t into, bool wide) {
-    rt_map_view a = make_map(c, &shapes[0], n, into, wide), b = make_map(c, &shapes[0], n, into, wide);
+    rt_map_view a = make_map(c, &shapes[0], n, into, wide),
+                b = make_map(c, &shapes[0], n, into, wide);
     for (int64_t i = 0; i + 1 < n; i += 2) {
         rt_set(&b.values, i, random_below(&(uint64_t){(uint64_t)i}, into + 1) - 1);
         rt_set(&a.values, i + 1, rt_get(&b.values, i));
@@ -247,14 +270,16 @@ static void compare_symmetry(gnn_context *c, int64_t n, int64_t into, bool wide)
     rt_free(c, b.values.data);
 }
 
-static void compare_all(gnn_context *c, const shape *k, int64_t n, int64_t into, bool wide, int64_t extent) {
+static void compare_all(gnn_context *c, const shape *k, int64_t n, int64_t into, bool wide,
+                        int64_t extent) {
     const rt_map_view here = make_map(c, k, n, into, wide), there = upload(c, &here);
     doing = k->name, doing_n = n, doing_into = into, doing_wide = wide;
     compare_plain(c, &here, &there, wide);
     compare_tiles(c, &here, &there, wide, extent);
     compare_parts(c, &here, &there, wide, extent);
     for (int desc = 0; desc < 2; desc++) compare_row_ends(c, &here, &there, wide, desc);
-    for (int64_t slots = 0; slots <= RT_MOST_SLOTS && extent < 1000; slots += RT_MOST_SLOTS)   // cells come in squares
+    // cells come in squares
+    for (int64_t slots = 0; slots <= RT_MOST_SLOTS && extent < 1000; slots += RT_MOST_SLOTS)
         compare_windows(c, &here, &there, wide, extent, slots);
     compare_several(c, &here, &there, wide);
     compare_numbers(c, &here, &there, wide);

@@ -1,4 +1,5 @@
-// What the runtime's tests share: checks, random numbers, an allocator that counts and can fail, a small program.
+// What the runtime's tests share: checks, random numbers, an allocator that counts and can fail, a
+// small program.
 #ifndef HARNESS_H
 #define HARNESS_H
 
@@ -14,10 +15,12 @@ static int failed;
 #define UNUSED __attribute__((unused))
 
 // Of the context: the status, and the first error's text; cleared.
-static UNUSED void expect_error(gnn_context *c, gnn_status got, gnn_status wanted, const char *text, int line) {
+static UNUSED void expect_error(gnn_context *c, gnn_status got, gnn_status wanted, const char *text,
+                                int line) {
     if (got != wanted || strcmp(gnn_context_error(c), text)) {
         failed = 1;
-        printf("line %d: got %d: %s\n     wanted %d: %s\n", line, got, gnn_context_error(c), wanted, text);
+        printf("line %d: got %d: %s\n     wanted %d: %s\n", line, got, gnn_context_error(c), wanted,
+               text);
     }
     gnn_context_clear_error(c);
 }
@@ -35,15 +38,14 @@ static UNUSED int64_t random_below(uint64_t *state, int64_t n) {
     return (int64_t)(random_next(state) % (uint64_t)n);
 }
 
-// ---- Memory ----------------------------------------------------------------------------------------------
+// ---- Memory -------------------------------------------------------------------------------------
 typedef struct {
     int64_t live, calls, fail_at;   // fail_at: the call that gets nothing; -1: none
 } ledger;
 
 static UNUSED void *ledger_alloc(void *user, size_t bytes, size_t align) {
     ledger *l = user;
-    if (l->calls++ == l->fail_at || bytes > (size_t)1 << 40)
-        return NULL;
+    if (l->calls++ == l->fail_at || bytes > (size_t)1 << 40) return NULL;
     l->live++;
     return aligned_alloc(align, (bytes + align - 1) / align * align);
 }
@@ -56,8 +58,10 @@ static UNUSED void ledger_release(void *user, void *memory) {
 static UNUSED gnn_context *new_context(ledger *l, uint32_t threads) {
     gnn_context *c = NULL;
     *l = (ledger){.fail_at = -1};
-    gnn_context_new(&(gnn_context_options){.device = GNN_HOST, .threads = threads,
-                                           .allocator = {ledger_alloc, ledger_release, l}}, &c);
+    gnn_context_new(&(gnn_context_options){.device = GNN_HOST,
+                                           .threads = threads,
+                                           .allocator = {ledger_alloc, ledger_release, l}},
+                    &c);
     return c;
 }
 
@@ -67,24 +71,25 @@ static UNUSED void end_context(gnn_context *c, ledger *l) {
 }
 
 // ---- A program: y[v, f] = sum over rounds r < 3 of (r + 1) * alpha * sum{e : dst[e] == v} x[src[e], f] ---
-#define SPMM(target, bits)                                                                                          \
-    "{\"gnnc_manifest\": 1, \"name\": \"spmm\", \"target\": \"" target "\", \"index_bits\": " bits ",\n"            \
-    " \"spaces\": [{\"name\": \"E\", \"kind\": \"free\"}, {\"name\": \"U\", \"kind\": \"free\"},\n"                 \
-    "  {\"name\": \"V\", \"kind\": \"free\"}, {\"name\": \"F\", \"kind\": \"free\"},\n"                             \
-    "  {\"name\": \"three\", \"kind\": \"const\", \"size\": \"3\"}],\n"                                             \
-    " \"params\": [{\"name\": \"src\", \"role\": \"map\", \"type\": \"index\", \"axes\": [\"E\"], \"into\": \"U\"},\n" \
-    "  {\"name\": \"dst\", \"role\": \"map\", \"type\": \"index\", \"facts\": [\"sorted\"], \"axes\": [\"E\"], \"into\": \"V\"},\n" \
-    "  {\"name\": \"x\", \"role\": \"tensor\", \"type\": \"f32\", \"facts\": [\"strided\"], \"axes\": [\"U\", \"F\"]},\n" \
-    "  {\"name\": \"alpha\", \"role\": \"scalar\", \"type\": \"f32\"},\n"                                           \
-    "  {\"name\": \"y\", \"role\": \"result\", \"type\": \"f32\", \"axes\": [\"V\", \"F\"]}],\n"                    \
-    " \"requires\": [{\"text\": \"F != 13\", \"holds\": \"F 13 !=\"}],\n"                                           \
-    " \"prepared\": [{\"name\": \"offsets(dst)\", \"builder\": \"offsets\", \"args\": [\"dst\"], \"domain\": \"E\", \"into\": \"V\"}],\n" \
-    " \"temps\": [{\"name\": \"t\", \"type\": \"f32\", \"length\": \"V F *\"}],\n"                                  \
-    " \"kernels\": [{\"name\": \"gather\", \"block\": 32, \"shared\": 0, \"params\": [\"ptr\", \"ptr\", \"ptr\", \"i64\", \"i64\", \"ptr\", \"i64\"]},\n" \
-    "  {\"name\": \"add\", \"block\": 32, \"params\": [\"ptr\", \"f32\", \"ptr\", \"i64\", \"i64\", \"i64\"]}],\n"  \
+#define SPMM(target, bits)                                                                                                                                              \
+    "{\"gnnc_manifest\": 1, \"name\": \"spmm\", \"target\": \"" target "\", \"index_bits\": " bits                                                                      \
+    ",\n"                                                                                                                                                               \
+    " \"spaces\": [{\"name\": \"E\", \"kind\": \"free\"}, {\"name\": \"U\", \"kind\": \"free\"},\n"                                                                     \
+    "  {\"name\": \"V\", \"kind\": \"free\"}, {\"name\": \"F\", \"kind\": \"free\"},\n"                                                                                 \
+    "  {\"name\": \"three\", \"kind\": \"const\", \"size\": \"3\"}],\n"                                                                                                 \
+    " \"params\": [{\"name\": \"src\", \"role\": \"map\", \"type\": \"index\", \"axes\": [\"E\"], \"into\": \"U\"},\n"                                                  \
+    "  {\"name\": \"dst\", \"role\": \"map\", \"type\": \"index\", \"facts\": [\"sorted\"], \"axes\": [\"E\"], \"into\": \"V\"},\n"                                     \
+    "  {\"name\": \"x\", \"role\": \"tensor\", \"type\": \"f32\", \"facts\": [\"strided\"], \"axes\": [\"U\", \"F\"]},\n"                                               \
+    "  {\"name\": \"alpha\", \"role\": \"scalar\", \"type\": \"f32\"},\n"                                                                                               \
+    "  {\"name\": \"y\", \"role\": \"result\", \"type\": \"f32\", \"axes\": [\"V\", \"F\"]}],\n"                                                                        \
+    " \"requires\": [{\"text\": \"F != 13\", \"holds\": \"F 13 !=\"}],\n"                                                                                               \
+    " \"prepared\": [{\"name\": \"offsets(dst)\", \"builder\": \"offsets\", \"args\": [\"dst\"], \"domain\": \"E\", \"into\": \"V\"}],\n"                               \
+    " \"temps\": [{\"name\": \"t\", \"type\": \"f32\", \"length\": \"V F *\"}],\n"                                                                                      \
+    " \"kernels\": [{\"name\": \"gather\", \"block\": 32, \"shared\": 0, \"params\": [\"ptr\", \"ptr\", \"ptr\", \"i64\", \"i64\", \"ptr\", \"i64\"]},\n"               \
+    "  {\"name\": \"add\", \"block\": 32, \"params\": [\"ptr\", \"f32\", \"ptr\", \"i64\", \"i64\", \"i64\"]}],\n"                                                      \
     " \"versions\": [{\"name\": \"naive\", \"steps\": [{\"launch\": \"gather\", \"blocks\": \"V\", \"args\": [{\"data\": \"src\"}, {\"prepared\": \"offsets(dst)\"},\n" \
-    "   {\"data\": \"x\"}, {\"stride\": \"x\", \"axis\": 0}, {\"stride\": \"x\", \"axis\": 1}, {\"temp\": \"t\"}, {\"size\": \"F\"}]},\n" \
-    "  {\"loop\": \"three\"}, {\"launch\": \"add\", \"blocks\": \"V\", \"args\": [{\"temp\": \"t\"}, {\"value\": \"alpha\"},\n" \
+    "   {\"data\": \"x\"}, {\"stride\": \"x\", \"axis\": 0}, {\"stride\": \"x\", \"axis\": 1}, {\"temp\": \"t\"}, {\"size\": \"F\"}]},\n"                               \
+    "  {\"loop\": \"three\"}, {\"launch\": \"add\", \"blocks\": \"V\", \"args\": [{\"temp\": \"t\"}, {\"value\": \"alpha\"},\n"                                         \
     "   {\"data\": \"y\"}, {\"stride\": \"y\", \"axis\": 0}, {\"size\": \"F\"}, {\"step\": true}]}, {\"end\": true}]}]}"
 
 static UNUSED void gather32(const uint64_t *a, uint32_t v, uint32_t blocks) {

@@ -49,7 +49,8 @@ static sim_arg pointer(const simt_param_info *p, void *address, uint32_t width) 
     return x;
 }
 
-static void play(const char *kernel, void **params, unsigned grid, unsigned block, unsigned shared) {
+static void play(const char *kernel, void **params, unsigned grid, unsigned block,
+                 unsigned shared) {
     enum { MOST = 32 };
     uint32_t width = 0;
     const simt_func *f = NULL;
@@ -58,7 +59,8 @@ static void play(const char *kernel, void **params, unsigned grid, unsigned bloc
         if (found) f = found, width = k;
     }
     if (!f || f->params.len > MOST) ICE("kernel '%s' cannot be played", kernel);
-    if (block != f->block || shared != f->shared_bytes)   // a GPU's blocks have what the launch gives them
+    // a GPU's blocks have what the launch gives them
+    if (block != f->block || shared != f->shared_bytes)
         ICE("kernel '%s' has blocks of %u threads and %u bytes, not %u and %u", kernel, f->block,
             f->shared_bytes, block, shared);
     sim_arg args[MOST];

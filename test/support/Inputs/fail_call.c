@@ -56,7 +56,8 @@ __attribute__((constructor)) static void read_environment(void) {
     char *end;
     int64_t number = strtoll(text + n + 1, &end, 10);
     long error = strtol(end + 1, &end, 10);
-    void *shared = mmap(NULL, sizeof *counts, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *shared = mmap(NULL, sizeof *counts, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                        -1, 0);
     if (shared != MAP_FAILED) counts = shared;
     asked.log = log ? open(log, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0666) : -1;
     ask(text, n, number, (int)error, !strcmp(end, ":on"));
@@ -64,7 +65,7 @@ __attribute__((constructor)) static void read_environment(void) {
     unsetenv("FAIL_LOG");
 }
 
-// ---- Whether a call fails --------------------------------------------------------------------------------
+// ---- Whether a call fails -----------------------------------------------------------------------
 static void tell(const char *name, const char *about, int fd) {
     char line[400], link[40], target[300] = "";
     if (asked.log < 0) return;
@@ -104,19 +105,20 @@ static int fd_of(FILE *f) { return f ? fileno(f) : -1; }
 // A call that fails has done nothing; but what is closed is closed, and a stream is told.
 static void note_error(FILE *f) { f->_flags |= 0x20; }   // what ferror looks at
 
-#define NEXT(name)                                      \
-    static __typeof__(name) *next;                      \
+#define NEXT(name)                                                                                 \
+    static __typeof__(name) *next;                                                                 \
     if (!next) *(void **)&next = dlsym(RTLD_NEXT, #name)
 
-// name: a call with these parameters gives `bad`. about: a path of the parameters or NULL; fd: a descriptor or -1.
-#define CALL(type, name, params, args, bad, about, fd) \
-    type name params {                                 \
-        NEXT(name);                                    \
-        if (fails(#name, about, fd)) return bad;       \
-        return next args;                              \
+// name: a call with these parameters gives `bad`. about: a path of the parameters or NULL; fd: a
+// descriptor or -1.
+#define CALL(type, name, params, args, bad, about, fd)                                             \
+    type name params {                                                                             \
+        NEXT(name);                                                                                \
+        if (fails(#name, about, fd)) return bad;                                                   \
+        return next args;                                                                          \
     }
 
-// ---- Files -----------------------------------------------------------------------------------------------
+// ---- Files --------------------------------------------------------------------------------------
 int open(const char *path, int flags, ...) {
     NEXT(open);
     va_list ap;
@@ -148,13 +150,13 @@ CALL(int, pipe2, (int ends[2], int flags), (ends, flags), -1, NULL, -1)
 
 static size_t half(size_t n) { return asked.error || n < 2 ? n : n / 2; }
 
-#define TRANSFER(name, params, n, ...)                \
-    ssize_t name params {                             \
-        NEXT(name);                                   \
-        if (!fails(#name, NULL, fd)) return next(__VA_ARGS__); \
-        if (asked.error) return -1;                   \
-        n = half(n);                                  \
-        return next(__VA_ARGS__);                     \
+#define TRANSFER(name, params, n, ...)                                                             \
+    ssize_t name params {                                                                          \
+        NEXT(name);                                                                                \
+        if (!fails(#name, NULL, fd)) return next(__VA_ARGS__);                                     \
+        if (asked.error) return -1;                                                                \
+        n = half(n);                                                                               \
+        return next(__VA_ARGS__);                                                                  \
     }
 TRANSFER(read, (int fd, void *to, size_t n), n, fd, to, n)
 TRANSFER(pread, (int fd, void *to, size_t n, off_t at), n, fd, to, n, at)
@@ -168,7 +170,7 @@ int close(int fd) {
     return bad ? -1 : status;
 }
 
-// ---- Streams ---------------------------------------------------------------------------------------------
+// ---- Streams ------------------------------------------------------------------------------------
 CALL(FILE *, fopen, (const char *path, const char *mode), (path, mode), NULL, path, -1)
 CALL(FILE *, fdopen, (int fd, const char *mode), (fd, mode), NULL, NULL, fd)
 
@@ -208,41 +210,50 @@ int fclose(FILE *f) {
     return bad ? EOF : status;
 }
 
-// ---- Processes, threads, libraries -----------------------------------------------------------------------
+// ---- Processes, threads, libraries --------------------------------------------------------------
 CALL(pid_t, fork, (void), (), -1, NULL, -1)
 CALL(pid_t, wait, (int *status), (status), -1, NULL, -1)
 CALL(pid_t, waitpid, (pid_t p, int *status, int flags), (p, status, flags), -1, NULL, -1)
 CALL(int, posix_spawn,
-     (pid_t * p, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
-      char *const *argv, char *const *environment),
+     (pid_t * p, const char *path, const posix_spawn_file_actions_t *actions,
+      const posix_spawnattr_t *attributes, char *const *argv, char *const *environment),
      (p, path, actions, attributes, argv, environment), asked.error, path, -1)
-CALL(int, posix_spawn_file_actions_init, (posix_spawn_file_actions_t * a), (a), asked.error, NULL, -1)
-CALL(int, posix_spawn_file_actions_adddup2, (posix_spawn_file_actions_t * a, int fd, int to), (a, fd, to), asked.error,
+CALL(int, posix_spawn_file_actions_init, (posix_spawn_file_actions_t * a), (a), asked.error, NULL,
+     -1)
+CALL(int, posix_spawn_file_actions_adddup2, (posix_spawn_file_actions_t * a, int fd, int to),
+     (a, fd, to), asked.error, NULL, -1)
+CALL(int, pthread_create,
+     (pthread_t * t, const pthread_attr_t *a, void *(*body)(void *), void *user),
+     (t, a, body, user), asked.error, NULL, -1)
+CALL(int, thrd_create, (thrd_t * t, thrd_start_t body, void *user), (t, body, user), thrd_error,
      NULL, -1)
-CALL(int, pthread_create, (pthread_t * t, const pthread_attr_t *a, void *(*body)(void *), void *user), (t, a, body, user),
-     asked.error, NULL, -1)
-CALL(int, thrd_create, (thrd_t * t, thrd_start_t body, void *user), (t, body, user), thrd_error, NULL, -1)
-CALL(int, sigaction, (int s, const struct sigaction *new, struct sigaction *old), (s, new, old), -1, NULL, -1)
+CALL(int, sigaction, (int s, const struct sigaction *new, struct sigaction *old), (s, new, old), -1,
+     NULL, -1)
 CALL(int, sigaltstack, (const stack_t *new, stack_t *old), (new, old), -1, NULL, -1)
 
 void *dlopen(const char *path, int flags) {
     NEXT(dlopen);
-    return next(fails("dlopen", path, -1) ? "/nonexistent/library" : path, flags);   // so that dlerror has a text
+    // so that dlerror has a text
+    return next(fails("dlopen", path, -1) ? "/nonexistent/library" : path, flags);
 }
 
-// ---- Memory ----------------------------------------------------------------------------------------------
+// ---- Memory -------------------------------------------------------------------------------------
 // dlsym may allocate, so these have other names for the C library's own.
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *old, size_t n);
 void *__libc_memalign(size_t align, size_t n);
 void *malloc(size_t n) { return fails("malloc", NULL, -1) ? NULL : __libc_malloc(n); }
-void *calloc(size_t n, size_t size) { return fails("calloc", NULL, -1) ? NULL : __libc_calloc(n, size); }
-void *realloc(void *old, size_t n) { return fails("realloc", NULL, -1) ? NULL : __libc_realloc(old, n); }
+void *calloc(size_t n, size_t size) {
+    return fails("calloc", NULL, -1) ? NULL : __libc_calloc(n, size);
+}
+void *realloc(void *old, size_t n) {
+    return fails("realloc", NULL, -1) ? NULL : __libc_realloc(old, n);
+}
 void *aligned_alloc(size_t align, size_t n) {
     return fails("aligned_alloc", NULL, -1) ? NULL : __libc_memalign(align, n);
 }
 
-CALL(void *, mmap, (void *at, size_t n, int protection, int flags, int fd, off_t from), (at, n, protection, flags, fd, from),
-     MAP_FAILED, NULL, fd)
+CALL(void *, mmap, (void *at, size_t n, int protection, int flags, int fd, off_t from),
+     (at, n, protection, flags, fd, from), MAP_FAILED, NULL, fd)
 CALL(int, mprotect, (void *at, size_t n, int protection), (at, n, protection), -1, NULL, -1)
