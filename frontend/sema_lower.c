@@ -59,6 +59,7 @@ tensor_op *sema_lower(sema *s, const ast_item *item, const ast_names *bound, boo
     equations_finish(&L);
     if (diag_raised(s->ds) != errors) return NULL;
     L.op = tensor_without_unread(s->arena, L.op);
+    tensor_order_stages(L.op);
     tensor_narrow(L.op);
     const char *fault = tensor_verify(s->arena, L.op);
     if (fault) ICE("%s: the frontend made tensor IR that does not verify: %s", L.op->name, fault);

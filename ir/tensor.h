@@ -6,7 +6,8 @@
 // reduction-free, so inner reductions are stages of their own; N2 a reduction's guard is split into
 // keys (f(bound) == g(free)) and filters; N3 its indices stand in the order in which keys find the
 // fewest points, however they were written; N4 normalisers such as softmax are stages; N5
-// expressions are shared. Memory: the arena of the op.
+// expressions are shared; N6 the order of independent equations says nothing. Memory: the arena of
+// the op.
 //
 //     spmm:  y.sum[v, f] = sum {e : dst(e) == v} mul(w(e), x(src(e), f))        a reduction
 //            y[v, f]     = y.sum(v, f)                                          stored, rounded to y's type

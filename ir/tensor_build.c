@@ -88,11 +88,17 @@ static uint32_t *slot_of(const shared_op *s, const tensor_node *n) {
     return &s->slots[i];
 }
 
-static void grow(shared_op *s) {
-    s->nslots *= 2;
+static void fill_slots(shared_op *s) {
     s->slots = ARENA_ARRAY(s->op.arena, uint32_t, s->nslots);
     for (uint32_t e = 1; e < s->op.exprs.len; e++) *slot_of(s, &s->op.exprs.data[e]) = e;
 }
+
+static void grow(shared_op *s) {
+    s->nslots *= 2;
+    fill_slots(s);
+}
+
+void tensor_share_again(tensor_op *op) { fill_slots((shared_op *)op); }
 
 static tensor_expr share(tensor_op *op, tensor_node n) {
     shared_op *s = (shared_op *)op;

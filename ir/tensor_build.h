@@ -62,6 +62,8 @@ bool tensor_holds(const tensor_op *op, const tensor_stage *s, uint32_t target, i
 void tensor_narrow(tensor_op *op);
 // Normal form N3 of every reduction. Its terms come in another order where that is allowed.
 void tensor_normalise(tensor_op *op);
+// Normal form N6: the order of equations changes neither that of stages nor numbers of values.
+void tensor_order_stages(tensor_op *op);
 
 // The forms of a target's index.
 typedef enum { TENSOR_AT_VAR, TENSOR_AT_CONST, TENSOR_AT_STEP, TENSOR_AT_OTHER } tensor_at_kind;

@@ -17,6 +17,11 @@ const char *tensor_type_text(arena *a, const tensor_op *op, tensor_type t);
 // and on every target; else 0.
 tensor_expr tensor_fold(tensor_op *op, const tensor_node *n);
 
+// Equal nodes are found as one again, after nodes have changed.
+void tensor_share_again(tensor_op *op);
+// Values and spaces under other numbers: each has vals[v], spaces[s]. Those of parameters stay.
+void tensor_renumber(tensor_op *op, const tensor_val *vals, const tensor_space *spaces);
+
 // Name of the builtin reducer of a kind; NULL for REDUCE_USER.
 const char *tensor_reduce_name(tensor_reduce_kind kind);
 

@@ -141,8 +141,24 @@ bool plan_matrix_joins(bool before_is, const tensor_stage *st, bool is) {
     return before_is == is || (before_is && st->reducer == TENSOR_NO_REDUCER);
 }
 
+static uint32_t depth_of(const planner *p, const tensor_stage *st) {
+    return plan_left(p, st, ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1));
+}
+
+// A deeper stage that takes nothing from a kernel would only share its outer loops, and give up the
+// threads that it has alone.
+static bool has_a_reason(const planner *p, const stage_group *g, const tensor_stage *st) {
+    bool has = !g->len;
+    for (uint32_t i = 0; i < g->len && !has; i++) {
+        const tensor_stage *w = &p->op->stages.data[g->data[i]];
+        has = depth_of(p, w) == depth_of(p, st) || !reads_nothing_of(p, w, st);
+    }
+    return has;
+}
+
 static bool may_join(planner *p, const stage_group *g, uint32_t stage) {
     const tensor_stage *st = &p->op->stages.data[stage];
+    if (!has_a_reason(p, g, st)) return false;
     const bool matrix = by_matrices(p, st);
     if (g->len && (plan_carries(p, st) || plan_atomic(p, st))) return false;   // kernels of its own
     for (uint32_t i = 0; i < g->len; i++) {

@@ -1,5 +1,5 @@
-"""Spells ops in several ways, with the indices of each reduction, its conditions and their sides in another order, and indices,
-parameters, results and stages called otherwise, and demands one SIMT text of all spellings but for those names.
+"""Spells ops in several ways, with equations, the indices of each reduction, its conditions and their sides in another order, and
+indices, parameters, results and stages called otherwise, and demands one SIMT text of all spellings but for those names.
 Usage: spelling.py GNNC SEED FOLDER"""
 import random
 import re
@@ -28,6 +28,16 @@ OPS = [
     ("gat", EDGES + ", l: f32[N, H], r: f32[N, H], x: f32[N, H, D]", "y: f32[N, H, D]", "evhd", "l, r, x",
      ["s[e, h] = leaky_relu(l[dst[e], h] + r[src[e], h], 0.2)", "a[e, h] = softmax(s[e, h] by dst)",
       "y[v, h, d] = sum(e | dst[e] == v) a[e, h] * x[src[e], h, d]"]),
+    ("gated", EDGES + ", a: f32[N, F], b: f32[N, F], g: f32[E, F]", "y: f32[N, F], z: f32[E, F]", "evf", "a, b, g",
+     ["r[e, f] = a[dst[e], f] + b[src[e], f] + g[e, f]", "m[f] = sum(e | ) r[e, f]", "z[e, f] = relu(r[e, f] - m[f])",
+      "n[v, f] = sum(e | dst[e] == v) sigmoid(r[e, f]) * b[src[e], f]", "d[v, f] = sum(e | dst[e] == v) sigmoid(r[e, f])",
+      "y[v, f] = n[v, f] / (d[v, f] + 1)"]),
+    ("norm", EDGES + ", w: f32[E], x: f32[N, K], p: f32[K, F]", "y: f32[N, F]", "nkevf", "x, p",
+     ["h[n, f] = sum(k | ) x[n, k] * p[k, f]", "d[n] = sum(e | dst[e] == n) w[e]", "c[n] = rsqrt(1 + d[n])",
+      "y[v, f] = sum(e | dst[e] == v) c[v] * w[e] * c[src[e]] * h[src[e], f]"]),
+    ("sides", "batch: N -> G sorted, x: f32[N, F], t: f32[N]", "y: f32[G, 3, F]", "ngf", "x, t",
+     ["a[n] = softmax(t[n] by batch)", "y[g, 0, f] = sum(n | batch[n] == g) x[n, f]",
+      "y[g, 1, f] = max(n | batch[n] == g) x[n, f]", "y[g, 2, f] = sum(n | batch[n] == g) a[n] * x[n, f]"]),
 ]
 SPELLINGS = 3
 
@@ -42,8 +52,20 @@ def reduction(binders, conditions, rng):
 
 def spell(equation, indices, rng):
     equation = re.sub(r"\(([a-z, ]+) \|([^()]*)\)", lambda m: reduction(m[1], m[2], rng), equation)
-    names = {i: rng.choice([i, i + "0", "i" + i]) for i in indices}
+    names = {i: rng.choice([i, i + "0", "j" + i]) for i in indices}
     return re.sub(r"\b([a-z])\b(?!\[)", lambda m: names.get(m[1], m[1]), equation)
+
+
+def reorder(equations, rng):
+    """The equations in a random order in which each stands behind those of what it reads."""
+    defined = [set(re.findall(r"\b(\w+)\[", e.split(" = ")[0])) for e in equations]
+    read = [set(re.findall(r"\b(\w+)\[", e.split(" = ", 1)[1])) for e in equations]
+    left, out = list(range(len(equations))), []
+    while left:
+        ready = [i for i in left if not any(defined[j] & read[i] for j in left if j != i)]
+        out.append(rng.choice(ready))
+        left.remove(out[-1])
+    return [equations[i] for i in out]
 
 
 def values_of(params, results, equations):
@@ -65,7 +87,8 @@ def write(out, rng):
         for k in range(SPELLINGS):
             values = values_of(params, results, equations)
             called = {v: "%s%d" % (rng.choice(["zz", "aa", "mm"]), i) for i, v in enumerate(values)} if k else {}
-            body = "".join("    %s;\n" % call(spell(e, indices, rng), called) for e in equations)
+            ordered = reorder(equations, rng) if k else equations
+            body = "".join("    %s;\n" % call(spell(e, indices, rng), called) for e in ordered)
             out.write("op %s_%d(%s) -> (%s) {\n%s}\n" % (name, k, call(params, called), call(results, called), body))
             if wrt:
                 wrts = ", ".join(called.get(v, v) for v in wrt.split(", "))
@@ -75,8 +98,11 @@ def write(out, rng):
 
 
 def as_first(text, called):
-    """The text with values called as those of the first spelling."""
+    """The text with values called as those of the first spelling, and kernels by numbers: an equation of several for one result
+    is called by its place."""
     back = {new: old for old, new in called.items()}
+    kernels = re.findall(r"^kernel (\w+)", text, re.MULTILINE)
+    text = re.sub(r"\w+", lambda m: "kernel%d" % kernels.index(m[0]) if m[0] in kernels else m[0], text)
     return re.sub(r"(zz|aa|mm)\d+", lambda m: back[m[0]], text)
 
 
