@@ -165,14 +165,6 @@ uint32_t loop_fetch_rows(const loop_node *n) {
     return rows;
 }
 
-const tensor_node *loop_matrix_factor(const tensor_op *op, tensor_expr e) {
-    const tensor_node *n = tensor_node_at(op, e);
-    while (n->op == TENSOR_CVT_OP || n->op == TENSOR_ROUND_OP || n->op == TENSOR_TF32_OP ||
-           n->op == TENSOR_PARTS_OP)
-        n = tensor_node_at(op, n->args[0]);
-    return n;
-}
-
 // What a position is a multiple of: of parts of so many points, such as mul(part, 128); 0: of
 // anything.
 static int64_t multiple_of(const tensor_op *op, tensor_expr e) {

@@ -15,12 +15,16 @@ const loop_node *loop_again(const loop_node *reduce);
 uint32_t loop_matrix_held(simt_mma kind);   // points of the depth that a lane has of an operation
 // that follow one another in a step along the depth, of each sum
 uint32_t loop_matrix_products(const loop_node *depth, simt_mma kind);
+// a lane has adjacent points of it
+bool loop_matrix_adjacent(const loop_node *n);
+bool loop_matrix_vector(const loop_node *n);   // likewise, in a vector
 // columns of several pieces, which a lane has adjacent
 bool loop_matrix_alternate(const loop_node *columns);
 // adjacent points of the depth that a lane has; 0: they are not
 uint32_t loop_matrix_run(const loop_node *depth, simt_mma kind);
-// Whether every value of a float expression is one that the operands of a matrix operation have
-// (loop_verify_matrix.c).
+// its rounds fetch rows in panels
+bool loop_fetches_panels(const loop_node *n);
+// Whether every value of a float expression is one that the operands of a matrix operation have.
 bool loop_matrix_holds(const loop_plan *p, tensor_expr e, simt_mma kind);
 ir_dtype loop_matrix_type(simt_mma kind);   // of rows that it multiplies as they lie in panels
 

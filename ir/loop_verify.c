@@ -64,6 +64,12 @@ static const char *check_bound(loop_verifier *v, const tensor_var *vars, uint32_
     return NULL;
 }
 
+const loop_node *loop_verify_around(const loop_verifier *v, tensor_var x) {
+    for (uint32_t k = 0; k < v->path.len; k++)
+        if (v->path.data[k]->kind == LOOP_FOR && v->path.data[k]->var == x) return v->path.data[k];
+    return NULL;
+}
+
 // ---- Stages -------------------------------------------------------------------------------------
 
 static const char *check_stages(loop_verifier *v, const loop_node *n, bool reductions) {

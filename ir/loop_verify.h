@@ -125,9 +125,12 @@ const char *loop_check_steps(loop_verifier *v, const loop_node *n);
 // That a node may stand without the loop that binds its variable, at *at on the path.
 const char *loop_check_left_out(loop_verifier *v, const loop_node *n, uint32_t *at);
 
-// A reduction by matrix operations (loop_verify_matrix.c): its loops, before its body is followed;
-// what is contributed.
+// A reduction by matrix operations (loop_verify_matrix.c): its loops, before its body is followed.
 const char *loop_check_matrix(loop_verifier *v, const loop_node *n);
+// Of several warps (loop_verify_group.c), by registers and by rows in panels.
+const char *loop_check_group(loop_verifier *v, const loop_matrix *m, const loop_node *depth);
+const char *loop_check_panels(loop_verifier *v, const loop_node *reduce, const loop_node *depth);
+// What is contributed to one (loop_verify_product.c).
 const char *loop_check_product(loop_verifier *v, const loop_node *reduce, const tensor_stage *s);
 // n inside m: those of one product
 bool loop_shares_lanes(const loop_verifier *v, const loop_node *n, const loop_node *m);
@@ -152,6 +155,9 @@ const char *loop_check_relative(loop_verifier *v, const loop_node *n);
 
 // Stores beside loops that are dealt out to blocks (loop_verify_blocks.c).
 const char *loop_check_blocks(loop_verifier *v, const loop_body *body);
+
+// The loop around that binds it; NULL: none.
+const loop_node *loop_verify_around(const loop_verifier *v, tensor_var x);
 
 // The nodes of a kernel (loop_verify.c), in the order of the text.
 const char *loop_check_nodes(loop_verifier *v, const loop_body *body);
