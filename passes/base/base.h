@@ -23,8 +23,6 @@ bool plan_mentions(const planner *p, tensor_expr e, tensor_var v);
 bool plan_inlined(const planner *p, uint32_t stage);
 // Calls visit for every load in what a stage evaluates; stops and gives false where visit does.
 bool plan_loads(const planner *p, const tensor_stage *st, plan_visit *visit, void *user);
-const schedule_cell *plan_again_in(const planner *p,
-                                   tensor_id stage);     // the walk's; NULL: it is none
 bool plan_is_online(const planner *p, uint32_t stage);   // a maximum
 bool plan_read_outside(const planner *p, const stage_group *g, tensor_val v);
 // nobody outside the kernel reads it

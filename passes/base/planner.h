@@ -67,12 +67,6 @@ typedef struct {
     const schedule_cell *cell;
 } loop_inside;
 
-// a stage that is computed in a walk, as what reads it is: see tensor/recompute.c
-typedef struct {
-    tensor_id stage;
-    const schedule_cell *walk;
-} plan_again;
-
 typedef struct {       // rows of the group at hand that are taken whole: see kernels/whole.c
     loop_node *loop;   // NULL: there are none
     const schedule_cell *cell;   // that says so
@@ -113,7 +107,6 @@ typedef struct {
         // of those, whose numbers do not go with another one's; NULL: the last
         const tensor_stage *blamed;
     } hand;
-    VEC(plan_again) again;   // reductions of an edge that walks compute for themselves
     plan_taken_whole taken;
     plan_cutting cut;
     schedule *whole;   // of classes that are dealt out at hand: the one with the bucket; NULL:

@@ -148,12 +148,6 @@ bool plan_is_online(const planner *p, uint32_t stage) {
     return tensor_marked(plan_stage(p, stage), TENSOR_ONLINE);
 }
 
-const schedule_cell *plan_again_in(const planner *p, tensor_id stage) {
-    for (uint32_t i = 0; i < p->again.len; i++)
-        if (p->again.data[i].stage == stage) return p->again.data[i].walk;
-    return NULL;
-}
-
 // What maps lead from or into is walked by rows; other axes are dense.
 bool plan_dense(const planner *p, tensor_var v) {
     tensor_space s = p->op->vars.data[v].space;

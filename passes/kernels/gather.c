@@ -4,9 +4,18 @@
 #include "kernels/kernels.h"
 #include "base/base.h"
 
+// The statement of the walk that computes a stage again: of those that read it; NULL: none does.
+static const schedule_cell *again_in(const planner *p, uint32_t stage) {
+    const schedule_cell *walk = NULL;
+    if (!tensor_marked(plan_stage(p, stage), TENSOR_AGAIN)) return NULL;
+    for (uint32_t i = stage + 1; i < p->op->stages.len && !walk; i++)
+        if (!plan_inlined(p, i) && plan_reads_stage(p, i, stage)) walk = plan_fuse_cell(p, i);
+    return walk;
+}
+
 const schedule_cell *plan_fuse_cell(const planner *p, uint32_t stage) {
     const tensor_id id = plan_stage(p, stage)->id;
-    const schedule_cell *again = plan_again_in(p, id);
+    const schedule_cell *again = again_in(p, stage);
     return again ? again : schedule_find(plan_whole_schedule(p), id, SCHEDULE_FUSE, id);
 }
 
@@ -23,7 +32,7 @@ bool plan_same_statement(const schedule_cell *a, const schedule_cell *b) {
 // list.
 bool plan_fuses(const planner *p, const schedule_cell *c, uint32_t stage) {
     const schedule_value *list = schedule_value_of(c, "stages");
-    const schedule_cell *again = plan_again_in(p, plan_stage(p, stage)->id);
+    const schedule_cell *again = again_in(p, stage);
     if (again) return plan_same_statement(again, c);
     // of `dx`, unless `dx.sum` has another
     const schedule_cell *own = list ? plan_fuse_cell(p, stage) : NULL;

@@ -12,7 +12,6 @@ bool plan_walks_at(const planner *p, const schedule_cell *fuse, uint32_t stage) 
 
 static const schedule_cell *walk_of(const planner *p, uint32_t stage) {
     const schedule_cell *fuse = plan_fuse_cell(p, stage);
-    if (!fuse) fuse = plan_again_in(p, plan_stage(p, stage)->id);
     return fuse && schedule_value_of(fuse, "at") ? fuse : NULL;
 }
 

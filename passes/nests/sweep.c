@@ -403,7 +403,7 @@ static void bind(sweep *s, const tensor_stage *st, uint32_t depth, loop_body *at
         tensor_var v = i ? deepest->left[i] : first->bound[0];
         index_cut own = plan_cut(s->p, st, st->left[i], false),
                   theirs = plan_cut(s->p, other, v, !i);
-        if (!plan_again_in(s->p, st->id))
+        if (!tensor_marked(st, TENSOR_AGAIN))
             plan_alike(s->p, &theirs, &own);   // else it walks as others do
         if (i && theirs.vector > 1)
             plan_vector_guards(s->p, st, st->left[i], (uint32_t)theirs.vector, theirs.pad > 0);

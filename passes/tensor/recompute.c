@@ -187,7 +187,7 @@ static void give(planner *p, uint32_t stage, const stage_group *readers,
         plan_replace_loads(p, readers->data[i], load_of_copy, &r);
     }
     plan_put_stage(p, stage + 1, copy);
-    VEC_PUSH(p->arena, &p->again, ((plan_again){plan_stage(p, stage + 1)->id, walk}));
+    tensor_set_mark(&p->op->stages.data[stage + 1], TENSOR_AGAIN);
 }
 
 typedef VEC(const schedule_cell *) walk_list;
@@ -223,10 +223,10 @@ static void compute_again(planner *p, uint32_t stage) {
             .home = LOOP_INLINE, .stage = stage, .of = TENSOR_NO_VAL};
     for (uint32_t k = walks.len; k-- > 0;) {   // what is put behind the stage moves its readers up
         uint32_t before = p->op->stages.len;
-        if (k == keeper) VEC_PUSH(p->arena, &p->again, ((plan_again){st.id, walks.data[k]}));
-        else give(p, stage, &readers, walks.data[k]);
+        if (k != keeper) give(p, stage, &readers, walks.data[k]);
         for (uint32_t i = 0; i < readers.len; i++) readers.data[i] += p->op->stages.len - before;
     }
+    if (keeper != UINT32_MAX) tensor_set_mark(&p->op->stages.data[stage], TENSOR_AGAIN);
 }
 
 void plan_recompute(planner *p) {
