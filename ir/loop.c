@@ -15,22 +15,8 @@ const char *loop_place_text(loop_place p) {
 
 const loop_node_form *loop_node_table(loop_node_kind k) {
     static const loop_node_form table[] = {
-        [LOOP_FOR] = {"for", true, false, true},
-        [LOOP_LET] = {"let", true, false, false},
-        [LOOP_GIVEN] = {"given", false, false, false},
-        [LOOP_IF] = {"if", false, false, true},
-        [LOOP_PHASE] = {"phase", false, false, true},
-        [LOOP_REDUCE] = {"reduce", false, true, true},
-        [LOOP_CONTRIBUTE] = {"contribute", false, true, false},
-        [LOOP_STORE] = {"store", false, true, false},
-        [LOOP_CLEAR] = {"clear", false, true, false},
-        [LOOP_COMBINE] = {"combine", false, true, false},
-        [LOOP_STORE_STATE] = {"store_state", false, true, false},
-        [LOOP_CARRY] = {"carry", false, true, true},
-        [LOOP_WITHOUT] = {"without", true, false, true},
-        [LOOP_WITHIN] = {"within", false, false, true},
-        [LOOP_LEVEL] = {"level", false, true, true},
-        [LOOP_AGAIN] = {"again", false, false, true},
+#define LOOP_KIND(id, text, body) [LOOP_##id] = {text, body},
+#include "loop_node.def"
     };
     return &table[k];
 }
@@ -222,18 +208,6 @@ uint32_t loop_fetch_room(const tensor_op *op, const loop_node *n, const loop_fet
     bytes += loop_fetch_buffers(n, f) * t.rows * (uint32_t)sizeof(float);
     // others are panels, too
     return (bytes + SIMT_PANEL_ALIGN - 1) / SIMT_PANEL_ALIGN * SIMT_PANEL_ALIGN;
-}
-
-void loop_exprs_of(arena *a, const loop_node *n, loop_exprs *out) {
-    tensor_expr plain[] = {n->lo, n->rounds.pad ? 0 : n->hi, n->value, n->key};
-    out->len = 0;
-    for (uint32_t i = 0; i < sizeof plain / sizeof *plain; i++)
-        if (plain[i]) VEC_PUSH(a, out, plain[i]);
-    for (uint32_t i = 0; i < n->state.n; i++) VEC_PUSH(a, out, n->state.loads[i]);
-    for (uint32_t i = 0; n->state.last && i < n->state.n; i++) VEC_PUSH(a, out, n->state.last[i]);
-    for (uint32_t i = 0; i < n->reduce.nmaxima; i++)
-        if (n->reduce.maxima[i].slot) VEC_PUSH(a, out, n->reduce.maxima[i].slot);
-    if (n->state.valid) VEC_PUSH(a, out, n->state.valid);
 }
 
 // ---- Names --------------------------------------------------------------------------------------

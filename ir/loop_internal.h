@@ -3,6 +3,7 @@
 #define GNNC_LOOP_INTERNAL_H
 
 #include "loop.h"
+#include "loop_field.h"
 
 // Names in the text of a plan. A variable of a stage or the step of a recurrence has its own name
 // where no other variable and no value bears it, else STAGE.NAME; a position, which is a variable
@@ -26,7 +27,7 @@ void loop_own_variables(tensor_op *op);
 
 typedef struct {
     const char *text;
-    bool var, stages, body;   // what it has
+    bool body;   // nodes stand in it
 } loop_node_form;
 const loop_node_form *loop_node_table(loop_node_kind k);
 

@@ -7,40 +7,16 @@
 
 // ---- Nodes --------------------------------------------------------------------------------------
 typedef enum {
-    LOOP_FOR,   // var lo hi digits rest; body
-    LOOP_LET,   // var := value, for the nodes after it in the same body
-    // key is value, in the nodes after it in the same body: what its loops have made sure of
-    LOOP_GIVEN,
-    LOOP_IF,   // value: bool; body
-    // body; phases of one body meet at barriers where one reads what another writes in shared
-    // memory
-    LOOP_PHASE,
-    // stages; body walks their bound variables; after it their states are known at the left
-    // variables
-    LOOP_REDUCE,
-    // stages[0], inside its REDUCE: lift its body and combine; with states: combine those instead
-    LOOP_CONTRIBUTE,
-    // stages[0]: its targets. A reduction's state, finished, or its else; otherwise its body
-    LOOP_STORE,
-    // stages[0]: its targets get what it has where nothing is contributed, for COMBINE
-    LOOP_CLEAR,
-    // stages[0]: its state is combined with its cleared targets in memory, whoever else does so at
-    // a time
-    LOOP_COMBINE,
-    // stages[0]: its raw state into the vals of `states` at index: what another kernel combines
-    LOOP_STORE_STATE,
-    LOOP_CARRY,   // stages; walks sorted keys: see below
-    // var; body: the loop around that binds var does not count there, so its threads are free
-    LOOP_WITHOUT,
-    // sizes lo hi; body: where no lane of the warp has more than so many positions lo … hi, its
-    // loops of such ranges are taken whole; the least size that does counts
-    LOOP_WITHIN,
-    // stages, inside their REDUCE: what body contributes, times the first factor of their bodies
-    LOOP_LEVEL,
-    // body, at the end of a REDUCE by matrix operations: reduces anew what is not finite
-    LOOP_AGAIN,
+#define LOOP_KIND(id, text, body) LOOP_##id,
+#include "loop_node.def"
     LOOP_NODE_COUNT
 } loop_node_kind;
+
+// Members that are rows of loop_field.def, by how they stand in the text.
+#define LOOP_TYPE_count uint32_t
+#define LOOP_TYPE_pad uint32_t
+#define LOOP_TYPE_flag bool
+#define LOOP_MEMBER(form, member, ...) LOOP_TYPE_##form member;
 
 // A reduction by matrix operations of a warp, whose pieces its loops deal out as simt_mma_at has
 // them: see LOOP.md.
@@ -49,8 +25,8 @@ typedef struct {
     simt_mma kind;
     // of the loops over what stands on the left, on the right, and is reduced
     tensor_var rows, columns, depth;
-    // that products which follow one another along the depth take in turn
-    uint32_t accumulators;
+#define LOOP_MATRIX_FIELD LOOP_MEMBER
+#include "loop_field.def"
 } loop_matrix;
 #define LOOP_MOST_ACCUMULATORS 4
 
@@ -66,11 +42,8 @@ typedef struct {
     // rows of the points that the block has of that loop around, there in all rounds; they come
     // last
     bool own;
-    uint32_t pitch;         // elements from one row to the next; of panels 0
-    uint32_t skew, every;   // and so many more from each so many of them to the next; 0: none
-    // rows lie in panels, as operations of four warps have them (simt_mma_row_at), and nothing else
-    // reads them there
-    bool panels;
+#define LOOP_FETCH_FIELD LOOP_MEMBER
+#include "loop_field.def"
 } loop_fetch;
 
 // A maximum that is found while sums of the same walk take exponentials of differences from it
@@ -78,22 +51,15 @@ typedef struct {
 typedef struct {
     uint32_t stage;     // into op->stages
     tensor_expr slot;   // CONTRIBUTE: a LOAD of what was the maximum for the states
-    // sums follow it once it is larger by more than 8 than what they are relative to, where the
-    // kernel is approximate
-    bool behind;
+#define LOOP_MAXIMUM_FIELD LOOP_MEMBER
+#include "loop_field.def"
 } loop_maximum;
 
 // ---- What belongs to some kinds -----------------------------------------------------------------
 // FOR: rounds of its rest.
 typedef struct {
-    uint32_t unroll;   // rest SERIAL: rounds written out at a time; 0, 1: none
-    bool within;       // rest SERIAL, masked: its range is that of the WITHIN around
-    bool masked;   // unroll > 1: also where fewer are left, a mask each; else those are taken one
-                   // at a time
-    // rest BLOCK, without digits: a block is at one position in so many; 0, 1: each
-    uint32_t step;
-    uint32_t pad;   // hi is the size of var's space, rounded up to a multiple: what lies past the
-                    // size repeats the last position; 0: it ends where the space does
+#define LOOP_ROUNDS_FIELD LOOP_MEMBER
+#include "loop_field.def"
 } loop_rounds;
 
 // FOR: what is left to do after the reductions inside is dealt out: lanes that reduce take a step

@@ -68,7 +68,7 @@ static void use_node(use_walk *w, const loop_node *n) {
         for (uint32_t k = 0; k < n->fetch.rows[i].nindex; k++) reads(w, n->fetch.rows[i].index[k]);
         w->uses->reads[n->fetch.rows[i].val] = true;
     }
-    for (uint32_t s = 0; loop_node_table(n->kind)->stages && s < n->nstages; s++) {
+    for (uint32_t s = 0; s < n->nstages; s++) {
         const tensor_stage *st = &w->plan->op->stages.data[n->stages[s]];
         bool stores = n->kind == LOOP_STORE,
              other = n->kind == LOOP_CLEAR || n->kind == LOOP_COMBINE || n->kind == LOOP_CARRY;
@@ -126,18 +126,21 @@ static const loop_kernel *kernel_at(const loop_plan *p, uint32_t step) {
 }
 
 bool loop_blocks_alike(const loop_kernel *a, const loop_kernel *b) {
-    return a->threads == b->threads && a->lanes == b->lanes && a->occupancy == b->occupancy &&
-           a->fits == b->fits && a->approximate == b->approximate;
+    return loop_fields_alike(LOOP_OF_KERNEL, a, b) && !a->persistent;
+}
+
+const char *loop_blocks_text(arena *a, const loop_kernel *k) {
+    return arena_printf(a, "'%s' has %s", k->name, loop_fields_text(a, LOOP_OF_KERNEL, k));
 }
 
 // A launch is of one kind of block, and none of its blocks waits for another.
 static const char *together_fault(arena *a, const loop_kernel *k, const loop_kernel *before) {
+    if (k->persistent || before->persistent)
+        return "blocks of a kernel that shares a launch take one share each";
     if (!loop_blocks_alike(k, before))
         return arena_printf(
             a, "it shares the launch of kernel '%s', whose blocks are dealt out to other threads",
             before->name);
-    if (k->persistent || before->persistent)
-        return "blocks of a kernel that shares a launch take one share each";
     bool mixed = loop_shares_launch(before->start) && before->start != k->start;
     return mixed ? "blocks of all kernels of a launch alternate, or none do" : NULL;
 }

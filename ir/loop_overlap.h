@@ -16,6 +16,7 @@ struct loop_points {
 loop_uses loop_uses_of(arena *a, const loop_plan *p, const loop_kernel *k);
 // so that both can be of one launch
 bool loop_blocks_alike(const loop_kernel *a, const loop_kernel *b);
+const char *loop_blocks_text(arena *a, const loop_kernel *k);   // what has to be alike
 // A stage's value lies in memory, as large as it is, and the kernel does not write it: others did
 // before.
 bool loop_stored_before(arena *a, const loop_plan *p, const loop_kernel *k, tensor_val v);

@@ -181,45 +181,13 @@ static void read_inline(plan_parser *p) {
 
 static void add_step(plan_parser *p, loop_step s) { VEC_PUSH(p->text.arena, &p->plan->steps, s); }
 
-static void read_hint(plan_parser *p, loop_kernel *k) {
-    loop_hint h = {.val = loop_parse_val(p)};
-    token word = tensor_lex_name(&p->text, "a cache hint");
-    for (uint8_t i = SIMT_CACHE_DEFAULT + 1; simt_cache_text((simt_cache)i); i++)
-        if (!strcmp(word.text, simt_cache_text((simt_cache)i))) h.cache = (simt_cache)i;
-    if (!h.cache)
-        tensor_parse_fail(&p->text, E0972, word.at, "there is no cache hint '%s'", word.text);
-    VEC_PUSH(p->text.arena, &k->hints, h);
-}
-
-static void read_start(plan_parser *p, loop_kernel *k) {
-    tensor_lex_expect(&p->text, "wait");
-    bool first = tensor_lex_accept(&p->text, "first");
-    if (!first) tensor_lex_expect(&p->text, "last");
-    k->start = first ? LOOP_START_WAIT_FIRST : LOOP_START_WAIT_LAST;
-}
-
 static void read_kernel(plan_parser *p) {
     parser *t = &p->text;
     loop_kernel *k = ARENA_NEW(t->arena, loop_kernel);
     token name = tensor_lex_name(t, "the kernel's name");
     k->name = name.text;
     k->at = name.at;
-    tensor_lex_expect(t, "threads");
-    loop_parse_number(p, &k->threads);
-    tensor_lex_expect(t, "lanes");
-    loop_parse_number(p, &k->lanes);
-    if (tensor_lex_accept(t, "occupancy")) {
-        loop_parse_number(p, &k->occupancy);
-        k->fits = tensor_lex_accept(t, "fit");
-    }
-    if (tensor_lex_accept(t, "persistent")) loop_parse_number(p, &k->persistent);
-    k->approximate = tensor_lex_accept(t, "approximate");
-    if (tensor_lex_accept(t, "early")) read_start(p, k);
-    else if (tensor_lex_accept(t, "together")) k->start = LOOP_START_TOGETHER;
-    else if (tensor_lex_accept(t, "alternate")) k->start = LOOP_START_ALTERNATE;
-    if (tensor_lex_accept(t, "cache")) do
-            read_hint(p, k);
-        while (tensor_lex_accept(t, ","));
+    loop_parse_fields(p, LOOP_OF_KERNEL, k);
     loop_parse_body(p, &k->body);
     add_step(p, (loop_step){.kind = LOOP_LAUNCH, .kernel = k});
 }

@@ -34,6 +34,7 @@ void loop_parse_pad(plan_parser *p, uint32_t *out);
 uint32_t loop_parse_stage(plan_parser *p);
 tensor_var loop_parse_var(plan_parser *p);
 tensor_val loop_parse_val(plan_parser *p);
-void loop_parse_body(plan_parser *p, loop_body *out);   // { node … }
+void loop_parse_fields(plan_parser *p, uint32_t of, void *has);   // of loop_field.def
+void loop_parse_body(plan_parser *p, loop_body *out);             // { node … }
 
 #endif

@@ -47,16 +47,8 @@ static inline bool loop_shares_launch(loop_start s) {
 }
 typedef struct {
     const char *name;   // the kernel's: "spmm_f32_y"
-    uint32_t threads;   // of a block on a GPU; groups × lanes
-    uint32_t lanes;     // of a group; a power of two where lanes shuffle
-    // threads a multiprocessor should have room for; 0: the assembler says how many registers each
-    // has
-    uint32_t occupancy;
-    bool fits;   // or for fewer, where the kernel needs more registers than that leaves
-    // blocks a multiprocessor, each of which takes one share of the grid after the other; 0: all
-    // blocks
-    uint32_t persistent;
-    bool approximate;   // exponentials are the GPU's own instruction
+#define LOOP_KERNEL_FIELD LOOP_MEMBER
+#include "loop_field.def"
     loop_start start;
     // few graphs have anything for it; of no concern but where passes choose how it starts
     bool seldom;

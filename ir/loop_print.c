@@ -13,165 +13,183 @@ typedef struct {
 } plan_printer;
 
 #define OUT(p, ...) textbuf_printf((p)->text.out, __VA_ARGS__)
-static void print_expr(plan_printer *p, tensor_expr e) { tensor_print_expr(&p->text, e, false); }
+static void put_expr(plan_printer *p, tensor_expr e) { tensor_print_expr(&p->text, e, false); }
 
 static const char *indent_of(plan_printer *p, uint32_t depth) {
     return arena_printf(p->text.scratch, "%*s", (int)depth * 2, "");
 }
 
-// ---- Nodes --------------------------------------------------------------------------------------
+// ---- Fields -------------------------------------------------------------------------------------
+// A value behind its word, by its form.
+typedef void print_form(plan_printer *p, const void *of, const loop_field *f);
 
-static void print_digits(plan_printer *p, const loop_node *n) {
-    OUT(p, " [");
+static void print_fields(plan_printer *p, uint32_t of, const void *has);
+
+static void print_count(plan_printer *p, const void *of, const loop_field *f) {
+    OUT(p, " %u", (unsigned)loop_field_count(f, of));
+}
+static void print_pad(plan_printer *p, const void *of, const loop_field *f) {
+    print_count(p, of, f);
+}
+
+static void print_flag(plan_printer *p, const void *of, const loop_field *f) {
+    (void)p, (void)of, (void)f;
+}
+
+static void print_variable(plan_printer *p, const void *of, const loop_field *f) {
+    OUT(p, " %s", p->names.vars[loop_field_count(f, of)]);
+}
+
+static void print_expr(plan_printer *p, const void *of, const loop_field *f) {
+    OUT(p, " ");
+    put_expr(p, loop_field_count(f, of));
+}
+
+static void print_limit(plan_printer *p, const void *of, const loop_field *f) {
+    const loop_node *n = of;
+    if (!n->rounds.pad) print_expr(p, of, f);
+    else OUT(p, " size(%s)", p->text.spaces[p->plan->op->vars.data[n->var].space]);
+}
+
+// NULL: the numbers themselves.
+static void put_list(plan_printer *p, const void *of, const loop_field *f,
+                     const char *const *names) {
+    const uint32_t *all = loop_field_list(f, of);
+    for (uint32_t i = 0; i < loop_field_count(f, of); i++)
+        if (names) OUT(p, "%s %s", i ? "," : "", names[all[i]]);
+        else OUT(p, "%s %u", i ? "," : "", (unsigned)all[i]);
+}
+static void print_stages(plan_printer *p, const void *of, const loop_field *f) {
+    put_list(p, of, f, p->names.stages);
+}
+static void print_values(plan_printer *p, const void *of, const loop_field *f) {
+    put_list(p, of, f, p->text.vals);
+}
+static void print_sizes(plan_printer *p, const void *of, const loop_field *f) {
+    put_list(p, of, f, NULL);
+}
+
+static void put_slots(plan_printer *p, const tensor_expr *e, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        OUT(p, i ? ", " : " (");
+        put_expr(p, e[i]);
+    }
+    if (n) OUT(p, ")");
+}
+static void print_slots(plan_printer *p, const void *of, const loop_field *f) {
+    put_slots(p, loop_field_list(f, of), loop_field_count(f, of));
+}
+
+// ---- Those of one field -------------------------------------------------------------------------
+
+static void print_digits(plan_printer *p, const void *of, const loop_field *f) {
+    const loop_node *n = of;
+    (void)f;
     for (uint32_t i = 0; i < n->ndigits; i++) {
         OUT(p, "%s %u", loop_place_text(n->digits[i].place), (unsigned)n->digits[i].extent);
         if (n->digits[i].unit > 1) OUT(p, " unit %u", (unsigned)n->digits[i].unit);
         OUT(p, ", ");
     }
     OUT(p, "%s", loop_place_text(n->rest));
-    if (n->rounds.unroll > 1)
-        OUT(p, " unroll %u%s", (unsigned)n->rounds.unroll, n->rounds.masked ? " masked" : "");
-    if (n->rounds.within) OUT(p, " within");
-    if (n->rounds.step > 1) OUT(p, " step %u", (unsigned)n->rounds.step);
-    OUT(p, n->deal.steps ? "] dealt" : "]");
-    if (n->deal.to.extent) OUT(p, " to lane %u", (unsigned)n->deal.to.extent);
-    if (n->deal.to.unit > 1) OUT(p, " unit %u", (unsigned)n->deal.to.unit);
-    if (n->deal.to.extent) OUT(p, " of %s", p->names.vars[n->deal.of]);
+}
+static void print_end(plan_printer *p, const void *of, const loop_field *f) {
+    (void)of, (void)f;
+    OUT(p, "]");
 }
 
-static void print_slots(plan_printer *p, const tensor_expr *e, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++) {
-        OUT(p, i ? ", " : " (");
-        print_expr(p, e[i]);
-    }
-    if (n) OUT(p, ")");
+static void print_dealt(plan_printer *p, const void *of, const loop_field *f) {
+    const loop_deal *d = &((const loop_node *)of)->deal;
+    (void)f;
+    OUT(p, " lane %u", (unsigned)d->to.extent);
+    if (d->to.unit > 1) OUT(p, " unit %u", (unsigned)d->to.unit);
+    OUT(p, " of %s", p->names.vars[d->of]);
 }
 
-static void print_fetched(plan_printer *p, const loop_node *n) {
-    for (uint32_t i = 0; i < n->fetch.n; i++) {
-        const loop_fetch *f = &n->fetch.rows[i];
-        if (i) OUT(p, ", ");
-        else OUT(p, " fetch %u ", (unsigned)n->fetch.buffers);
-        OUT(p, "%s[", p->text.vals[f->val]);
+static void print_fetched(plan_printer *p, const void *of, const loop_field *field) {
+    const loop_copies *c = &((const loop_node *)of)->fetch;
+    (void)field;
+    OUT(p, " %u", (unsigned)c->buffers);
+    for (uint32_t i = 0; i < c->n; i++) {
+        const loop_fetch *f = &c->rows[i];
+        OUT(p, "%s %s[", i ? "," : "", p->text.vals[f->val]);
         for (uint32_t k = 0; k < f->nindex; k++) {
             if (k) OUT(p, ", ");
-            print_expr(p, f->index[k]);
+            put_expr(p, f->index[k]);
         }
         OUT(p, "]");
         if (f->beside != LOOP_NO_BESIDE)
             OUT(p, " %s %s", f->own ? "own" : "beside", p->names.vars[f->beside]);
-        if (f->panels) OUT(p, " panels");
-        else OUT(p, " pitch %u", (unsigned)f->pitch);
-        if (f->every) OUT(p, " skew %u every %u", (unsigned)f->skew, (unsigned)f->every);
+        print_fields(p, LOOP_OF_FETCH, f);
     }
 }
 
-static void print_reread(plan_printer *p, const loop_node *n) {
-    for (uint32_t i = 0; i < n->fetch.nreread; i++)
-        OUT(p, "%s %s", i ? "," : " reread", p->text.vals[n->fetch.reread[i]]);
-}
-
-static void print_maxima(plan_printer *p, const loop_node *n) {
-    for (uint32_t i = 0; i < n->reduce.nmaxima; i++) {
-        OUT(p, "%s %s", i ? "," : " online", p->names.stages[n->reduce.maxima[i].stage]);
-        if (n->reduce.maxima[i].behind) OUT(p, " behind");
-        print_slots(p, &n->reduce.maxima[i].slot, n->reduce.maxima[i].slot != 0);
-    }
-}
-
-static void print_states(plan_printer *p, const loop_node *n) {
-    print_slots(p, n->state.loads, n->state.n);
-    print_maxima(p, n);
-    if (!n->state.valid) return;
-    OUT(p, " where ");
-    print_expr(p, n->state.valid);
-}
-
-static void print_matrix(plan_printer *p, const loop_matrix *m) {
-    if (!m) return;
+static void print_matrix(plan_printer *p, const void *of, const loop_field *f) {
+    const loop_matrix *m = ((const loop_node *)of)->reduce.matrix;
     const bool rows = m->rows != LOOP_NO_ROWS;
-    OUT(p, " by %s (%s%s%s, %s)", simt_mma_table(m->kind)->text, rows ? p->names.vars[m->rows] : "",
+    (void)f;
+    OUT(p, " %s (%s%s%s, %s)", simt_mma_table(m->kind)->text, rows ? p->names.vars[m->rows] : "",
         rows ? ", " : "", p->names.vars[m->columns], p->names.vars[m->depth]);
-    if (m->accumulators > 1) OUT(p, " accumulators %u", (unsigned)m->accumulators);
+    print_fields(p, LOOP_OF_MATRIX, m);
 }
 
-static void print_head(plan_printer *p, const loop_node *n) {
-    const loop_node_form *form = loop_node_table(n->kind);
-    OUT(p, "%s", form->text);
-    if (form->var) OUT(p, " %s", p->names.vars[n->var]);
-    for (uint32_t i = 0; i < n->nstages; i++)
-        OUT(p, "%s %s", i ? "," : "", p->names.stages[n->stages[i]]);
-    switch (n->kind) {
-    case LOOP_FOR:
-        OUT(p, " in ");
-        print_expr(p, n->lo);
-        OUT(p, " .. ");
-        if (n->rounds.pad)
-            OUT(p, "size(%s) pad %u", p->text.spaces[p->plan->op->vars.data[n->var].space],
-                (unsigned)n->rounds.pad);
-        else print_expr(p, n->hi);
-        print_digits(p, n);
-        print_fetched(p, n);
-        print_reread(p, n);
-        if (!n->holding.n) break;
-        OUT(p, " hold");
-        print_slots(p, n->holding.loads, n->holding.n);
-        OUT(p, " lanes %u", (unsigned)n->holding.lanes);
-        break;
-    case LOOP_WITHIN:
-        for (uint32_t i = 0; i < n->ranges.n; i++)
-            OUT(p, "%s %u", i ? "," : "", (unsigned)n->ranges.most[i]);
-        OUT(p, n->ranges.alone ? " alone of " : " of ");
-        print_expr(p, n->lo);
-        OUT(p, " .. ");
-        print_expr(p, n->hi);
-        break;
-    case LOOP_LET:
-        OUT(p, " = ");
-        print_expr(p, n->value);
-        break;
-    case LOOP_GIVEN:
-        OUT(p, " ");
-        print_expr(p, n->key);
-        OUT(p, " = ");
-        print_expr(p, n->value);
-        break;
-    case LOOP_IF:
-        OUT(p, " ");
-        print_expr(p, n->value);
-        break;
-    case LOOP_CARRY:
-        OUT(p, " by ");
-        print_expr(p, n->key);
-        OUT(p, n->state.n ? " first" : " combine");
-        print_slots(p, n->state.loads, n->state.n);
-        if (n->state.n) OUT(p, " last");
-        print_slots(p, n->state.last, n->state.n);
-        break;
-    case LOOP_REDUCE:
-        print_matrix(p, n->reduce.matrix);
-        print_maxima(p, n);
-        break;
-    case LOOP_PHASE:
-    case LOOP_WITHOUT:
-    case LOOP_LEVEL:
-    case LOOP_AGAIN:
-    case LOOP_STORE:
-    case LOOP_CLEAR:
-    case LOOP_COMBINE: break;
-    case LOOP_CONTRIBUTE:
-    case LOOP_STORE_STATE: print_states(p, n); break;
-    case LOOP_NODE_COUNT: break;
+static void print_maxima(plan_printer *p, const void *of, const loop_field *f) {
+    const loop_reducing *r = &((const loop_node *)of)->reduce;
+    (void)f;
+    for (uint32_t i = 0; i < r->nmaxima; i++) {
+        OUT(p, "%s %s", i ? "," : "", p->names.stages[r->maxima[i].stage]);
+        print_fields(p, LOOP_OF_MAXIMUM, &r->maxima[i]);
+        put_slots(p, &r->maxima[i].slot, r->maxima[i].slot != 0);
     }
 }
+
+static void print_carried(plan_printer *p, const void *of, const loop_field *f) {
+    const loop_state *s = &((const loop_node *)of)->state;
+    (void)f;
+    OUT(p, s->n ? " first" : " combine");
+    put_slots(p, s->loads, s->n);
+    if (s->n) OUT(p, " last");
+    put_slots(p, s->last, s->n);
+}
+
+static void print_start(plan_printer *p, const void *of, const loop_field *f) {
+    static const char *const starts[] = {"", "early wait first", "early wait last", "together",
+                                         "alternate"};
+    (void)f;
+    OUT(p, " %s", starts[((const loop_kernel *)of)->start]);
+}
+
+static void print_hints(plan_printer *p, const void *of, const loop_field *f) {
+    const loop_kernel *k = of;
+    (void)f;
+    for (uint32_t i = 0; i < k->hints.len; i++)
+        OUT(p, "%s %s %s", i ? "," : "", p->text.vals[k->hints.data[i].val],
+            simt_cache_text(k->hints.data[i].cache));
+}
+
+static void print_fields(plan_printer *p, uint32_t of, const void *has) {
+    static print_form *const forms[] = {
+#define X(form, as) [LOOP_FORM_##form] = print_##as,
+        LOOP_FORMS(X)
+#undef X
+    };
+    bool there = false;   // what WITH and BEHIND ask for
+    for (const loop_field *f = NULL; (f = loop_field_next(of, f));) {
+        if (f->when == LOOP_ALWAYS || f->when == LOOP_MAYBE) there = loop_field_said(f, has);
+        if (!there || (f->when == LOOP_BEHIND && !loop_field_said(f, has))) continue;
+        if (*f->word) OUT(p, " %s", f->word);
+        forms[f->form](p, has, f);
+    }
+}
+
+// ---- Nodes --------------------------------------------------------------------------------------
 
 static void print_node(plan_printer *p, const loop_node *n, uint32_t depth) {
     const char *indent = indent_of(p, depth);
     loop_exprs_of(p->text.scratch, n, &p->exprs);
     for (uint32_t i = 0; i < p->exprs.len; i++) tensor_print_collect(&p->text, p->exprs.data[i]);
     tensor_print_lets(&p->text, indent);
-    OUT(p, "%s", indent);
-    print_head(p, n);
+    OUT(p, "%s%s", indent, loop_node_table(n->kind)->text);
+    print_fields(p, n->kind, n);
     tensor_print_forget(&p->text);
     if (!loop_node_table(n->kind)->body) {
         OUT(p, "\n");
@@ -183,18 +201,9 @@ static void print_node(plan_printer *p, const loop_node *n, uint32_t depth) {
 }
 
 static void print_kernel(plan_printer *p, const loop_kernel *k, uint32_t depth) {
-    static const char *const starts[] = {"", "early wait first", "early wait last", "together",
-                                         "alternate"};
     const char *indent = indent_of(p, depth);
-    OUT(p, "%skernel %s threads %u lanes %u", indent, tensor_print_fit(p->text.scratch, k->name),
-        (unsigned)k->threads, (unsigned)k->lanes);
-    if (k->occupancy) OUT(p, " occupancy %u%s", (unsigned)k->occupancy, k->fits ? " fit" : "");
-    if (k->persistent) OUT(p, " persistent %u", (unsigned)k->persistent);
-    if (k->approximate) OUT(p, " approximate");
-    if (k->start) OUT(p, " %s", starts[k->start]);
-    for (uint32_t i = 0; i < k->hints.len; i++)
-        OUT(p, "%s %s %s", i ? "," : " cache", p->text.vals[k->hints.data[i].val],
-            simt_cache_text(k->hints.data[i].cache));
+    OUT(p, "%skernel %s", indent, tensor_print_fit(p->text.scratch, k->name));
+    print_fields(p, LOOP_OF_KERNEL, k);
     OUT(p, " {\n");
     for (uint32_t i = 0; i < k->body.len; i++) print_node(p, k->body.data[i], depth + 1);
     OUT(p, "%s}\n", indent);
@@ -220,7 +229,7 @@ static void print_steps(plan_printer *p) {
 static void mark_bound(plan_printer *p, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        if (loop_node_table(n->kind)->var) p->bound[n->var] = true;
+        if (loop_kind_has(n->kind, LOOP_FORM_variable)) p->bound[n->var] = true;
         mark_bound(p, &n->body);
     }
 }
@@ -272,7 +281,7 @@ static void print_shared(plan_printer *p, tensor_val v) {
         OUT(p, "%s%u", i ? ", " : "", (unsigned)w->extent[i]);
         if (!w->origin[i]) continue;
         OUT(p, " from ");
-        print_expr(p, w->origin[i]);
+        put_expr(p, w->origin[i]);
     }
     OUT(p, "]");
     if (w->of != TENSOR_NO_VAL) OUT(p, " of %s", p->text.vals[w->of]);

@@ -72,24 +72,6 @@ const loop_node *loop_verify_around(const loop_verifier *v, tensor_var x) {
 
 // ---- Stages -------------------------------------------------------------------------------------
 
-static const char *check_stages(loop_verifier *v, const loop_node *n, bool reductions) {
-    if (n->nstages == 0) return WRONG(v, "'%s' names no stage", loop_node_table(n->kind)->text);
-    for (uint32_t i = 0; i < n->nstages; i++) {
-        if (n->stages[i] >= v->op->stages.len)
-            return WRONG(v, "there is no stage %u", (unsigned)n->stages[i]);
-        const tensor_stage *s = &v->op->stages.data[n->stages[i]];
-        if (reductions && s->reducer == TENSOR_NO_REDUCER)
-            return WRONG(v, "stage '%s' reduces nothing", s->name);
-        if (s->loop != v->rounds)
-            return WRONG(v, "stage '%s' %s", s->name,
-                         s->loop == TENSOR_NO_LOOP ? "is in no recurrence, but in rounds of one"
-                                                   : "is not in the rounds of its recurrence");
-        for (uint32_t k = 0; k < i; k++)
-            if (n->stages[k] == n->stages[i]) return WRONG(v, "stage '%s' is named twice", s->name);
-    }
-    return NULL;
-}
-
 // The node around the one at hand that reduces the stage; NULL: none.
 static const loop_node *reduction_around(const loop_verifier *v, uint32_t stage, uint32_t *depth) {
     for (uint32_t k = v->path.len; k-- > 0;) {
@@ -156,17 +138,7 @@ static const char *write_slot(loop_verifier *v, tensor_expr slot) {
 
 static const char *check_body(loop_verifier *v, const loop_node *n);
 
-static const char *check_for(loop_verifier *v, const loop_node *n) {
-    TRY(loop_check_index(v, n->lo));
-    TRY(loop_check_index(v, n->hi));
-    VEC_PUSH(v->scratch, &v->path, n);
-    const char *words = loop_check_digits(v, n);
-    v->path.len--;
-    return words ? words : check_body(v, n);
-}
-
 static const char *check_let(loop_verifier *v, const loop_node *n) {
-    TRY(loop_check_expr(v, n->value, UINT32_MAX));
     tensor_type want = {DT_INDEX, v->op->vars.data[n->var].space},
                 t = tensor_typeof(v->op, n->value);
     if (!tensor_type_equal(t, want))
@@ -176,8 +148,6 @@ static const char *check_let(loop_verifier *v, const loop_node *n) {
 }
 
 static const char *check_given(loop_verifier *v, const loop_node *n) {
-    TRY(loop_check_expr(v, n->key, UINT32_MAX));
-    TRY(loop_check_expr(v, n->value, UINT32_MAX));
     tensor_type want = tensor_typeof(v->op, n->key), t = tensor_typeof(v->op, n->value);
     if (tensor_node_at(v->op, n->key)->op != TENSOR_LOAD_OP || want.type != DT_INDEX)
         return WRONG(v, "what is given is an index that is loaded");
@@ -203,8 +173,6 @@ static tensor_expr at_least(const loop_verifier *v, tensor_expr condition) {
 
 static const char *check_if(loop_verifier *v, const loop_node *n) {
     tensor_expr outer = v->from, from = at_least(v, n->value);
-    TRY(loop_check_expr(v, n->value, UINT32_MAX));
-    if (tensor_typeof(v->op, n->value).type != DT_BOOL) return WRONG(v, "a condition is a bool");
     if (from) v->from = from;
     const char *words = check_body(v, n);
     v->from = outer;
@@ -274,12 +242,10 @@ static const char *walk_reduction(loop_verifier *v, const loop_node *n) {
 }
 
 static const char *check_reduce(loop_verifier *v, const loop_node *n) {
-    TRY(check_stages(v, n, true));
     for (uint32_t i = 0; i < n->nstages; i++) {
         const tensor_stage *s = &v->op->stages.data[n->stages[i]];
         TRY(check_bound(v, s->left, s->nleft, s->name));
     }
-    if (n->reduce.matrix) TRY(loop_check_matrix(v, n));
     TRY(loop_check_maxima(v, n));
     TRY(walk_reduction(v, n));
     for (uint32_t i = 0; i < n->nstages; i++) {
@@ -309,18 +275,13 @@ static const char *check_combined(loop_verifier *v, const loop_node *n) {
     TRY(check_slots(v, n, stage_of(v, n)));
     for (uint32_t i = 0; i < n->state.n; i++)
         TRY(loop_check_expr(v, n->state.loads[i], UINT32_MAX));
-    TRY(loop_check_relative(v, n));
-    if (!n->state.valid) return NULL;
-    TRY(loop_check_expr(v, n->state.valid, UINT32_MAX));
-    return tensor_typeof(v->op, n->state.valid).type == DT_BOOL ? NULL
-                                                                : WRONG(v, "a condition is a bool");
+    return loop_check_relative(v, n);
 }
 
 static const loop_node *level_around(const loop_verifier *v, uint32_t stage);
 
 static const char *check_contribute(loop_verifier *v, const loop_node *n) {
     uint32_t depth = 0;
-    TRY(check_stages(v, n, true));
     if (n->nstages != 1) return WRONG(v, "one stage at a time is contributed to");
     const tensor_stage *s = stage_of(v, n);
     const loop_node *around = reduction_around(v, n->stages[0], &depth);
@@ -356,7 +317,6 @@ static bool stands_again(const loop_verifier *v) {
 }
 
 static const char *check_store(loop_verifier *v, const loop_node *n) {
-    TRY(check_stages(v, n, false));
     if (n->nstages != 1) return WRONG(v, "one stage at a time is stored");
     const tensor_stage *s = stage_of(v, n);
     bool reduces = s->reducer != TENSOR_NO_REDUCER;
@@ -378,7 +338,6 @@ static const char *check_store(loop_verifier *v, const loop_node *n) {
 }
 
 static const char *check_store_state(loop_verifier *v, const loop_node *n) {
-    TRY(check_stages(v, n, true));
     if (n->nstages != 1) return WRONG(v, "one stage's state at a time is stored");
     const tensor_stage *s = stage_of(v, n);
     if (!v->stages.state_known[n->stages[0]])
@@ -394,7 +353,6 @@ static const char *check_store_state(loop_verifier *v, const loop_node *n) {
 
 // ---- Targets that several combine with ----------------------------------------------------------
 static const char *check_clear(loop_verifier *v, const loop_node *n) {
-    TRY(check_stages(v, n, true));
     if (n->nstages != 1) return WRONG(v, "one stage at a time is cleared");
     const tensor_stage *s = stage_of(v, n);
     TRY(check_bound(v, s->left, s->nleft, s->name));
@@ -423,7 +381,6 @@ static const char *check_atomic(loop_verifier *v, uint32_t stage) {
 }
 
 static const char *check_combine(loop_verifier *v, const loop_node *n) {
-    TRY(check_stages(v, n, true));
     if (n->nstages != 1) return WRONG(v, "one stage's state at a time is combined");
     const tensor_stage *s = stage_of(v, n);
     TRY(check_bound(v, s->left, s->nleft, s->name));
@@ -453,7 +410,6 @@ static const char *check_carried(loop_verifier *v, const loop_node *n) {
 }
 
 static const char *check_carry(loop_verifier *v, const loop_node *n) {
-    TRY(check_stages(v, n, true));
     if (n->nstages != 1) return WRONG(v, "a carry has slots for one stage");
     TRY(check_carried(v, n));
     if (n->state.n) TRY(check_slots(v, n, stage_of(v, n)));
@@ -477,7 +433,6 @@ static const loop_node *level_around(const loop_verifier *v, uint32_t stage) {
 
 static const char *check_level(loop_verifier *v, const loop_node *n) {
     uint32_t depth;
-    TRY(check_stages(v, n, true));
     for (uint32_t i = 0; i < n->nstages; i++) {
         const tensor_stage *s = &v->op->stages.data[n->stages[i]];
         const loop_node *around = reduction_around(v, n->stages[i], &depth);
@@ -502,10 +457,12 @@ static const char *check_again(loop_verifier *v, const loop_node *n) {
 static const char *check_node(loop_verifier *v, const loop_node *n) {
     v->at = n->at;
     if ((uint32_t)n->kind >= LOOP_NODE_COUNT) return WRONG(v, "a node is of no kind");
-    if (loop_node_table(n->kind)->var && n->var >= v->op->vars.len)
-        return WRONG(v, "there is no variable %u", (unsigned)n->var);
+    TRY(loop_check_values(v, n));
+    VEC_PUSH(v->scratch, &v->path, n);
+    TRY(loop_check_fields(v, n, LOOP_HEAD));
+    v->path.len--;
     switch (n->kind) {
-    case LOOP_FOR: return check_for(v, n);
+    case LOOP_FOR: return check_body(v, n);
     case LOOP_LET: return check_let(v, n);
     case LOOP_GIVEN: return check_given(v, n);
     case LOOP_IF: return check_if(v, n);
@@ -531,7 +488,7 @@ static const char *check_list(loop_verifier *v, const loop_body *body) {
     return loop_check_blocks(v, body);
 }
 
-static const char *check_reread(loop_verifier *v, const loop_node *n) {
+const char *loop_check_reread(loop_verifier *v, const loop_node *n) {
     for (uint32_t i = 0; i < n->fetch.nreread; i++) {
         const tensor_val_info *val = &v->op->vals.data[n->fetch.reread[i]];
         if (val->role != VAL_TENSOR)
@@ -549,11 +506,9 @@ static const char *check_body(loop_verifier *v, const loop_node *n) {
     VEC_PUSH(v->scratch, &v->path, n);
     uint32_t mark = v->scope.len;
     if (n->kind == LOOP_FOR) TRY(bind(v, n));
-    if (n->holding.n) TRY(loop_check_held(v, n));
-    if (n->fetch.n) TRY(loop_check_fetched(v, n));
-    TRY(check_reread(v, n));
+    TRY(loop_check_fields(v, n, LOOP_BODY));
     TRY(check_list(v, &n->body));
-    if (n->deal.steps) TRY(loop_check_steps(v, n));
+    TRY(loop_check_fields(v, n, LOOP_END));
     leave(v, mark, n->kind == LOOP_PHASE || n->kind == LOOP_WITHOUT);
     v->path.len--;
     v->at = n->at;

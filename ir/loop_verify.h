@@ -97,6 +97,24 @@ static inline const char *loop_wrong(loop_verifier *v, const char *words) {
         if (words_) return words_;                                                                 \
     } while (0)
 
+// Fields (loop_verify_field.c): that values are of what the op has, where the node stands; the
+// rules of those that are there. HEAD: before its variable is bound, when the node already ends
+// v->path. BODY: after that. END: after the body.
+typedef enum { LOOP_HEAD, LOOP_BODY, LOOP_END } loop_scope;
+const char *loop_check_values(loop_verifier *v, const loop_node *n);
+const char *loop_check_fields(loop_verifier *v, const loop_node *n, loop_scope scope);
+// The rules of single fields, as the table names them.
+#define NONE
+#define HEAD(name) const char *loop_check_##name(loop_verifier *v, const loop_node *n);
+#define BODY(name) HEAD(name)
+#define END(name) HEAD(name)
+#define LOOP_FIELD(of, in, form, at, data, word, least, when, rule) rule
+#include "loop_field.def"
+#undef NONE
+#undef HEAD
+#undef BODY
+#undef END
+
 // Declarations: variables, prepared values, homes (loop_verify_home.c).
 const char *loop_check_declarations(loop_verifier *v);
 bool loop_stage_inline(const loop_plan *p, uint32_t stage);
@@ -118,16 +136,11 @@ bool loop_constant(const tensor_op *op, tensor_expr e, int64_t *out);
 const char *loop_check_slot(loop_verifier *v, tensor_expr slot, tensor_type want);
 bool loop_of_sizes(loop_verifier *v, tensor_expr e);   // nothing else is in it
 
-// The layout of a loop (loop_verify_digits.c), which stands at the end of v->path.
-const char *loop_check_digits(loop_verifier *v, const loop_node *n);
-// That its steps may be dealt; what stands in it has been checked.
-const char *loop_check_steps(loop_verifier *v, const loop_node *n);
 // That a node may stand without the loop that binds its variable, at *at on the path.
 const char *loop_check_left_out(loop_verifier *v, const loop_node *n, uint32_t *at);
 
-// A reduction by matrix operations (loop_verify_matrix.c): its loops, before its body is followed.
-const char *loop_check_matrix(loop_verifier *v, const loop_node *n);
-// Of several warps (loop_verify_group.c), by registers and by rows in panels.
+// Reductions by matrix operations of several warps (loop_verify_group.c): by registers, and by rows
+// in panels.
 const char *loop_check_group(loop_verifier *v, const loop_matrix *m, const loop_node *depth);
 const char *loop_check_panels(loop_verifier *v, const loop_node *reduce, const loop_node *depth);
 // What is contributed to one (loop_verify_product.c).
@@ -135,15 +148,8 @@ const char *loop_check_product(loop_verifier *v, const loop_node *reduce, const 
 // n inside m: those of one product
 bool loop_shares_lanes(const loop_verifier *v, const loop_node *n, const loop_node *m);
 
-// Rows taken whole (loop_verify_within.c): the node, before its body is followed; a loop that says
-// it is of one.
+// Rows taken whole (loop_verify_within.c): the node, before its body is followed.
 const char *loop_check_within(loop_verifier *v, const loop_node *n);
-const char *loop_check_within_loop(loop_verifier *v, const loop_node *n);
-
-// What lanes hold for its rounds (loop_verify_held.c), where its variable is bound.
-const char *loop_check_held(loop_verifier *v, const loop_node *n);
-// Rows that are copied into shared memory round by round (loop_verify_fetch.c), likewise.
-const char *loop_check_fetched(loop_verifier *v, const loop_node *n);
 
 // Maxima found on the run (loop_verify_online.c): of a reduction, before its body is followed;
 // where one is read; what is contributed to a sum, and states that were stored.

@@ -115,6 +115,20 @@ static const char *check_digit(loop_verifier *v, const loop_node *n, uint32_t i)
                : WRONG(v, "a digit of '%s' that no threads take has no unit", name_of(v, n));
 }
 
+const char *loop_check_digits(loop_verifier *v, const loop_node *n) {
+    uint64_t product = 1;
+    if (n->ndigits > LOOP_MAX_DIGITS)
+        return WRONG(v, "'%s' has more than %d digits", name_of(v, n), LOOP_MAX_DIGITS);
+    for (uint32_t i = 0; i < n->ndigits; i++) {
+        TRY(check_digit(v, n, i));
+        product *= n->digits[i].extent;
+        if (product > LOOP_MAX_POINTS)
+            return WRONG(v, "the digits of '%s' count more than %d", name_of(v, n),
+                         LOOP_MAX_POINTS);
+    }
+    return NULL;
+}
+
 // ---- The rest -----------------------------------------------------------------------------------
 
 static bool goes_round(const loop_node *n) {
@@ -145,18 +159,28 @@ static const char *check_blocks(loop_verifier *v, const loop_node *n) {
     return NULL;
 }
 
-static const char *check_rest(loop_verifier *v, const loop_node *n) {
+const char *loop_check_unroll(loop_verifier *v, const loop_node *n) {
+    return n->rest == LOOP_SERIAL_PLACE
+               ? NULL
+               : WRONG(v, "'%s' unrolls a rest that is not serial", name_of(v, n));
+}
+
+const char *loop_check_masked(loop_verifier *v, const loop_node *n) {
+    return n->rounds.unroll > 1
+               ? NULL
+               : WRONG(v, "'%s' masks the steps that are written out, and writes out none",
+                       name_of(v, n));
+}
+
+const char *loop_check_step(loop_verifier *v, const loop_node *n) {
+    return n->rest == LOOP_BLOCK_PLACE && !n->ndigits && n->rounds.step <= LOOP_MAX_POINTS
+               ? NULL
+               : WRONG(v, "'%s' has a step, and is not dealt out to blocks alone", name_of(v, n));
+}
+
+const char *loop_check_rest(loop_verifier *v, const loop_node *n) {
     int64_t lo = 0, hi = 0;
     bool constant = loop_constant(v->op, n->lo, &lo) && loop_constant(v->op, n->hi, &hi);
-    if (n->rounds.unroll > 1 && n->rest != LOOP_SERIAL_PLACE)
-        return WRONG(v, "'%s' unrolls a rest that is not serial", name_of(v, n));
-    if (n->rounds.masked && n->rounds.unroll <= 1)
-        return WRONG(v, "'%s' masks the steps that are written out, and writes out none",
-                     name_of(v, n));
-    if (n->rounds.step > 1 &&
-        (n->rest != LOOP_BLOCK_PLACE || n->ndigits || n->rounds.step > LOOP_MAX_POINTS))
-        return WRONG(v, "'%s' has a step, and is not dealt out to blocks alone", name_of(v, n));
-    if (n->rounds.within) TRY(loop_check_within_loop(v, n));
     switch (n->rest) {
     case LOOP_SERIAL_PLACE: return NULL;
     case LOOP_UNROLL_PLACE:
@@ -179,29 +203,14 @@ static const char *check_rest(loop_verifier *v, const loop_node *n) {
                  name_of(v, n));
 }
 
-static const char *check_pad(loop_verifier *v, const loop_node *n) {
+// The size of a loop is rounded up: to a multiple, from 0 on.
+const char *loop_check_pad(loop_verifier *v, const loop_node *n) {
     int64_t lo = -1;
     bool good = n->rounds.pad > 1 && n->rounds.pad <= LOOP_MAX_PAD &&
                 loop_constant(v->op, n->lo, &lo) && !lo && n->rounds.step <= 1 &&
                 is_multiple(v, n->hi, n->rounds.pad, TENSOR_NO_SPACE);
-    return good || !n->rounds.pad
-               ? NULL
-               : WRONG(v, "'%s' is padded, and does not go from 0 to a multiple", name_of(v, n));
-}
-
-const char *loop_check_digits(loop_verifier *v, const loop_node *n) {
-    uint64_t product = 1;
-    TRY(check_pad(v, n));
-    if (n->ndigits > LOOP_MAX_DIGITS)
-        return WRONG(v, "'%s' has more than %d digits", name_of(v, n), LOOP_MAX_DIGITS);
-    for (uint32_t i = 0; i < n->ndigits; i++) {
-        TRY(check_digit(v, n, i));
-        product *= n->digits[i].extent;
-        if (product > LOOP_MAX_POINTS)
-            return WRONG(v, "the digits of '%s' count more than %d", name_of(v, n),
-                         LOOP_MAX_POINTS);
-    }
-    return check_rest(v, n);
+    return good ? NULL
+                : WRONG(v, "'%s' is padded, and does not go from 0 to a multiple", name_of(v, n));
 }
 
 // ---- Steps that are dealt -----------------------------------------------------------------------

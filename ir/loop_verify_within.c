@@ -50,8 +50,6 @@ static const char *check_inside(loop_verifier *v, const loop_body *body, bool al
 
 const char *loop_check_within(loop_verifier *v, const loop_node *n) {
     bool some = false;
-    TRY(loop_check_index(v, n->lo));
-    TRY(loop_check_index(v, n->hi));
     if (!n->ranges.n || n->ranges.n > LOOP_MAX_SIZES)
         return WRONG(v, "a 'within' has 1 to %d sizes, not %u", LOOP_MAX_SIZES,
                      (unsigned)n->ranges.n);

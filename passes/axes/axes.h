@@ -45,9 +45,6 @@ void plan_pad_loop(planner *p, const index_cut *c, loop_node *n, const char *why
 void plan_pads(planner *p);   // of values, when all loops are made
 
 // ---- order.c ------------------------------------------------------------------------------------
-// so that one launch can have both
-bool plan_blocks_alike(const loop_kernel *a, const loop_kernel *b);
-const char *plan_blocks_text(arena *a, const loop_kernel *k);
 // what it reads at its index; TENSOR_NO_VAL: it is more than that
 tensor_val plan_key_read(const planner *p, const schedule_value *key);
 // is of points that the index runs over

@@ -205,25 +205,12 @@ static tensor_val meets_before(const planner *p, uint32_t first, uint32_t step) 
     return TENSOR_NO_VAL;
 }
 
-bool plan_blocks_alike(const loop_kernel *a, const loop_kernel *b) {
-    return loop_blocks_alike(a, b) && !a->persistent && !b->persistent;
-}
-
-const char *plan_blocks_text(arena *a, const loop_kernel *k) {
-    const char *room = k->occupancy ? arena_printf(a, ", occupancy %u%s", (unsigned)k->occupancy,
-                                                   k->fits ? " fit" : "")
-                                    : "";
-    return arena_printf(a, "'%s' has %u threads, lanes %u%s%s%s", k->name, (unsigned)k->threads,
-                        (unsigned)k->lanes, room, k->persistent ? ", persistent" : "",
-                        k->approximate ? ", approximate" : "");
-}
-
 static void refuse_unlike(planner *p, const schedule_cell *bucket, const loop_kernel *a,
                           const loop_kernel *b) {
     diagnostic *d = plan_refuse(
         p, E0541, bucket->at,
         "classes of one launch have blocks that are alike, and none stays: %s; %s",
-        plan_blocks_text(p->arena, a), plan_blocks_text(p->arena, b));
+        loop_blocks_text(p->arena, a), loop_blocks_text(p->arena, b));
     if (d)
         diag_help(
             d,
@@ -235,7 +222,7 @@ static void refuse_unlike(planner *p, const schedule_cell *bucket, const loop_ke
 static void launch_together(planner *p, const schedule_cell *bucket, uint32_t first, uint32_t end) {
     tensor_val v = TENSOR_NO_VAL;
     for (uint32_t i = first + 1; i < end && v == TENSOR_NO_VAL; i++) {
-        if (!plan_blocks_alike(kernel_at(p, first), kernel_at(p, i))) {
+        if (!loop_blocks_alike(kernel_at(p, first), kernel_at(p, i))) {
             refuse_unlike(p, bucket, kernel_at(p, first), kernel_at(p, i));
             return;
         }

@@ -101,7 +101,7 @@ static void alternate(overlapping *o, uint32_t step) {
     const schedule_cell *c = before ? said(p, &before->body, SCHEDULE_ALTERNATE, false) : NULL;
     if (!c) return;
     tensor_val v = meets(o, step, launch_begin(o, step - 1), step);
-    bool alike = plan_blocks_alike(before, k),
+    bool alike = loop_blocks_alike(before, k),
          classes = k->start == LOOP_START_TOGETHER || before->start == LOOP_START_TOGETHER;
     bool fits = alike && !classes && v == TENSOR_NO_VAL;
     if (!fits && p->s->automatic) return;
@@ -112,7 +112,7 @@ static void alternate(overlapping *o, uint32_t step) {
             p, c,
             "give both as many groups and lanes, one `occupancy`, `approximate` or not, and no `persistent`; or leave it out",
             arena_printf(p->arena, "blocks that alternate are alike: %s; %s",
-                         plan_blocks_text(p->arena, before), plan_blocks_text(p->arena, k)));
+                         loop_blocks_text(p->arena, before), loop_blocks_text(p->arena, k)));
     else if (classes)
         refuse(p, c, "leave it out, or `together` of the bucket",
                "blocks of classes that share a launch come one class after the other");

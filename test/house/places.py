@@ -11,8 +11,12 @@ import os
 import re
 import sys
 
+# Of passes/, those that make loop IR and lower it: a default that says a statement has a file of its own in passes/default.
+MAKERS = ["passes/" + room for room in ["base", "tensor", "kernels", "axes", "nests", "finish", "loop", "lower"]]
+
 # By what is added: the table, what a row looks like, how code names it, the folders, the most files, the rows that count (None: all),
-# and those that more name, as they are used by name.
+# and those that more name, as they are used by name. ALSO: files that a row has besides.
+ALSO = {"statement that leaves a field in loop IR": ["ir/schedule.def"]}
 KINDS = {
     "operation of SIMT IR": ("ir/simt.def", r"^SIMT_OP\((\w+)", r"\bSIMT_%s\b", ["ir", "codegen"], 4, ["COPYSIGN", "CLZ"], []),
     "operation of tensor IR": ("ir/tensor.def", r"^TENSOR_OP\((\w+)", r"\bTENSOR_%s_OP\b", ["ir", "autodiff", "frontend", "passes"], 4,
@@ -21,6 +25,8 @@ KINDS = {
                        ["EXP", "LOG"]),
     "matrix operation": ("ir/mma.def", r"^MMA\((\w+)", r"\bSIMT_MMA_%s\b", ["ir", "codegen", "passes", "driver", "frontend"], 1, None, []),
     "graph format": ("runtime/gnnrt_io.h", r"\bX\((\w+), \"\w+\", \w+\)", r"\bGNN_GRAPH_%s\b", ["runtime", "driver"], 2, None, ["AUTO"]),
+    "statement that leaves a field in loop IR": ("ir/loop_field.def", r'^LOOP_\w*FIELD\([^"]*?(\w+), "', r"(?:->|\.)%s\b", ["ir"] + MAKERS, 5,
+                                                 ["accumulators", "approximate", "reread"], []),
     "architecture": ("ir/targets.def", r'^ARCH\("(\w+)"', r'"%s"', ["ir", "codegen", "passes", "frontend"], 1, None, ["sm_90"]),
 }
 
@@ -53,7 +59,7 @@ def counts(root):
         for found in some or rows:
             asks = re.compile(name % found)
             files = [path for folder in folders for path, text in texts[folder].items() if path != table and asks.search(text)]
-            yield kind, found, [table] + files
+            yield kind, found, [table] + ALSO.get(kind, []) + files
 
 
 def main():
