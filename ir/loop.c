@@ -15,8 +15,12 @@ const char *loop_place_text(loop_place p) {
 
 const loop_node_form *loop_node_table(loop_node_kind k) {
     static const loop_node_form table[] = {
-#define LOOP_KIND(id, text, body) [LOOP_##id] = {text, body},
+#define ANY UINT32_MAX
+#define IN(id) (1u << LOOP_##id)
+#define LOOP_KIND(id, text, body, around, why) [LOOP_##id] = {text, body, around, why},
 #include "loop_node.def"
+#undef ANY
+#undef IN
     };
     return &table[k];
 }

@@ -27,7 +27,9 @@ void loop_own_variables(tensor_op *op);
 
 typedef struct {
     const char *text;
-    bool body;   // nodes stand in it
+    bool body;         // nodes stand in it
+    uint32_t around;   // bits of the kinds that may stand around it
+    const char *why;   // not others
 } loop_node_form;
 const loop_node_form *loop_node_table(loop_node_kind k);
 

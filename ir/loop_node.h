@@ -7,7 +7,7 @@
 
 // ---- Nodes --------------------------------------------------------------------------------------
 typedef enum {
-#define LOOP_KIND(id, text, body) LOOP_##id,
+#define LOOP_KIND(id, text, body, around, why) LOOP_##id,
 #include "loop_node.def"
     LOOP_NODE_COUNT
 } loop_node_kind;

@@ -197,11 +197,6 @@ static const char *check_uniform(loop_verifier *v, uint32_t at) {
 }
 
 static const char *check_phase(loop_verifier *v, const loop_node *n) {
-    for (uint32_t k = 0; k < v->path.len; k++)
-        if (v->path.data[k]->kind != LOOP_FOR)
-            return WRONG(v,
-                         "a phase stands inside a '%s', where not every thread meets its barriers",
-                         loop_node_table(v->path.data[k]->kind)->text);
     for (uint32_t k = 0; k < v->path.len; k++) TRY(check_uniform(v, k));
     return check_body(v, n);
 }
@@ -454,9 +449,22 @@ static const char *check_again(loop_verifier *v, const loop_node *n) {
                      "'again' stands elsewhere than at the end of a reduction by matrix operations");
 }
 
+// That all kinds around it may be there.
+static const char *check_place(loop_verifier *v, const loop_node *n) {
+    const loop_node_form *form = loop_node_table(n->kind);
+    for (uint32_t k = 0; k < v->path.len; k++) {
+        const loop_node_kind around = v->path.data[k]->kind;
+        if (!(form->around >> around & 1))
+            return WRONG(v, "a '%s' stands inside a '%s', %s", form->text,
+                         loop_node_table(around)->text, form->why);
+    }
+    return NULL;
+}
+
 static const char *check_node(loop_verifier *v, const loop_node *n) {
     v->at = n->at;
     if ((uint32_t)n->kind >= LOOP_NODE_COUNT) return WRONG(v, "a node is of no kind");
+    TRY(check_place(v, n));
     TRY(loop_check_values(v, n));
     VEC_PUSH(v->scratch, &v->path, n);
     TRY(loop_check_fields(v, n, LOOP_HEAD));

@@ -34,8 +34,6 @@ static bool apart(loop_verifier *v, const loop_node *n) {
 static const char *check_inside(loop_verifier *v, const loop_body *body, bool alone, bool *some) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        if (n->kind == LOOP_PHASE || n->kind == LOOP_CARRY || n->kind == LOOP_WITHIN)
-            return WRONG(v, "a '%s' stands in a 'within'", loop_node_table(n->kind)->text);
         for (uint32_t d = 0; alone && n->kind == LOOP_FOR && d < n->ndigits; d++)
             if (n->digits[d].place == LOOP_GROUP_PLACE)
                 return WRONG(
@@ -56,10 +54,6 @@ const char *loop_check_within(loop_verifier *v, const loop_node *n) {
     for (uint32_t i = 0; i < n->ranges.n; i++)
         if (n->ranges.most[i] <= (i ? n->ranges.most[i - 1] : 0))
             return WRONG(v, "the sizes of a 'within' grow from 1 on");
-    for (uint32_t k = 0; k < v->path.len; k++)
-        if (v->path.data[k]->kind != LOOP_FOR && v->path.data[k]->kind != LOOP_PHASE)
-            return WRONG(v, "a 'within' stands inside a '%s'",
-                         loop_node_table(v->path.data[k]->kind)->text);
     TRY(check_inside(v, &n->body, apart(v, n), &some));
     return some ? NULL : WRONG(v, "no loop of a 'within' has its range");
 }
