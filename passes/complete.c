@@ -3,7 +3,9 @@
 // those it does. Of spmm, an empty schedule gets all that the default says of y, and `groups v 4;`
 // gets `y: block v 4`.
 #include "default/default.h"
-#include "default/contraction.h"
+#include "default/ask/ask.h"
+#include "default/matrix/contraction.h"
+#include "default/stages/stages.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
 #include "axes/axes.h"
@@ -167,14 +169,16 @@ schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const sched
         bool walks = false;
         for (uint32_t i = 0; i < m.walked.len; i++) walks |= m.walked.data[i] != TENSOR_NO_VAL;
         if (!walks || m.unfit) return NULL;
-        whole->name = arena_printf(a, "%s%s", s->name, default_rows_text(rows));
+        whole->name = arena_printf(a, "%s%s", s->name, plan_rows_info(rows)->text);
         whole->automatic = true;   // what is wrong is told of the version for other rows
         whole->stages = made->stages;
         default_suppose_long(&m);
     } else if (rows != ROWS_EVEN) {
-        if (m.unfit || (default_is_outer(rows) ? !m.outer.len : m.points == TENSOR_NO_SPACE))
+        if (m.unfit ||
+            (plan_rows_info(rows)->family == ROWS_FAMILY_OUTER ? !m.outer.len
+                                                               : m.points == TENSOR_NO_SPACE))
             return NULL;
-        whole->name = arena_printf(a, "%s%s", s->name, default_rows_text(rows));
+        whole->name = arena_printf(a, "%s%s", s->name, plan_rows_info(rows)->text);
         default_guards(&m);
     }
     default_nones(&m);

@@ -8,11 +8,12 @@
 #ifndef GNNC_PLAN_H
 #define GNNC_PLAN_H
 
+#include "default/ask/row_kinds.h"
 #include "loop.h"
 #include "passes.h"
 #include "schedule.h"
 
-// What a target can do: a row a kind of machine (default/machine.def).
+// What a target can do: a row a kind of machine (default/ask/machine.def).
 typedef struct {
     const char *name;   // "cuda", "host"
     bool gpu;
@@ -88,67 +89,8 @@ typedef struct {
     bool extents, rows;   // of extents not known; that no row is long
     bool cut;             // rows are cut
 } plan_supposed;
-// EVEN: no row is long. SKEWED: nothing is supposed of rows, and long ones get blocks of their own
-// or are cut. FEW: likewise, of entries that all fit the machine's threads at once, so rows are cut
-// shorter. WALKED: sums of rows that need each other take one walk, of rows of any length;
-// WALKED_FEW: of few entries; WALKED_SOME: of more; WALKED_THIN: likewise, of few entries a row on
-// average; WALKED_FEWER: of so few that a group goes through few of them; WALKED_WINDOWS: sixteen
-// share most of what they gather; WALKED_WINDOWS_LONG: likewise, of many entries each; WALKED_EVEN:
-// none is long; WALKED_SHORT: likewise, of few entries, and each has as many groups as it needs;
-// WALKED_AT_ONCE: likewise, of few rows; WALKED_…_KEPT: one walk stores what another one needs of
-// its scores. FUSED: what is computed for the entries of a row and read there alone fits a block's
-// shared memory. TILED: points that each reduce a dense axis lie in the order of a map, many a
-// value; TILED + 1: of the second such map, and so on. ALL_AT_ONCE: a kernel of sums of few rows,
-// none of them long: each has a block of a few groups. FUSED_AT_ONCE: likewise of a softmax, a
-// group each. SHORTEST, SHORT: a kernel of sums of rows, or a softmax, of which none has more than
-// four entries, or 32: no warp has one. THIN: one of sums of what is gathered, by rows of few
-// entries on average: longer ones are cut. FEWER: one of sums of what lies in the order of rows, of
-// so few entries that a warp shares those of a row. BRIEF: one of sums of narrow rows of what lies
-// there, of few dozen entries on average: fewer lanes share one. GROUP_AT_ONCE: a kernel of sums of
-// few rows, a group each, that has gone through them in a few rounds. FEW_POINTS: of kernels that
-// walk no rows, so few points that each is a thread's alone. SOME_POINTS: of contractions by
-// operations of four warps, so few that blocks have smaller parts. MANY_POINTS: of dot products, so
-// many that threads take turns. OUTER: sums of outer products by rows of many entries on average,
-// on tensor cores; OUTER_FEW, OUTER_MANY: of few entries in all, or many.
-typedef enum {
-    ROWS_EVEN,
-    ROWS_SKEWED,
-    ROWS_FEW,
-    ROWS_WALKED,
-    ROWS_WALKED_FEW,
-    ROWS_WALKED_SOME,
-    ROWS_WALKED_THIN,
-    ROWS_WALKED_FEWER,
-    ROWS_WALKED_WINDOWS,
-    ROWS_WALKED_WINDOWS_LONG,
-    ROWS_WALKED_EVEN,
-    ROWS_WALKED_SHORT,
-    ROWS_WALKED_AT_ONCE,
-    ROWS_WALKED_KEPT,
-    ROWS_WALKED_FEW_KEPT,
-    ROWS_WALKED_THIN_KEPT,
-    ROWS_WALKED_FEWER_KEPT,
-    ROWS_WALKED_SHORT_KEPT,
-    ROWS_WALKED_EVEN_KEPT,
-    ROWS_FUSED,
-    ROWS_ALL_AT_ONCE,
-    ROWS_FUSED_AT_ONCE,
-    ROWS_SHORTEST,
-    ROWS_SHORT,
-    ROWS_THIN,
-    ROWS_FEWER,
-    ROWS_BRIEF,
-    ROWS_GROUP_AT_ONCE,
-    ROWS_FEW_POINTS,
-    ROWS_SOME_POINTS,
-    ROWS_MANY_POINTS,
-    ROWS_OUTER_FEW,
-    ROWS_OUTER_MANY,
-    ROWS_OUTER,
-    ROWS_TILED
-} plan_rows;
-// Its cells; guards for what it supposed are added to *facts. NULL: there is nothing to fuse, to
-// tile, or no such kernel.
+// The default's cells, for such rows; guards for what it supposed are added to *facts. NULL: there is
+// nothing to fuse, to tile, or no such kernel.
 schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *m,
                        version_facts *facts, const plan_class *class, plan_rows rows,
                        plan_supposed *supposed);

@@ -19,15 +19,8 @@ static bool has_some(const planner *p, const stage_ids *all, const stage_group *
     return false;
 }
 
-bool default_retreats(making *m, const stage_group *g) {
-    const plan_retreat *r = m->p->facts->retreat;
-    const plan_rows rows = m->rows;
-    bool simple = r && has_some(m->p, &r->simple, g),
-         even = !simple && rows != ROWS_EVEN && r && has_some(m->p, &r->even, g);
-    if (simple) default_points(m, g);
-    if (!even) return simple;
-    m->rows = ROWS_EVEN;
-    default_kernel(m, g);
-    m->rows = rows;
-    return true;
+default_retreat default_retreat_of(const planner *p, plan_rows rows, const stage_group *g) {
+    const plan_retreat *r = p->facts->retreat;
+    if (r && has_some(p, &r->simple, g)) return RETREAT_POINTS;
+    return r && rows != ROWS_EVEN && has_some(p, &r->even, g) ? RETREAT_EVEN : RETREAT_NONE;
 }

@@ -34,7 +34,14 @@ ROOMS = {
     "lower/matrix": {"lower/scope", "lower/values", "lower/copies"},
     "lower/sums": {"base", "lower/scope", "lower/values", "lower/copies", "lower/matrix"},
     "lower/loops": {"lower/scope", "lower/values", "lower/copies", "lower/matrix", "lower/sums"},
-    "default": {"base", "kernels", "tensor", "axes", "loop"},
+    "default": {"base", "kernels", "tensor", "loop", "default/ask", "default/cells", "default/matrix", "default/stages", "default/rows",
+                "default/walks"},
+    "default/ask": {"base", "kernels", "tensor", "loop"},
+    "default/cells": {"base", "kernels", "axes", "default/ask"},
+    "default/matrix": {"base", "kernels", "default/ask", "default/cells"},
+    "default/stages": {"base", "kernels", "axes", "default/ask", "default/cells", "default/matrix"},
+    "default/rows": {"base", "kernels", "default/ask", "default/cells", "default/stages"},
+    "default/walks": {"base", "kernels", "tensor", "default/ask", "default/cells", "default/matrix", "default/stages", "default/rows"},
 }
 # Headers that other folders may use; where a folder stands here not, those that end in internal.h are its own.
 INTERFACES = {

@@ -1,0 +1,85 @@
+// What kind of sum a stage is, by its indices and what it reads: of a dense axis, of columns, of
+// matrices, and whether memory runs along an index on the left.
+//     y[v, f] = sum{e : dst[e] == v} x[src[e], f]   →  has features: f
+//     s[e, h] = sum{d} q[dst[e], h, d] * k[src[e], h, d]   →  reduces a dense axis: d
+#include "default/ask/ask.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+
+bool default_one_by_one(const planner *p, const tensor_stage *st) {
+    return st->reducer == TENSOR_NO_REDUCER || !p->op->reducers.data[st->reducer].commutative;
+}
+
+bool default_reduces_dense(const planner *p, const tensor_stage *st) {
+    if (default_one_by_one(p, st) || st->nbound != 1) return false;
+    return plan_dense(p, st->bound[0]) || (st->nleft && default_few(p, st->bound[0], st->left[0]));
+}
+
+bool default_reads_all_left(const planner *p, const tensor_stage *st, const tensor_node *load) {
+    bool all = true;
+    for (uint32_t i = 1; i < st->nleft; i++) {
+        bool has = false;
+        for (uint32_t a = 0; a < load->nargs; a++)
+            has |= plan_mentions(p, load->args[a], st->left[i]);
+        all &= has;
+    }
+    return all;
+}
+
+// ---- Sums of all points -------------------------------------------------------------------------
+// Of all points of an index, whatever maps say of them, to a few results.
+static bool sums_all(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
+    if (default_one_by_one(p, st) || st->nbound != 1 || st->nkeys) return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (!default_few(p, left[i], st->bound[0])) return false;
+    return true;
+}
+
+// Sums of columns: memory runs along the one left-hand index, not along what is reduced.
+bool default_sums_columns(const planner *p, const tensor_stage *st, const tensor_var *left,
+                          uint32_t n) {
+    return n == 1 && sums_all(p, st, left, n) &&
+           plan_ends_on(p, st, left[0], st->bound[0]) > plan_ends_on(p, st, st->bound[0], left[0]);
+}
+
+// Sums of matrices over the points of a graph, such as the gradient of a layer's weights.
+bool default_sums_matrices(const planner *p, const tensor_stage *st, const tensor_var *left,
+                           uint32_t n) {
+    return n > 1 && sums_all(p, st, left, n) && !plan_dense(p, st->bound[0]);
+}
+
+// The first stage that sums columns or matrices, whose cells what is computed from it has, too.
+uint32_t default_columns_of(const planner *p, const stage_group *g) {
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        uint32_t n = plan_left(p, st, left);
+        if (default_sums_columns(p, st, left, n) || default_sums_matrices(p, st, left, n))
+            return g->data[i];
+    }
+    return UINT32_MAX;
+}
+
+// ---- Features -----------------------------------------------------------------------------------
+// Each point of v has what is reduced along memory; what ends on v is the same for all of it.
+static bool runs_along_bound(const planner *p, const tensor_stage *st, tensor_var v) {
+    return plan_ends_on(p, st, st->bound[0], v) && !plan_ends_on(p, st, v, st->bound[0]);
+}
+
+// The innermost left-hand axis that lanes and vectors run along. Where a dense axis is reduced and
+// the left-hand one is only stored along, memory runs along what is reduced.
+bool default_has_features(const planner *p, const tensor_stage *st, const tensor_var *left,
+                          uint32_t n, bool deepest) {
+    if (default_sums_columns(p, st, left, n) || default_sums_matrices(p, st, left, n)) return true;
+    if (n < 2 || !deepest || !default_few(p, left[n - 1], left[0])) return false;
+    return !default_reduces_dense(p, st) ||
+           (default_loaded_along(p, st, left[n - 1]) && !runs_along_bound(p, st, left[n - 1]));
+}
+
+// ---- Dot products -------------------------------------------------------------------------------
+bool default_is_dot(const planner *p, const stage_group *g) {
+    if (!default_reduces_dense(p, &p->op->stages.data[g->data[0]])) return false;
+    for (uint32_t i = 1; i < g->len; i++)
+        if (p->op->stages.data[g->data[i]].reducer != TENSOR_NO_REDUCER) return false;
+    return true;
+}

@@ -1,0 +1,68 @@
+// Cells of the default schedule: made for a stage and its indices, filled, asked for again. What the
+// version supposes on the way.
+#ifndef GNNC_DEFAULT_CELLS_H
+#define GNNC_DEFAULT_CELLS_H
+
+#include "default/cells/making.h"
+
+// ---- cells.c: cells -----------------------------------------------------------------------------
+schedule_cell default_cell(schedule_verb verb, const tensor_stage *st);
+schedule_cell default_index_cell(const planner *p, schedule_verb verb, const tensor_stage *st,
+                                 tensor_var v);
+// what it says, of another index
+schedule_cell default_move_cell(const planner *p, schedule_cell c, const tensor_stage *st,
+                                tensor_var v);
+schedule_cell default_value_cell(const planner *p, schedule_verb verb, const tensor_stage *st,
+                                 tensor_val v);
+// whose subject is the stage
+schedule_cell default_stage_cell(const planner *p, schedule_verb verb, const tensor_stage *st);
+
+// ---- cells.c: words of a statement --------------------------------------------------------------
+schedule_value default_stage_list(const planner *p, const stage_group *g);
+schedule_value default_index_list(const planner *p, const tensor_var *vars, uint32_t n);
+// at the first, which each stage has as one of them
+schedule_value default_at(const planner *p, const tensor_var *vars, uint32_t n);
+schedule_value default_by(const planner *p, tensor_val map);
+
+static inline tensor_val default_val(const planner *p, const tensor_val_info *of) {
+    return (tensor_val)(of - p->op->vals.data);
+}
+
+schedule_value default_word(schedule_word w);   // without a keyword
+
+// ---- cells.c: filling ---------------------------------------------------------------------------
+// Of a number: 1 is said of `block` and `pipeline` alone. option: a keyword, or NULL.
+void default_fill(making *m, const tensor_stage *st, schedule_verb verb, tensor_var v, int64_t n,
+                  const char *option);
+void default_say(making *m, schedule_cell c, schedule_value *values,
+                 uint32_t n);   // in the default at hand
+// about the stage as a whole
+void default_say_stage(making *m, schedule_verb verb, uint32_t stage, const char *option);
+// what a walk by warps, or loads by maps, leave room for
+void default_room(making *m, const tensor_stage *st, int64_t threads);
+
+// ---- nones.c ------------------------------------------------------------------------------------
+void default_nones(making *m);   // what a stage inside another one does not take from it
+
+// ---- dealt.c ------------------------------------------------------------------------------------
+// as the schedule that is made has it
+index_cut default_cut_of(making *m, const tensor_stage *st, tensor_var v, bool bound);
+// elements of an entry that a thread has at a time
+int64_t default_held(making *m, const tensor_stage *st);
+// The stage has features, or others of its kernel have lanes along theirs.
+bool default_lanes_along(const making *m, const tensor_stage *st, const tensor_var *left,
+                         uint32_t n, bool deepest);
+// its left indices as those
+void default_along(making *m, const tensor_stage *from, const tensor_stage *st);
+
+// ---- suppose.c ----------------------------------------------------------------------------------
+void default_suppose(making *m, tensor_space s);   // the version is for the extents of its class
+void default_note_points(making *m, tensor_var point);   // those the version is for
+// a condition of the schedule
+void default_suppose_longest(making *m, tensor_val map, int64_t entries);
+// pays: where it does not hold, another version is faster, and this one right all the same
+void default_guard(making *m, bool pays, const size_token *t, uint32_t n, const char *text);
+
+#define COUNT_OF(t) ((uint32_t)(sizeof(t) / sizeof *(t)))
+
+#endif

@@ -1,0 +1,49 @@
+// What a stage inside another one does not take from it: cells that were meant for the other alone.
+//     y: lanes f 8; covers y.sum, too   →  y.sum: lanes f none
+#include "default/cells/cells.h"
+#include "base/base.h"
+
+static const schedule_verb deals[] = {SCHEDULE_BUCKET, SCHEDULE_BLOCK,     SCHEDULE_GROUPS,
+                                      SCHEDULE_TILE,   SCHEDULE_REGISTERS, SCHEDULE_LANES,
+                                      SCHEDULE_VECTOR, SCHEDULE_UNROLL,    SCHEDULE_ORDER,
+                                      SCHEDULE_SPLIT,  SCHEDULE_WHOLE,     SCHEDULE_PAD};
+
+// The cells that cover a stage, of which few do: what asks for each index and verb asks these.
+static schedule covering(const making *m, const tensor_stage *st) {
+    schedule few = *m->s;
+    few.cells.data = NULL;
+    few.cells.len = few.cells.cap = 0;
+    for (uint32_t i = 0; i < m->s->cells.len; i++)
+        if (schedule_covers(m->s, &m->s->cells.data[i], st->id))
+            VEC_PUSH(m->p->arena, &few.cells, m->s->cells.data[i]);
+    return few;
+}
+
+// Cells of `a` cover `a.sum`: where they were not meant for it, it says `none`.
+static void fill_none(making *m, schedule *of, const tensor_stage *st, schedule_cell none) {
+    const tensor_id about = none.about.n ? none.about.data[0] : TENSOR_ALL;
+    const schedule_cell *c = schedule_find(of, st->id, none.verb, about);
+    if (!c || c->of == st->id) return;
+    none.empty = true;
+    schedule_fill(m->p->arena, m->s, none);
+    schedule_fill(m->p->arena, of, none);
+}
+
+static void fill_nones_of(making *m, schedule *of, const tensor_stage *st, tensor_var v) {
+    for (uint32_t i = 0; i < sizeof deals / sizeof *deals; i++)
+        fill_none(m, of, st, default_index_cell(m->p, deals[i], st, v));
+}
+
+void default_nones(making *m) {
+    for (uint32_t i = 0; i < m->p->op->stages.len; i++) {
+        const tensor_stage *st = &m->p->op->stages.data[i];
+        if (plan_inlined(m->p, i) || !tensor_id_outer(m->p->op->ids, st->id))
+            continue;   // is inside none
+        schedule of = covering(m, st);
+        fill_none(m, &of, st, default_cell(SCHEDULE_FLAT, st));
+        fill_none(m, &of, st, default_cell(SCHEDULE_ACCUMULATE, st));
+        fill_none(m, &of, st, default_cell(SCHEDULE_APART, st));
+        for (uint32_t v = 0; v < st->nleft; v++) fill_nones_of(m, &of, st, st->left[v]);
+        for (uint32_t v = 0; v < st->nbound; v++) fill_nones_of(m, &of, st, st->bound[v]);
+    }
+}

@@ -1,0 +1,89 @@
+// Kernels of sums of rows alone: long rows are cut into parts, rows of a few entries go without
+// rounds, and those that a group goes through in a few rounds all begin at once.
+//     y[v, f] = sum{e : dst[e] == v} x[src[e], f]   →  order v by degree(dst, v) desc;  split e 256
+#include "default/ask/ask.h"
+#include "default/ask/limits.h"
+#include "default/cells/cells.h"
+#include "default/stages/stages.h"
+#include "default/rows/rows.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+
+enum { LEAST_SHARING = 4 };   // lanes that share a row, and go through it in a few rounds
+
+// ---- Long rows ----------------------------------------------------------------------------------
+// Lanes along an index, as the schedule at hand has them.
+static int64_t lanes_along(making *m, const tensor_stage *st, tensor_var v, bool bound) {
+    return plan_or_one(default_cut_of(m, st, v, bound).lanes);
+}
+
+// Entries of a part: the more rows a warp has, the more are under way, and the less of each; lanes
+// that share the entries of a row take so many each. A part of what comes from memory, or of 16
+// bits, whose states are twice as wide, is longer.
+static int64_t part_entries(making *m, const tensor_stage *st, tensor_var row) {
+    if (m->rows == ROWS_THIN) return DEFAULT_THIN_PART;
+    if (m->rows == ROWS_FEWER) return DEFAULT_FEW_PART;
+    int64_t rows = lanes_along(m, st, row, false), shared = lanes_along(m, st, st->bound[0], true);
+    if (m->rows == ROWS_FEW && shared >= LEAST_SHARING &&
+        (!m->hand.streams || shared > LEAST_SHARING))
+        return DEFAULT_SHARED_PART;
+    bool half = default_entry_bytes(m->p, st) < 4;
+    int64_t few = (m->hand.streams && !m->hand.narrow ? 2 : 1) * DEFAULT_FEW_PART / rows,
+            least = (m->hand.streams || half) ? 64 / shared : 32;
+    if (few > DEFAULT_FEW_PART) few = DEFAULT_FEW_PART;
+    if (few < least) few = least;
+    return (m->rows == ROWS_FEW ? few
+            : m->hand.narrow    ? DEFAULT_NARROW_PART
+                                : DEFAULT_PART) *
+           shared;
+}
+
+// Rows of one lane's accesses alone: what few threads have longer rows wait for less than for their
+// order.
+static bool lanes_share_all(making *m, const stage_group *g, tensor_var row) {
+    const tensor_stage *st = &m->p->op->stages.data[g->data[0]];
+    return lanes_along(m, st, row, false) * lanes_along(m, st, st->bound[0], true) ==
+           m->p->machine->lanes;
+}
+
+void default_cut(making *m, const stage_group *g, tensor_val map) {
+    planner *p = m->p;
+    const tensor_stage *deepest = &p->op->stages.data[g->data[g->len - 1]];
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);
+    plan_left(p, deepest, left);
+    if (m->rows == ROWS_SKEWED || m->rows == ROWS_BRIEF ||
+        (m->rows == ROWS_FEW && !m->hand.narrow && !lanes_share_all(m, g, left[0])))
+        default_order_by_degree(m, deepest, left[0], map);
+    for (uint32_t i = 0, end = plan_run_end(p, g, 0); i < end; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        tensor_var *own = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+        plan_left(p, st, own);
+        default_fill(m, st, SCHEDULE_SPLIT, st->bound[0], part_entries(m, st, own[0]), NULL);
+    }
+    m->limit.cut = true;
+}
+
+// ---- Short rows ---------------------------------------------------------------------------------
+bool default_short(making *m, const stage_group *g) {
+    tensor_val map = default_row_map(m->p, g);
+    if (!m->hand.sums || map == TENSOR_NO_VAL) return false;
+    for (uint32_t i = 0, end = plan_run_end(m->p, g, 0); i < end && m->rows == ROWS_SHORTEST; i++) {
+        const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
+        default_whole(m, st, st->bound[0], &m->limit.entries, 1);
+    }
+    default_suppose_longest(m, map, m->limit.entries);
+    return true;
+}
+
+bool default_at_once(making *m, const stage_group *g, tensor_val map) {
+    planner *p = m->p;
+    const tensor_stage *st = &p->op->stages.data[g->data[0]];
+    int64_t sharing = map == TENSOR_NO_VAL ? 0 : lanes_along(m, st, st->bound[0], true);
+    if (sharing < LEAST_SHARING) return false;
+    const int64_t most = DEFAULT_AT_ONCE * sharing;
+    const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, most, 0}, {SZ_LE, 0, 0}};
+    default_guard(
+        m, true, t, COUNT_OF(t),
+        arena_printf(p->arena, "max(%s) <= %lld", p->op->vals.data[map].name, (long long)most));
+    return true;
+}

@@ -1,0 +1,88 @@
+// Statements about rows by their degree, as the key of a schedule: buckets and orders.
+//     y: bucket v by degree(dst, v) at 256 use light, heavy;  order v by degree(dst, v) desc
+#include "default/ask/limits.h"
+#include "default/cells/cells.h"
+#include "default/rows/rows.h"
+
+#include <string.h>
+
+// degree(map, v), as a schedule of a file has it: the value of a stage beside the op's.
+static schedule_value degree_key(making *m, tensor_val map, tensor_var v) {
+    planner *p = m->p;
+    tensor_op *op = (tensor_op *)(uintptr_t)m->s->op;
+    const tensor_val_info i = p->op->vals.data[map];
+    tensor_space *axes = ARENA_NEW(p->arena, tensor_space);
+    *axes = i.into;
+    tensor_var row = tensor_add_var(op, "v", i.into), e = tensor_add_var(op, "e", i.axes[0]);
+    tensor_val degree = tensor_add_val(
+        op, (tensor_val_info){.name = arena_printf(p->arena, "degree.%s", i.name),
+                              .role = VAL_STAGE,
+                              .type = DT_I64,
+                              .into = TENSOR_NO_SPACE,
+                              .sorted_by = TENSOR_NO_VAL,
+                              .inplace = TENSOR_NO_VAL,
+                              .rank = 1,
+                              .axes = axes});
+    tensor_expr at = tensor_var_expr(op, row, NO_SPAN), from = tensor_var_expr(op, e, NO_SPAN);
+    tensor_expr *index = ARENA_NEW(p->arena, tensor_expr), *one = ARENA_NEW(p->arena, tensor_expr);
+    tensor_target *to = ARENA_NEW(p->arena, tensor_target);
+    tensor_key *key = ARENA_NEW(p->arena, tensor_key);
+    tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, 2);
+    *index = at;
+    *one = tensor_int(op, 1);
+    *to = (tensor_target){degree, 1, index};
+    *key = (tensor_key){tensor_load(op, map, &from, 1, NO_SPAN), at};
+    vars[0] = row;
+    vars[1] = e;
+    tensor_stage st = {.name = op->vals.data[degree].name,
+                       .ntargets = 1,
+                       .targets = to,
+                       .nleft = 1,
+                       .left = vars,
+                       .reducer = tensor_builtin_reducer(op, REDUCE_SUM, TENSOR_TYPE(I64)),
+                       .nbody = 1,
+                       .body = one,
+                       .nbound = 1,
+                       .bound = vars + 1,
+                       .nkeys = 1,
+                       .keys = key,
+                       .loop = TENSOR_NO_LOOP};
+    VEC_PUSH(p->arena, &m->s->stages, st);
+    return (schedule_value){
+        .keyword = "by",
+        .text = arena_printf(p->arena, "degree(%s, %s)", i.name, p->op->vars.data[v].name),
+        .key = tensor_load(op, degree, &at, 1, NO_SPAN),
+        .var = row};
+}
+
+void default_fill_bucket(making *m, const tensor_stage *st, tensor_var row, tensor_val map,
+                         const default_bucket_class *all, uint32_t n, const char *option) {
+    arena *a = m->p->arena;
+    const schedule **use = ARENA_ARRAY(a, const schedule *, n);
+    const char **names = ARENA_ARRAY(a, const char *, n);
+    int64_t *limits = ARENA_ARRAY(a, int64_t, n);
+    for (uint32_t i = 0; i < n; i++)
+        use[i] = all[i].use, names[i] = use[i]->name, limits[i] = all[i].limit;
+    schedule_value *values = ARENA_ARRAY(a, schedule_value, 4);
+    bool to = option && !strcmp(option, "to");   // rows of the first class are left as they stand
+    values[0] = degree_key(m, map, row);
+    values[1] = (schedule_value){
+        .keyword = "at", .nnumbers = n - 1, .numbers = limits, .var = UINT32_MAX};
+    values[2] = (schedule_value){
+        .keyword = "use", .nnames = n, .names = names, .schedules = use, .var = UINT32_MAX};
+    values[3] = to ? (schedule_value){.keyword = "to", .number = limits[0] - 1, .var = UINT32_MAX}
+                   : (schedule_value){.keyword = option, .var = UINT32_MAX};
+    default_say(m, default_index_cell(m->p, SCHEDULE_BUCKET, st, row), values, option ? 4 : 3);
+}
+
+// What entries read where they lie is read once by rows that stand side by side, and twice at each
+// end of one that does not. (Of few entries a cache has it.)
+void default_order_by_degree(making *m, const tensor_stage *st, tensor_var row, tensor_val map) {
+    planner *p = m->p;
+    schedule_value *by = ARENA_ARRAY(p->arena, schedule_value, 3);
+    by[0] = degree_key(m, map, row);
+    by[1] = (schedule_value){.keyword = "desc", .var = UINT32_MAX};
+    by[2] = (schedule_value){.keyword = "to", .number = DEFAULT_STANDS, .var = UINT32_MAX};
+    default_say(m, default_index_cell(p, SCHEDULE_ORDER, st, row), by,
+                2u + (m->hand.streams && m->rows != ROWS_FEW));
+}

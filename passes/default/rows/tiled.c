@@ -1,0 +1,94 @@
+// The default schedule's version for long rows of points: what each point of a sorted map reduces
+// along a dense axis, as the dot products of edges do. A group of lanes owns a tile of one row,
+// whose features it loads once (FASTEN's tiles, for rows of a graph), and its lanes go on with a
+// point each.
+#include "default/ask/ask.h"
+#include "default/cells/cells.h"
+#include "default/stages/stages.h"
+#include "default/rows/rows.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+
+// Measured on an H200 over batched and skewed graphs (bench/RECORD.md).
+enum {
+    TILE = 128,   // points
+    TILES = 8,    // of a block, a group each
+    // lanes that read 16 bytes each: below that, requests are what is short, and a tile saves none
+    WHOLE_LINE = 8,
+    POINTS = 16,   // of a round
+    STEPS = 8      // of them that are written out
+};
+
+// The maps by whose value of the point something is loaded along what is reduced.
+typedef struct {
+    const planner *p;
+    tensor_var point, along;
+    VEC(tensor_val) maps;
+} row_search;
+
+static bool row_of_point(void *user, const tensor_node *load) {
+    row_search *s = user;
+    const tensor_node *last = load->nargs > 1
+                                  ? tensor_node_at(s->p->op, load->args[load->nargs - 1])
+                                  : NULL,
+                      *row = last ? tensor_node_at(s->p->op, load->args[0]) : NULL;
+    if (!last || last->op != TENSOR_VAR_OP || (tensor_var)last->imm.i != s->along) return true;
+    if (row->op != TENSOR_LOAD_OP || row->nargs != 1 || (tensor_val)row->imm.i >= s->p->op->nparams)
+        return true;
+    const tensor_node *at = tensor_node_at(s->p->op, row->args[0]);
+    const tensor_val_info *m = &s->p->op->vals.data[row->imm.i];
+    bool fits = at->op == TENSOR_VAR_OP && (tensor_var)at->imm.i == s->point &&
+                m->role == VAL_MAP && !(m->facts & FACT_PARTIAL);
+    for (uint32_t i = 0; i < s->maps.len; i++) fits &= s->maps.data[i] != (tensor_val)row->imm.i;
+    if (fits) VEC_PUSH(s->p->arena, &s->maps, (tensor_val)row->imm.i);
+    return true;
+}
+
+static tensor_val row_map(const planner *p, const tensor_stage *st, tensor_var point,
+                          uint32_t number) {
+    row_search s = {p, point, st->bound[0], {0}};
+    plan_loads(p, st, row_of_point, &s);
+    return number < s.maps.len ? s.maps.data[number] : TENSOR_NO_VAL;
+}
+
+static void fill_tile(making *m, const tensor_stage *st, tensor_var point, tensor_val map,
+                      int64_t round) {
+    schedule_value *v = ARENA_ARRAY(m->p->arena, schedule_value, 4);
+    v[0] = (schedule_value){.number = TILE, .var = UINT32_MAX};
+    v[1] = default_by(m->p, map);
+    v[2] = (schedule_value){.keyword = "tiles", .number = TILES, .var = UINT32_MAX};
+    v[3] = (schedule_value){.keyword = "round", .number = round, .var = UINT32_MAX};
+    default_say(m, default_index_cell(m->p, SCHEDULE_BLOCK, st, point), v, 4);
+}
+
+static void fill_points(making *m, const tensor_stage *st, tensor_var point, tensor_val map,
+                        int64_t rows, int64_t steps) {
+    default_fill(m, st, SCHEDULE_LANES, point, rows, NULL);
+    default_fill(m, st, SCHEDULE_UNROLL, point, steps, "dealt");
+    fill_tile(m, st, point, map, rows * steps);
+}
+
+bool default_tile(making *m, const stage_group *g, uint32_t number) {
+    planner *p = m->p;
+    const tensor_stage *st = &p->op->stages.data[g->data[0]];
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
+    uint32_t n = plan_left(p, st, left);
+    if (!n || !default_is_dot(p, g) || default_has_features(p, st, left, n, true) ||
+        st->loop != TENSOR_NO_LOOP)
+        return false;
+    tensor_val map = row_map(p, st, left[0], number);
+    if (map == TENSOR_NO_VAL) return false;
+    dot_share d = default_dot(m, st, left, n, p->machine->lanes, 1);
+    if (d.lanes < 2 || d.lanes * d.heads < WHOLE_LINE)
+        return false;   // a head of one lane: points are faster
+    int64_t rows = p->machine->lanes / (d.lanes * d.heads), steps = POINTS / rows;
+    if (steps > STEPS) steps = STEPS;
+    if (steps > d.lanes) steps = d.lanes;
+    if (d.heads <= 1) default_tile_room(m, st, left, n, steps);
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *one = &p->op->stages.data[g->data[i]];
+        if (plan_left(p, one, left)) fill_points(m, one, left[0], map, rows, steps);
+    }
+    m->tiled = map;
+    return true;
+}

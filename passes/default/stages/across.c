@@ -1,0 +1,259 @@
+// How the default schedule fills the machine where few results are left of many points: blocks take
+// parts of what is reduced, and a second kernel combines what they leave. Lanes run along the axis
+// that memory runs along, whether it is left or reduced; what is left over of a warp, and the
+// groups of a block, share the points.
+//     dt[h] = sum {e, d} g[dst[e], h, d] * x[src[e], h, d]
+//  →  block e 256  groups e 8  vector d 4  lanes d 4  lanes h 4  lanes e 2
+#include "default/ask/ask.h"
+#include "default/ask/limits.h"
+#include "default/cells/cells.h"
+#include "default/stages/stages.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+
+enum {
+    PART_POINTS = 4096,     // of a reduction across blocks
+    COLUMN_POINTS = 1024,   // of a column, likewise: a block reads as many of each of its columns
+    LEAST_COLUMN = 128,     // of many columns
+    // of a sum of matrices, likewise, whose parts are smaller than what they sum
+    OUTER_POINTS = 256,
+    OUTER_READS = 4,   // elements read, at least, for one that a part leaves
+    HOST_PART_POINTS = 1 << 16,
+    PART_TERMS = 1 << 14,   // of a part: of a million terms, each multiprocessor has some
+    // of a part that one thread walks in order: a machine holds a thousand of them at once
+    ORDERED_POINTS = 512,
+    LEAST_POINTS = 32
+};
+
+// ---- Of one index -------------------------------------------------------------------------------
+static bool reduces_across(const planner *p, const tensor_stage *st, const tensor_var *left,
+                           uint32_t n) {
+    if (default_one_by_one(p, st) || st->nkeys) return false;
+    int64_t extent = default_extent(p, st->bound[0]);
+    if (default_sums_columns(p, st, left, n)) return !extent || extent > COLUMN_POINTS;
+    if (default_sums_matrices(p, st, left, n)) return true;
+    if (extent && extent <= PART_POINTS) return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (!plan_dense(p, left[i]) || (!default_extent(p, left[i]) && plan_dense(p, st->bound[0])))
+            return false;
+    return true;
+}
+
+static int64_t extent_or_typical(const making *m, tensor_var v) {
+    int64_t extent = default_extent(m->p, v);
+    return extent ? extent : m->class->typical;
+}
+
+// Of a sum of matrices: a part leaves a matrix, and reads a row and a column of it a point.
+static int64_t matrix_points(const making *m, const tensor_var *left, uint32_t n) {
+    int64_t columns = extent_or_typical(m, left[n - 1]), rows = 1;
+    for (uint32_t i = 0; i + 1 < n && rows < PART_POINTS; i++)
+        rows *= extent_or_typical(m, left[i]);
+    int64_t points = default_power_above(OUTER_READS * rows * columns / (rows + columns) + 1);
+    return points < OUTER_POINTS ? OUTER_POINTS : points > PART_POINTS ? PART_POINTS : points;
+}
+
+static int64_t column_points(const making *m, tensor_var column) {
+    int64_t points = COLUMN_POINTS, columns = extent_or_typical(m, column);
+    while (points > LEAST_COLUMN && points * columns > PART_TERMS) points /= 2;
+    return points;
+}
+
+void default_parts(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
+    const machine *on = m->p->machine;
+    if (!reduces_across(m->p, st, left, n)) return;
+    int64_t points = default_sums_columns(m->p, st, left, n)    ? column_points(m, left[0])
+                     : default_sums_matrices(m->p, st, left, n) ? matrix_points(m, left, n)
+                                                                : PART_POINTS;
+    default_fill(m, st, SCHEDULE_BLOCK, st->bound[0], on->gpu ? points : HOST_PART_POINTS, NULL);
+    if (on->gpu && !n)
+        default_fill(m, st, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
+}
+
+// The rows of a matrix that is summed: a lane holds some, and reads a column's element once for all
+// of them.
+int64_t default_matrix_rows(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
+                            int64_t lanes) {
+    index_cut columns = default_cut_of(m, st, left[n - 1], false);
+    int64_t room = DEFAULT_HELD / (plan_or_one(columns.vector) * plan_or_one(columns.registers)),
+            rows = extent_or_typical(m, left[0]), take = default_power_above(rows);
+    if (!default_extent(m->p, left[0])) default_suppose(m, m->p->op->vars.data[left[0]].space);
+    int64_t hold = take < room ? take : room;
+    if (take / hold < lanes && take / lanes > 0) hold = take / lanes;   // all lanes have some
+    int64_t shared = take / hold < lanes ? take / hold : lanes;
+    default_fill(m, st, SCHEDULE_LANES, left[0], shared, NULL);
+    default_fill(m, st, SCHEDULE_REGISTERS, left[0], hold, NULL);
+    return lanes / shared;
+}
+
+// ---- Of several indices, or several reductions --------------------------------------------------
+typedef struct {
+    making *m;
+    const tensor_stage *st;
+    const tensor_var *left;
+    uint32_t n;
+} across;
+
+static across across_of(making *m, const tensor_stage *st) {
+    tensor_var *left = ARENA_ARRAY(m->p->arena, tensor_var, st->nleft + 1);
+    return (across){m, st, left, plan_left(m->p, st, left)};
+}
+
+// Many points, and few results: those of small dense axes, or of what maps lead to from the points
+// alone.
+static bool leaves_few(const across *a) {
+    const planner *p = a->m->p;
+    const tensor_stage *st = a->st;
+    if (st->reducer == TENSOR_NO_REDUCER || st->nkeys) return false;
+    tensor_var points = st->bound[0];
+    int64_t extent = default_extent(p, points);
+    const bool dense = plan_dense(p, points);
+    if (extent && extent <= PART_POINTS) return false;
+    for (uint32_t i = 0; i < a->n; i++)
+        if (!default_few(p, a->left[i], points) || (dense && !default_extent(p, a->left[i])))
+            return false;
+    return true;
+}
+
+// Dealt out well by what is said of one index (stage.c).
+static bool is_plain(const across *a) {
+    const planner *p = a->m->p;
+    return a->st->nbound == 1 && !default_one_by_one(p, a->st) &&
+           (!a->n || default_sums_columns(p, a->st, a->left, a->n) ||
+            default_sums_matrices(p, a->st, a->left, a->n));
+}
+
+// Along which memory runs, of all but the points: UINT32_MAX: along those.
+static tensor_var runs_along(const across *a) {
+    const planner *p = a->m->p;
+    tensor_var points = a->st->bound[0], best = UINT32_MAX;
+    int64_t most = 0;
+    for (uint32_t i = 0; i < a->n + a->st->nbound - 1; i++) {
+        tensor_var v = i < a->n ? a->left[i] : a->st->bound[i - a->n + 1];
+        int64_t ends = plan_ends_on(p, a->st, v, points) - plan_ends_on(p, a->st, points, v);
+        if (ends >= most && ends > 0) most = ends, best = v;
+    }
+    return best;
+}
+
+// What threads have of an axis, as far as lanes and registers go.
+static void fill_axis(const across *a, tensor_var v, int64_t *lanes, int64_t *room) {
+    int64_t extent = extent_or_typical(a->m, v), all = default_power_above(extent),
+            take = all < *lanes ? all : *lanes;
+    if (!default_extent(a->m->p, v)) default_suppose(a->m, a->m->p->op->vars.data[v].space);
+    default_fill(a->m, a->st, SCHEDULE_LANES, v, take, NULL);
+    *lanes /= take;
+    for (all /= take; all > *room;) all /= 2;
+    default_fill(a->m, a->st, SCHEDULE_REGISTERS, v, all, NULL);
+    *room /= all;
+}
+
+static void fill_along(const across *a, tensor_var v, int64_t *lanes, int64_t *room) {
+    axis_share s = default_share_axis(a->m, a->st, v, *lanes);
+    default_fill_share(a->m, a->st, v, s);
+    *lanes /= s.lanes;
+    *room /= s.vector * s.registers;
+    if (!*room) *room = 1;
+}
+
+static int64_t lanes_of(const across *a) {
+    int64_t lanes = 1;
+    for (uint32_t i = 0; i < a->n; i++)
+        lanes *= plan_or_one(default_cut_of(a->m, a->st, a->left[i], false).lanes);
+    return lanes;
+}
+
+// The left indices, as the first reduction of the kernel has them.
+static void fill_left(const across *a, bool ordered) {
+    const tensor_var along = runs_along(a);
+    int64_t lanes = a->m->p->machine->lanes, room = DEFAULT_HELD;
+    bool reduced = along != UINT32_MAX;
+    for (uint32_t i = 0; i < a->n; i++) reduced &= a->left[i] != along;
+    if (reduced && !ordered) {
+        axis_share s = default_share_axis(a->m, a->st, along, lanes);
+        lanes /= s.lanes, room /= s.vector * s.registers;
+    } else if (!reduced && along != UINT32_MAX) fill_along(a, along, &lanes, &room);
+    if (!room) room = 1;
+    for (uint32_t i = a->n; i-- > 0;)
+        if (a->left[i] != along) fill_axis(a, a->left[i], &lanes, &room);
+}
+
+// What is reduced beside the points: first what memory runs along.
+static int64_t fill_reduced(const across *a, int64_t lanes) {
+    const tensor_var along = runs_along(a);
+    const tensor_stage *st = a->st;
+    int64_t room = DEFAULT_HELD;
+    for (uint32_t i = 1; i < st->nbound; i++)
+        if (st->bound[i] == along) fill_along(a, along, &lanes, &room);
+    for (uint32_t i = st->nbound; i-- > 1;) {
+        room = 1;
+        if (st->bound[i] != along && plan_dense(a->m->p, st->bound[i]))
+            fill_axis(a, st->bound[i], &lanes, &room);
+    }
+    return lanes;
+}
+
+static int64_t terms_at(const across *a) {
+    int64_t terms = 1;
+    for (uint32_t i = 0; i < a->n + a->st->nbound - 1 && terms < PART_TERMS; i++)
+        terms *= extent_or_typical(a->m, i < a->n ? a->left[i] : a->st->bound[i - a->n + 1]);
+    return terms;
+}
+
+// As few as keep every multiprocessor busy, but what a part leaves is less than what it reads.
+static int64_t points_of(const across *a, bool ordered, int64_t at_once) {
+    int64_t most = ordered ? ORDERED_POINTS : PART_POINTS,
+            least = a->n > 1 && a->st->nbound == 1 ? matrix_points(a->m, a->left, a->n)
+                                                   : LEAST_POINTS,
+            points = most;
+    while (points > least && points * terms_at(a) > PART_TERMS) points /= 2;
+    return points < at_once ? at_once : points;
+}
+
+static void fill_reduction(const across *a) {
+    making *m = a->m;
+    const bool ordered = default_one_by_one(m->p, a->st);
+    int64_t lanes = 1, groups = 1;
+    if (!ordered) {
+        lanes = fill_reduced(a, m->p->machine->lanes / lanes_of(a)), groups = default_groups(m->p);
+        default_fill(m, a->st, SCHEDULE_LANES, a->st->bound[0], lanes, NULL);
+        default_fill(m, a->st, SCHEDULE_GROUPS, a->st->bound[0], groups, NULL);
+        default_rounds(m, a->st, lanes);
+    }
+    default_fill(m, a->st, SCHEDULE_BLOCK, a->st->bound[0], points_of(a, ordered, groups * lanes),
+                 NULL);
+}
+
+static bool is_across(making *m, const stage_group *g) {
+    // one sum of columns is finished as it stands
+    bool plain = true, some = false, rest = false, apart = g->len > 2;
+    for (uint32_t i = 0; i < g->len; i++) {
+        const across a = across_of(m, &m->p->op->stages.data[g->data[i]]);
+        if (a.st->reducer == TENSOR_NO_REDUCER) {
+            rest = true;
+            continue;
+        }
+        if (!leaves_few(&a)) return false;
+        plain &= is_plain(&a), some = true, apart |= a.n > 1;
+    }
+    return some && (!plain || (rest && apart));
+}
+
+bool default_across(making *m, const stage_group *g) {
+    const planner *p = m->p;
+    const tensor_stage *first = NULL;
+    if (!p->machine->gpu || !is_across(m, g)) return false;
+    for (uint32_t i = 0; i < g->len; i++) {
+        const across a = across_of(m, &p->op->stages.data[g->data[i]]);
+        if (a.st->reducer == TENSOR_NO_REDUCER) continue;
+        if (first) default_along(m, first, a.st);
+        else fill_left(&a, default_one_by_one(p, a.st));
+        if (!first) first = a.st;
+        fill_reduction(&a);
+    }
+    for (uint32_t i = 0; i < g->len; i++)
+        if (p->op->stages.data[g->data[i]].reducer == TENSOR_NO_REDUCER)
+            default_along(m, first, &p->op->stages.data[g->data[i]]);
+    default_level_rounds(m, g);
+    return true;
+}

@@ -1,0 +1,110 @@
+// How dot products are dealt out: lanes share what is reduced, and heads have lanes of their own.
+// Those that share a kernel's loops deal out heads alike, whatever each of them reduces: as the one
+// with most lanes, which has fewest to spare.
+//     s.sum[e, h] = sum {d} …  s.sum.2[e, h] = sum {j} …
+//       →  lanes h 2, registers h 2; lanes d 2; lanes j 2
+#include "default/ask/ask.h"
+#include "default/ask/limits.h"
+#include "default/cells/cells.h"
+#include "default/stages/stages.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+
+enum {
+    DOT_REGISTERS = 2,   // vectors that a lane has of what is reduced
+    MANY_HEADS = 16      // a dense axis between rows and features that lanes may cover
+};
+
+// What a dense axis is reduced to for each of a few heads, whose values lie next to each other:
+// lanes take them, `each` or one at a time. An axis of which `most` lanes would have many vectors,
+// or several rounds, has more.
+dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
+                      int64_t most, int64_t each) {
+    axis_share s = default_share_axis(m, st, st->bound[0], most);
+    while (most < m->p->machine->lanes &&
+           (default_extent(m->p, st->bound[0]) >= 2 * default_share_points(s) ||
+            s.registers > DOT_REGISTERS))
+        s = default_share_axis(m, st, st->bound[0], most *= 2);
+    dot_share d = {s.lanes, 1};
+    int64_t lanes = m->p->machine->lanes / s.lanes, room = DEFAULT_HELD / (s.vector * s.registers);
+    default_fill_share(m, st, st->bound[0], s);
+    for (uint32_t i = n; i-- > 1;) {
+        int64_t extent = default_extent(m->p, left[i]),
+                hold = room < each || extent % each ? 1 : each, take = lanes;
+        if (extent < 2 || extent > MANY_HEADS || !default_few(m->p, left[i], left[0])) continue;
+        while (extent / hold % take) take /= 2;
+        default_fill(m, st, SCHEDULE_LANES, left[i], take, NULL);
+        default_fill(m, st, SCHEDULE_REGISTERS, left[i], hold, s.lanes > 1 ? "strided" : NULL);
+        d.heads *= take;
+        lanes /= take, room /= hold;
+    }
+    return d;
+}
+
+// All of it at once, as far as lanes and registers go; or by all of the lanes, however few points
+// there are.
+void default_dot_share(making *m, const tensor_stage *st, int64_t lanes, bool all) {
+    axis_share s = default_share_axis(m, st, st->bound[0], lanes);
+    default_shorten(m, &s, lanes);
+    for (; all && s.lanes < lanes; s.lanes *= 2)
+        if (s.vector > 1) s.vector /= 2;
+    default_fill_share(m, st, st->bound[0], s);
+}
+
+// ---- Alike in a kernel --------------------------------------------------------------------------
+static const schedule_verb shared[] = {SCHEDULE_LANES, SCHEDULE_REGISTERS};
+
+enum { SHARED = sizeof shared / sizeof *shared };
+
+static const tensor_var *left_of(const making *m, const tensor_stage *st, uint32_t *n) {
+    tensor_var *left = ARENA_ARRAY(m->p->arena, tensor_var, st->nleft + 1);
+    *n = plan_left(m->p, st, left);
+    return left;
+}
+
+static bool is_dot(const making *m, const tensor_stage *st, uint32_t depth) {
+    uint32_t n;
+    const tensor_var *left = left_of(m, st, &n);
+    return n == depth && default_reduces_dense(m->p, st) &&
+           !default_lanes_along(m, st, left, n, true);
+}
+
+static bool same_heads(making *m, const tensor_stage *a, const tensor_stage *b) {
+    uint32_t n;
+    const tensor_var *x = left_of(m, a, &n), *y = left_of(m, b, &n);
+    bool same = true;
+    for (uint32_t i = 1; i < n; i++) {
+        index_cut c = default_cut_of(m, a, x[i], false), o = default_cut_of(m, b, y[i], false);
+        same &= c.lanes == o.lanes && c.registers == o.registers && c.strided == o.strided;
+    }
+    return same;
+}
+
+static void copy_heads(making *m, const tensor_stage *from, const tensor_stage *to) {
+    const planner *p = m->p;
+    uint32_t n;
+    const tensor_var *x = left_of(m, from, &n), *y = left_of(m, to, &n);
+    for (uint32_t i = SHARED; i < n * SHARED; i++) {
+        const schedule_cell *c = schedule_find(m->s, from->id, shared[i % SHARED],
+                                               p->op->vars.data[x[i / SHARED]].id);
+        schedule_cell mine = c ? *c : (schedule_cell){.verb = shared[i % SHARED], .empty = true};
+        schedule_fill(p->arena, m->s, default_move_cell(p, mine, to, y[i / SHARED]));
+    }
+}
+
+void default_agree_on_heads(making *m, const stage_group *g, uint32_t depth) {
+    const tensor_stage *first = NULL;
+    int64_t most = 0;
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = plan_stage(m->p, g->data[i]);
+        if (!is_dot(m, st, depth)) continue;
+        int64_t lanes = plan_or_one(default_cut_of(m, st, st->bound[0], true).lanes);
+        if (lanes > most) most = lanes, first = st;
+    }
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = plan_stage(m->p, g->data[i]);
+        if (st == first || !is_dot(m, st, depth) || same_heads(m, first, st)) continue;
+        default_dot_share(m, st, most, true);
+        copy_heads(m, first, st);
+    }
+}

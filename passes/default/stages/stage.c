@@ -1,0 +1,133 @@
+// How one stage is dealt out on a GPU: an inner axis that no map leads to (features, heads) goes to
+// lanes and vectors, what is reduced to the lanes left over, rows to groups.
+//     y[v, f] = sum{e : dst[e] == v} x[src[e], f], of 16 features
+//       →  vector f 4;  lanes f 4;  lanes e 8;  groups v 8
+#include "default/ask/ask.h"
+#include "default/ask/limits.h"
+#include "default/cells/cells.h"
+#include "default/stages/stages.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+
+// Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
+enum {
+    WARP = 32,
+    ROW_LANES = 8,            // that share a row: most rows are short
+    GATHER_LANES = 4,         // of rows of a sector at most that are gathered, of few entries
+    STREAM_LANES = 4,         // of narrow rows that lie next to each other
+    LONG_STREAM_LANES = 16,   // of those of many entries, half of them of the narrowest
+    DOT_LANES = 8,    // that share what a dense axis is reduced to: more of them shuffle more
+    HEADS = 2,        // of a lane that reduces for them
+    WIDE_ROW = 4,     // lanes that read 16 bytes each: two sectors
+    PAIRED = 8,       // lanes that rows of 64 bytes leave: two of them share a row's entries
+    MANY_HEADS = 16   // a dense axis between rows and features that lanes may cover
+};
+
+// Heads and the like, between rows and features: few, of known extent, one a lane.
+static int64_t fill_heads(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
+                          bool features, int64_t lanes) {
+    for (uint32_t i = 1; i + features < n; i++) {
+        int64_t extent = default_extent(m->p, left[i]),
+                take = default_power_above(extent ? extent : 1);
+        if (extent < 2 || extent > MANY_HEADS || take > lanes ||
+            !default_few(m->p, left[i], left[0]))
+            continue;
+        default_fill(m, st, SCHEDULE_LANES, left[i], take, NULL);
+        lanes /= take;
+    }
+    return lanes;
+}
+
+// Of these lanes, those that share a row at most, where some should be left for others.
+static int64_t row_lanes(const making *m, const tensor_stage *st, int64_t lanes) {
+    bool few = m->rows == ROWS_FEW;
+    if (m->owner == ROW_OF_LANES && m->owners) return m->owners;
+    if (!m->hand.narrow) return few && m->hand.sums && !m->hand.streams ? GATHER_LANES : ROW_LANES;
+    if (few) return lanes < WARP ? ROW_LANES : STREAM_LANES;
+    int64_t most = m->rows == ROWS_BRIEF ? ROW_LANES : LONG_STREAM_LANES;
+    return default_row_bytes(m->p, st) < DEFAULT_NARROW_ROUND ? most / 2 : most;
+}
+
+static int64_t fill_bound(making *m, const tensor_stage *st, int64_t lanes, bool vectors,
+                          bool spare) {
+    tensor_var b = st->bound[0];
+    int64_t few = row_lanes(m, st, lanes);
+    axis_share s = {1, spare && lanes > few ? few : lanes, 1};
+    if (default_reduces_dense(m->p, st))
+        s = default_share_axis(m, st, b, vectors ? lanes : lanes < DOT_LANES ? lanes : DOT_LANES);
+    if (vectors) s.vector = s.registers = 1;   // one index at a time is a vector
+    default_fill_share(m, st, b, s);
+    return lanes / s.lanes;
+}
+
+// A lane has all entries of its row; what walks a row several times, and holds them, has half.
+static int64_t fill_short(making *m, const tensor_stage *st, int64_t lanes) {
+    if (m->hand.sums || m->rows == ROWS_SHORTEST || lanes < 2) return lanes;
+    default_fill(m, st, SCHEDULE_LANES, st->bound[0], 2, NULL);
+    return lanes / 2;
+}
+
+// A dense axis that each entry of a row reduces, along which memory runs: lanes take it as they
+// take features.
+static int64_t fill_inside(making *m, const tensor_stage *st, int64_t lanes, bool *vectors) {
+    for (uint32_t i = st->nbound; i-- > 1;) {
+        if (!plan_dense(m->p, st->bound[i]) || !default_loaded_along(m->p, st, st->bound[i]))
+            continue;
+        axis_share s = default_share_axis(m, st, st->bound[i], lanes);
+        if (*vectors) s.vector = s.registers = 1;
+        default_fill_share(m, st, st->bound[i], s);
+        *vectors |= s.vector > 1;
+        return lanes / s.lanes;
+    }
+    return lanes;
+}
+
+// The lanes that are left for rows; spare: some should be.
+int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spare) {
+    planner *p = m->p;
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+    uint32_t n = plan_left(p, st, left);
+    bool vectors = false, features = default_lanes_along(m, st, left, n, deepest),
+         reduces = !default_one_by_one(p, st);
+    bool rows = st->reducer != TENSOR_NO_REDUCER && !plan_dense(p, st->bound[0]);
+    bool dots = default_reduces_dense(p, st) && !features;
+    dot_share dot = dots ? default_dot(m, st, left, n, DOT_LANES, HEADS) : (dot_share){0};
+    int64_t lanes = dots ? WARP / (dot.lanes * dot.heads)
+                         : fill_heads(m, st, left, n, features, WARP);
+    bool matrices = default_sums_matrices(p, st, left, n),
+         columns = default_sums_columns(p, st, left, n) || matrices;
+    default_parts(m, st, left, n);
+    if (columns) default_fill(m, st, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
+    if (n && m->owner != ROW_OF_BLOCK && !columns)
+        default_fill(m, st, SCHEDULE_GROUPS, left[0], m->groups, NULL);
+    if (m->owner == ROW_OF_BLOCK && rows && reduces)
+        default_fill(m, st, SCHEDULE_GROUPS, st->bound[0], m->owners, NULL);
+    if (features) {
+        axis_share s = default_share_axis(m, st, left[n - 1], lanes);
+        default_fill_share(m, st, left[n - 1], s);
+        lanes /= s.lanes;
+        vectors = s.vector > 1;
+    }
+    if (columns)
+        default_fill(m, st, SCHEDULE_UNROLL, st->bound[0],
+                     default_unroll(m, st, 4, DEFAULT_LONGEST), NULL);
+    if (matrices) lanes = default_matrix_rows(m, st, left, n, lanes);
+    if (rows && reduces) lanes = fill_inside(m, st, lanes, &vectors);
+    if (rows) default_rounds(m, st, lanes);
+    // Rows side by side are of like length: none waits for the others. Of narrow ones lanes would
+    // read apart. Of many entries, lanes of two rows, or of four of 16 bits, would wait for each
+    // other's.
+    bool pairs = lanes <= 2 || default_entry_bytes(m->p, st) < 4;
+    bool alike = m->hand.sorted && vectors && lanes <= WARP / WIDE_ROW &&
+                 (!pairs || m->rows == ROWS_FEW);
+    if ((m->limit.entries || m->rows == ROWS_THIN) && rows && reduces)
+        return fill_short(m, st, lanes);
+    if (m->hand.sums && rows && vectors && lanes == PAIRED &&
+        m->owner == ROW_OF_LANES) {   // requests are what is short
+        default_fill(m, st, SCHEDULE_LANES, st->bound[0], 2, NULL);
+        return lanes / 2;
+    }
+    if (reduces && !dots && lanes > 1 && !alike)
+        lanes = fill_bound(m, st, lanes, vectors, spare && n && !columns);
+    return lanes;
+}

@@ -1,0 +1,276 @@
+// Which scores of edges walks store by default, though each could find them again: what others
+// read, too, and what costs more to find again than to read, as a dot product with features of the
+// edge does in a walk that does not read those. Where there is room, also what spares a walk all
+// that it reduces at an edge, and the rows that it would read for that.
+//     s[e, h] = sum{d} q[dst[e], h, d] * g[e, h, d]
+//     dx[u, h, d] = sum{e : src[e] == u} s[e, h] * y[dst[e], h, d]   →   s is stored
+#include "default/ask/ask.h"
+#include "default/walks/walks.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+
+enum {
+    DEARER = 2,         // what an edge's features have to be of its scores: those are written, too
+    MOST_SPARED = 16,   // numbers of an edge
+    MATRIX = 256   // elements that are multiplied for each edge: more are for kernels of products
+};
+
+typedef struct {
+    planner *p;        // the op as it came
+    tensor_val *map;   // per stage: that it walks rows by; TENSOR_NO_VAL: none
+    bool *score;       // per stage: of edges that are walked, and no result
+    char *read;        // per reader and writer: asked for once
+} edges;
+
+static uint32_t count(const edges *x) { return x->p->op->stages.len; }
+
+static const tensor_val_info *val_at(const edges *x, tensor_val v) {
+    return &x->p->op->vals.data[v];
+}
+
+static tensor_space first_space(const edges *x, uint32_t i) {
+    const tensor_stage *st = plan_stage(x->p, i);
+    return st->nleft ? x->p->op->vars.data[st->left[0]].space : TENSOR_NO_SPACE;
+}
+
+static bool reads(const edges *x, uint32_t reader, uint32_t writer) {
+    enum { NOT = 1, READ };
+    char *known = &x->read[reader * count(x) + writer];
+    if (!*known) *known = reader != writer && plan_reads_stage(x->p, reader, writer) ? READ : NOT;
+    return *known == READ;
+}
+
+static bool is_walked(const edges *x, tensor_space s) {
+    for (uint32_t i = 0; i < count(x); i++)
+        if (x->map[i] != TENSOR_NO_VAL && val_at(x, x->map[i])->axes[0] == s) return true;
+    return false;
+}
+
+static bool is_of_edges(const edges *x, uint32_t i) {
+    const tensor_stage *st = plan_stage(x->p, i);
+    return st->loop == TENSOR_NO_LOOP && st->ntargets == 1 && x->map[i] == TENSOR_NO_VAL &&
+           is_walked(x, first_space(x, i)) &&
+           (st->reducer == TENSOR_NO_REDUCER || (default_reduces_dense(x->p, st) && !st->nkeys));
+}
+
+// ---- Read by others -----------------------------------------------------------------------------
+static bool has_reduction(const edges *x, uint32_t i) {
+    if (plan_stage(x->p, i)->reducer != TENSOR_NO_REDUCER) return true;
+    for (uint32_t k = 0; k < i; k++)
+        if (x->score[k] && reads(x, i, k) && has_reduction(x, k)) return true;
+    return false;
+}
+
+typedef struct {
+    const edges *x;
+    const tensor_stage *st;
+} factors;
+
+static bool has_all_left(void *user, const tensor_node *load) {
+    const factors *f = user;
+    bool reduced = false;
+    for (uint32_t a = 0; a < load->nargs; a++)
+        reduced |= plan_mentions(f->x->p, load->args[a], f->st->bound[0]);
+    return !reduced || default_reads_all_left(f->x->p, f->st, load);
+}
+
+// A product with a matrix, of which a row is no more than what edges have.
+static bool multiplies(const edges *x, uint32_t i) {
+    const tensor_stage *st = plan_stage(x->p, i);
+    factors f = {x, st};
+    if (st->reducer != TENSOR_NO_REDUCER && !plan_loads(x->p, st, has_all_left, &f)) {
+        int64_t all = default_extent(x->p, st->bound[0]);
+        for (uint32_t k = 1; k < st->nleft; k++) all *= default_extent(x->p, st->left[k]);
+        if (!all || all > MATRIX) return true;
+    }
+    for (uint32_t k = 0; k < i; k++)
+        if (x->score[k] && reads(x, i, k) && multiplies(x, k)) return true;
+    return false;
+}
+
+static bool read_by_others(const edges *x, uint32_t score) {
+    for (uint32_t i = 0; i < count(x); i++) {
+        bool plain_result = is_of_edges(x, i) && plan_stage(x->p, i)->reducer == TENSOR_NO_REDUCER;
+        if (!x->score[i] && x->map[i] == TENSOR_NO_VAL && !plain_result && reads(x, i, score))
+            return true;
+    }
+    return false;
+}
+
+// ---- Dear ---------------------------------------------------------------------------------------
+// Of an edge; 0: that is not known.
+static int64_t elements(const edges *x, const tensor_space *axes, uint32_t n) {
+    int64_t all = 1;
+    for (uint32_t i = 1; i < n; i++) {
+        const tensor_space_info *s = &x->p->op->spaces.data[axes[i]];
+        all *= s->kind == SPACE_CONST ? s->size : 0;
+    }
+    return all;
+}
+
+// An array of edges that is read by a stage, or by what edges make on the way without a reduction.
+static bool reads_features(const edges *x, uint32_t i, tensor_val features) {
+    if (plan_read_by(x->p, i, features)) return true;
+    for (uint32_t k = 0; k < i; k++)
+        if (x->score[k] && plan_stage(x->p, k)->reducer == TENSOR_NO_REDUCER && reads(x, i, k) &&
+            reads_features(x, k, features))
+            return true;
+    return false;
+}
+
+static bool needs(const edges *x, uint32_t i, uint32_t score) {
+    if (reads(x, i, score)) return true;
+    for (uint32_t k = 0; k < i; k++)
+        if (x->score[k] && reads(x, i, k) && needs(x, k, score)) return true;
+    return false;
+}
+
+// Some walk by another map than the first one's needs the score, and none by that map has the
+// features at hand.
+static bool read_without(const edges *x, uint32_t score, tensor_val features) {
+    tensor_val first = TENSOR_NO_VAL;
+    for (uint32_t i = 0; i < count(x); i++) {
+        tensor_val map = x->map[i];
+        if (map == TENSOR_NO_VAL || !needs(x, i, score)) continue;
+        if (first == TENSOR_NO_VAL) first = map;
+        bool at_hand = map == first;
+        for (uint32_t k = 0; k < count(x) && !at_hand; k++)
+            at_hand = x->map[k] == map && reads_features(x, k, features);
+        if (!at_hand) return true;
+    }
+    return false;
+}
+
+static bool is_dear(const edges *x, uint32_t i) {
+    const tensor_stage *st = plan_stage(x->p, i);
+    const tensor_val_info *own = val_at(x, st->targets[0].val);
+    int64_t kept = elements(x, own->axes, own->rank);
+    for (tensor_val v = 0; v < x->p->op->nparams && st->reducer != TENSOR_NO_REDUCER && kept; v++) {
+        const tensor_val_info *f = val_at(x, v);
+        if (f->role != VAL_TENSOR || f->rank < 2 || f->axes[0] != first_space(x, i) ||
+            !plan_read_by(x->p, i, v))
+            continue;
+        if (elements(x, f->axes, f->rank) > DEARER * kept && read_without(x, i, v)) return true;
+    }
+    return false;
+}
+
+// ---- Spared -------------------------------------------------------------------------------------
+// It reduces at an edge, or reads a score that does, but for this one.
+static bool reduces_without(const edges *x, uint32_t i, uint32_t score) {
+    if (x->score[i] && plan_stage(x->p, i)->reducer != TENSOR_NO_REDUCER) return true;
+    for (uint32_t k = 0; k < count(x); k++)
+        if (k != score && k != i && x->score[k] && reads(x, i, k) && reduces_without(x, k, score))
+            return true;
+    return false;
+}
+
+// Sums by the map need it, and nothing else that is reduced at an edge.
+static bool spares_map(const edges *x, tensor_val map, uint32_t score) {
+    bool any = false;
+    for (uint32_t i = 0; i < count(x); i++) {
+        if (x->map[i] != map) continue;
+        if (reduces_without(x, i, score)) return false;
+        any |= needs(x, i, score);
+    }
+    return any;
+}
+
+// Of what a walk finds: who stores it would walk after that one.
+static bool needs_walk(const edges *x, uint32_t i) {
+    for (uint32_t k = 0; k < count(x); k++)
+        if (reads(x, i, k) && (x->map[k] != TENSOR_NO_VAL || (k < i && needs_walk(x, k))))
+            return true;
+    return false;
+}
+
+// By a walk by another map than the one it spares, which waits for none: that one finds it.
+static bool needed_by_another(const edges *x, tensor_val map, uint32_t score) {
+    for (uint32_t i = 0; i < count(x); i++)
+        if (x->map[i] != TENSOR_NO_VAL && x->map[i] != map && needs(x, i, score) &&
+            !needs_walk(x, i))
+            return true;
+    return false;
+}
+
+// Rows that are read at what another map says of an edge.
+typedef struct {
+    tensor_val map;    // whose rows are walked
+    uint32_t levels;   // of what is kept: a row has more
+    const planner *p;
+    bool *of;     // per value
+    bool *seen;   // per stage
+} gathered;
+
+static bool see_gathered(void *user, const tensor_node *load) {
+    gathered *g = user;
+    const tensor_node *at = load->nargs > g->levels ? tensor_node_at(g->p->op, load->args[0])
+                                                    : NULL;
+    bool other = at && at->op == TENSOR_LOAD_OP && at->nargs == 1 &&
+                 (tensor_val)at->imm.i != g->map;
+    if (other && (tensor_val)load->imm.i < g->p->op->nparams) g->of[load->imm.i] = true;
+    return true;
+}
+
+static void gather(const edges *x, uint32_t i, uint32_t without, gathered *g) {
+    if (g->seen[i]) return;
+    g->seen[i] = true;
+    plan_loads(x->p, plan_stage(x->p, i), see_gathered, g);
+    for (uint32_t k = 0; k < count(x); k++)
+        if (k != without && k != i && x->score[k] && reads(x, i, k)) gather(x, k, without, g);
+}
+
+// Sums by the map read fewer rows without it: what they would only compute again takes no longer
+// than to store it and read it.
+static bool saves_rows(const edges *x, tensor_val map, uint32_t score) {
+    const uint32_t n = x->p->op->nparams, levels = plan_stage(x->p, score)->nleft;
+    gathered all = {map, levels, x->p, ARENA_ARRAY(x->p->arena, bool, n + 1),
+                    ARENA_ARRAY(x->p->arena, bool, count(x) + 1)},
+             rest = {map, levels, x->p, ARENA_ARRAY(x->p->arena, bool, n + 1),
+                     ARENA_ARRAY(x->p->arena, bool, count(x) + 1)};
+    bool fewer = false;
+    for (uint32_t i = 0; i < count(x); i++)
+        if (x->map[i] == map) gather(x, i, UINT32_MAX, &all), gather(x, i, score, &rest);
+    for (tensor_val v = 0; v < n; v++) fewer |= all.of[v] && !rest.of[v];
+    return fewer;
+}
+
+static bool spares_walk(const edges *x, uint32_t score) {
+    const tensor_val_info *own = val_at(x, plan_stage(x->p, score)->targets[0].val);
+    int64_t kept = elements(x, own->axes, own->rank);
+    if (!kept || kept > MOST_SPARED || !has_reduction(x, score) || needs_walk(x, score))
+        return false;
+    for (uint32_t i = 0; i < count(x); i++) {
+        tensor_val map = x->map[i];
+        if (map != TENSOR_NO_VAL && spares_map(x, map, score) && needed_by_another(x, map, score) &&
+            saves_rows(x, map, score))
+            return true;
+    }
+    return false;
+}
+
+// The last one: it has most of what is to be found in it.
+static uint32_t spared(const edges *x) {
+    for (uint32_t i = count(x); i-- > 0;)
+        if (x->score[i] && !multiplies(x, i) && spares_walk(x, i)) return i;
+    return UINT32_MAX;
+}
+
+stage_ids default_kept(planner *p, bool *spares) {
+    uint32_t n = p->op->stages.len;
+    stage_ids kept = {0};
+    edges x = {p, ARENA_ARRAY(p->arena, tensor_val, n + 1), ARENA_ARRAY(p->arena, bool, n + 1),
+               ARENA_ARRAY(p->arena, char, n *n + 1)};
+    for (uint32_t i = 0; i < n; i++) x.map[i] = default_walked_by(p, i);
+    for (uint32_t i = 0; i < n; i++)
+        x.score[i] = is_of_edges(&x, i) &&
+                     val_at(&x, plan_stage(x.p, i)->targets[0].val)->role == VAL_STAGE;
+    uint32_t also = spares ? spared(&x) : UINT32_MAX;
+    for (uint32_t i = 0; i < n; i++) {
+        bool own = x.score[i] && !multiplies(&x, i) &&
+                   ((has_reduction(&x, i) && read_by_others(&x, i)) || is_dear(&x, i));
+        if (own || i == also) VEC_PUSH(p->arena, &kept, plan_stage(x.p, i)->id);
+        if (!own && i == also) *spares = true;
+    }
+    return kept;
+}

@@ -1,0 +1,1 @@
+#include "default/walks/walks.h"
