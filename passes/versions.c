@@ -306,8 +306,6 @@ static bool add_schedule(versioning *w, const schedule *given, bool *always) {
     return true;
 }
 
-enum { MOST_TILED = 3 };   // maps that points may lie in the order of, a version each
-
 // ---- Without one --------------------------------------------------------------------------------
 // Versions for any data are not done without: a kernel of theirs that is refused is made otherwise.
 static bool is_needed(plan_rows rows) { return rows == ROWS_EVEN || rows == ROWS_SKEWED; }
@@ -362,31 +360,20 @@ static bool add_made(versioning *w, const plan_class *c, plan_rows rows, plan_su
     return add_rows(w, c, rows, supposed, &facts) != NULL;
 }
 
-static void add_tiled(versioning *w, const plan_class *c) {
-    plan_supposed supposed;
-    for (uint32_t k = 0; k < MOST_TILED && add_made(w, c, (plan_rows)(ROWS_TILED + k), &supposed);)
-        k++;
-}
-
-// Sums of rows that need each other in one walk: of any data, so that no other version is needed.
-static schedule *add_walked(versioning *w, const plan_class *c, version_facts *facts) {
-    plan_supposed supposed;
-    bool few = add_made(w, c, ROWS_WALKED_AT_ONCE, &supposed);
-    if (few) add_made(w, c, ROWS_WALKED_WINDOWS_LONG, &supposed);
-    if (few) add_made(w, c, ROWS_WALKED_WINDOWS, &supposed);
-    if (few) add_made(w, c, ROWS_WALKED_EVEN_KEPT, &supposed);
-    few = few && add_made(w, c, ROWS_WALKED_EVEN, &supposed);
-    if (few) add_made(w, c, ROWS_WALKED_SHORT_KEPT, &supposed);
-    if (few) add_made(w, c, ROWS_WALKED_SHORT, &supposed);
-    if (few) add_made(w, c, ROWS_WALKED_FEWER_KEPT, &supposed);
-    few = few && add_made(w, c, ROWS_WALKED_FEWER, &supposed);
-    if (few) add_made(w, c, ROWS_WALKED_THIN_KEPT, &supposed);
-    if (few) add_made(w, c, ROWS_WALKED_THIN, &supposed);
-    if (few) add_made(w, c, ROWS_WALKED_FEW_KEPT, &supposed);
-    few = few && add_made(w, c, ROWS_WALKED_FEW, &supposed);
-    few = few && add_made(w, c, ROWS_WALKED_SOME, &supposed);
-    if (few && !supposed.extents) add_made(w, c, ROWS_WALKED_KEPT, &supposed);
-    return few && !supposed.extents ? add_rows(w, c, ROWS_WALKED, &supposed, facts) : NULL;
+// All versions of a family, in the order of their rows. facts, and what is returned: of the last
+// one; NULL: there is none, and the versions before it do not suffice.
+static schedule *add_family(versioning *w, const plan_class *c, rows_family family,
+                            version_facts *facts) {
+    plan_supposed supposed = {0};
+    schedule *last = NULL;
+    for (plan_rows rows = 0; rows < ROWS_COUNT; rows++) {
+        const rows_info *of = plan_rows_info(rows);
+        if (of->family != family) continue;
+        if (of->traits & ROWS_ARE_OF_KNOWN_EXTENTS && supposed.extents) return NULL;
+        last = add_rows(w, c, rows, &supposed, facts);
+        if (!last && of->traits & ROWS_ARE_NEEDED) return NULL;
+    }
+    return last;
 }
 
 static void add_at_once(versioning *w, const plan_class *c) {
@@ -395,35 +382,41 @@ static void add_at_once(versioning *w, const plan_class *c) {
     add_made(w, c, ROWS_ALL_AT_ONCE, &supposed);
 }
 
+static void add_short(versioning *w, const plan_class *c) {
+    plan_supposed supposed;
+    add_made(w, c, ROWS_SHORTEST, &supposed);
+    add_made(w, c, ROWS_SHORT, &supposed);
+    add_made(w, c, ROWS_THIN, &supposed);
+}
+
 // Versions cost time: of the likeliest extents alone there is one for even rows.
 static void add_default(versioning *w) {
     const plan_class *c;
     for (uint32_t i = 0; (c = plan_class_at(w->machine, i)); i++) {
-        version_facts facts = {.index_bits = w->options->index_bits}, plain = {.any_strides = true};
+        version_facts facts = {.index_bits = w->options->index_bits}, plain = {.any_strides = true},
+                      made;
         plan_supposed supposed = {0}, other;
-        schedule *s = !i && w->machine->gpu ? add_walked(w, c, &facts) : NULL;
+        const bool likeliest = !i && w->machine->gpu;
+        // of any data: no other version is needed
+        schedule *s = likeliest ? add_family(w, c, ROWS_FAMILY_WALK, &facts) : NULL;
         if (s) {
             add(w, scalar_twin(w, s), &plain);
             return;
         }
         facts = (version_facts){.index_bits = w->options->index_bits};
         s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_EVEN, &supposed);
-        for (plan_rows rows = ROWS_OUTER_FEW; rows <= ROWS_OUTER && !i && w->machine->gpu; rows++)
-            add_made(w, c, rows, &other);
-        if (!i && w->machine->gpu) add_tiled(w, c);
-        for (plan_rows rows = ROWS_SHORTEST; rows <= ROWS_THIN && !i && w->machine->gpu; rows++)
-            add_made(w, c, rows, &other);
-        if (!i && supposed.rows && w->machine->gpu) add_made(w, c, ROWS_FUSED_AT_ONCE, &other);
-        bool fused = !i && w->machine->gpu && add_made(w, c, ROWS_FUSED, &other);
-        if (!fused && !i && supposed.rows && w->machine->gpu) add_at_once(w, c);
-        for (plan_rows rows = ROWS_FEW_POINTS;
-             rows <= ROWS_MANY_POINTS && !i && !supposed.rows && w->machine->gpu; rows++)
-            add_made(w, c, rows, &other);
+        if (likeliest) add_family(w, c, ROWS_FAMILY_OUTER, &made);
+        if (likeliest) add_family(w, c, ROWS_FAMILY_TILES, &made);
+        if (likeliest) add_short(w, c);
+        if (likeliest && supposed.rows) add_made(w, c, ROWS_FUSED_AT_ONCE, &other);
+        bool fused = likeliest && add_made(w, c, ROWS_FUSED, &other);
+        if (!fused && likeliest && supposed.rows) add_at_once(w, c);
+        if (likeliest && !supposed.rows) add_family(w, c, ROWS_FAMILY_POINTS, &made);
         if (!fused && (!i || !supposed.rows) && !(s = add_rows(w, c, ROWS_EVEN, &other, &facts)))
             return;
         if (supposed.rows) {
             plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_SKEWED, &other);
-            bool cut = other.cut && w->machine->gpu && !i;
+            bool cut = other.cut && likeliest;
             if (cut) add_made(w, c, ROWS_FEWER, &other);
             if (cut) add_made(w, c, ROWS_FEW, &other);
             if (cut) add_made(w, c, ROWS_BRIEF, &other);

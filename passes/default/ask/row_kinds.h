@@ -32,7 +32,7 @@ typedef enum {
     ROWS_ARE_IN_PARTS = 1 << 7,           // a walk cuts long ones, into not too many parts
     ROWS_ARE_UNEVEN = 1 << 8,             // some are much longer than others, or all are long
     ROWS_ARE_OF_KNOWN_EXTENTS = 1 << 9,   // the version supposes nothing of dense axes
-    ROWS_ARE_NEEDED = 1 << 10             // where there is no such version, no walk comes after it
+    ROWS_ARE_NEEDED = 1 << 10   // without such a version none of its family comes after it
 } rows_trait;
 
 typedef struct {
