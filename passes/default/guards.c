@@ -7,9 +7,12 @@
 
 // Of tiles, measured on an H200 over batched and skewed graphs (bench/RECORD.md).
 enum {
-    FULL = 64,          // slots of the tiles whose share in use is asked for
-    FULL_SHARE = 600,   // thousandths of them that have a point, at least: then rows are long
-    MANY = 1 << 20      // points: of fewer, tiles are too few, and rows are in a cache
+    // Of the slots of tiles of so many, at least so many thousandths have a point: then rows are
+    // long.
+    FULL = 64,
+    FULL_SHARE = 600,
+    // Of fewer points, tiles are too few, and rows are in a cache.
+    MANY = 1 << 20
 };
 
 // ---- Extents ------------------------------------------------------------------------------------

@@ -9,11 +9,13 @@
 #include "kernels/kernels.h"
 
 enum {
-    // of a row that a warp has: with more an assembler would spill to leave room for others
+    // Numbers of a row that a thread holds, at most, where its kernel is told to leave room: with
+    // more an assembler would spill them.
     ROOMY = 8,
-    SMALL_ROW = 64,   // bytes of one that four lanes read
-    LIGHT_WALK = 2,   // reductions of a walk that is worth a version for few rows
-    ROW_GROUPS = 4    // that share each of a few rows
+    SMALL_ROW = 64,   // bytes of a row of small entries, which four lanes read
+    // A walk of no more reductions is worth a version of its own for few rows.
+    LIGHT_WALK = 2,
+    ROW_GROUPS = 4   // groups that share a row, where each of a few rows has a block
 };
 
 // Rows of warps leave room for others. Entries of 32 to 64 bytes that stream are loaded before the

@@ -1,9 +1,9 @@
 // Limits that the parts of the default schedule compare with. All were measured on an H200 over
 // skewed, dense and batched graphs: a date is that of the entry in bench/RECORD.md that says how.
 //
-// An entry is what a map takes to a row, such as an edge of a node. A group is the lanes that walk a
-// row together: a warp, or a part of one. Entries stream where they are read where they lie; what
-// is read by a map is gathered.
+// An entry is what a map takes to a row, such as an edge of a node. A group is the lanes that
+// walk a row together: a warp, or a part of one. Entries stream where they are read where they lie;
+// what is read by a map is gathered.
 #ifndef GNNC_DEFAULT_LIMITS_H
 #define GNNC_DEFAULT_LIMITS_H
 
@@ -49,8 +49,8 @@ enum {
 };
 
 // ---- Parts of cut rows, in entries --------------------------------------------------------------
-// Where several lanes share the entries of a row, a part has so many for each of them. THIN_PART and
-// SHARED_PART are of all lanes.
+// Where several lanes share the entries of a row, a part has so many for each of them. THIN_PART
+// and SHARED_PART are of all lanes.
 enum {
     DEFAULT_PART = 256,   // where no other limit here says otherwise
     // Of narrow rows that stream: 8 to 16 lanes share one, and parts of 256 for each would take 64
@@ -159,7 +159,9 @@ enum {
     // fewer. Of numbers of 16 bits, two of which a register has, twice as many.
     DEFAULT_LONG = 740,
     // Points of several axes that a thread holds, at most.
-    DEFAULT_HELD = 32
+    DEFAULT_HELD = 32,
+    // Points of a dense axis between rows and features, such as heads, that lanes may cover.
+    DEFAULT_MANY_HEADS = 16
 };
 
 #endif

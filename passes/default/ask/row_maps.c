@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "kernels/kernels.h"
 
-enum { NARROW_BYTES = 32 };   // of a row: a sector, or a part of one
+enum { NARROW_BYTES = 32 };   // A row of no more is narrow: a sector of memory, or a part of one.
 
 // The map that a key takes the first of what is reduced to the rows by.
 static tensor_val map_of_key(const planner *p, const tensor_stage *st, const tensor_key *k,

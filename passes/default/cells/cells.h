@@ -1,5 +1,5 @@
-// Cells of the default schedule: made for a stage and its indices, filled, asked for again. What the
-// version supposes on the way.
+// Cells of the default schedule: made for a stage and its indices, filled, asked for again. And
+// what the version supposes on the way.
 #ifndef GNNC_DEFAULT_CELLS_H
 #define GNNC_DEFAULT_CELLS_H
 

@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-enum { LEAST = 8 };   // columns, and points of the depth, of one that is worth it
+// Columns of a contraction, and points of its depth, from which on tensor cores are worth it.
+enum { LEAST = 8 };
 
 // ---- What is one --------------------------------------------------------------------------------
 static uint32_t factors_with(const planner *p, const tensor_node *product, tensor_var v,

@@ -15,14 +15,15 @@
 enum {
     WARP = 32,
     WORD = 4,
-    ROWS = 16,     // of a warp
-    COLUMNS = 8,   // of a piece
-    WARPS = 8,
-    HELD = 192,     // registers of a lane for its sums and what it has of its rows
-    SMALL = 128,    // a matrix of no more columns, or fewer rows, warps had better hold
-    BLOCK = 1024,   // rows, for which a matrix is brought once
-    SMALL_BLOCK = 512,
-    APART = 64   // bytes at most that rows lie further apart in shared memory
+    ROWS = 16,     // of a warp's operation
+    COLUMNS = 8,   // of a piece of one
+    WARPS = 8,     // of a block
+    HELD = 192,    // registers of a lane for its sums and what it has of its rows, at most
+    // A matrix of no more columns, or of a smaller depth, is better held by warps (matrix.c).
+    SMALL = 128,
+    BLOCK = 1024,        // rows, for which a block brings its matrix once
+    SMALL_BLOCK = 512,   // likewise, of few rows in all
+    APART = 64           // bytes that lie between two rows in shared memory, at most
 };
 
 const simt_mma_info *default_group_operation(const planner *p, const char *operand) {

@@ -14,18 +14,16 @@
 // Measured on an H200 over products by types of 16 to 256 rows and columns (bench/RECORD.md).
 enum {
     WARP = 32,
-    ROWS = 16,     // of a piece
-    COLUMNS = 8,   // likewise
-    MINE = 32,     // columns of a warp
-    WARPS = 4,     // of a block at least
-    MOST_GROUPS = 8,
-    HELD = 128,   // registers of a lane for its part of the matrix
+    ROWS = 16,         // of a piece
+    COLUMNS = 8,       // likewise
+    MINE = 32,         // columns of a warp, at most
+    WARPS = 4,         // of a block, at least
+    MOST_GROUPS = 8,   // groups of a block along columns
+    HELD = 128,        // registers of a lane for its part of the matrix, at most
     WIDEST = DEFAULT_WIDEST,
-    BLOCK = 512,
-    SMALL_BLOCK = 256,   // rows
-    LEAST = 8,           // columns, and points of the depth, of one that is worth it
-    STEP_ROWS = 64,
-    STEP_COLUMNS = 64   // of a block whose matrix comes in steps
+    BLOCK = 512,         // rows of a block whose warps hold a matrix
+    SMALL_BLOCK = 256,   // likewise, of few groups along columns
+    STEP_ROWS = 64       // of a block whose matrix comes in steps
 };
 
 // ---- Matrices that blocks hold ------------------------------------------------------------------

@@ -81,8 +81,8 @@ static const outer_shape shapes[] = {
 enum {
     ROWS = 16,   // of a piece
     COLUMNS = 8,
-    LEAST = 8,   // rows and columns of what is worth it
-    MOST_DEPTH_GROUPS = 4
+    LEAST = 8,              // rows and columns of a sum that tensor cores are worth for
+    MOST_DEPTH_GROUPS = 4   // groups of a block that share what is summed
 };
 
 static void halve(int64_t *groups, outer_shape *s) {

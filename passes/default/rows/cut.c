@@ -9,7 +9,8 @@
 #include "base/base.h"
 #include "kernels/kernels.h"
 
-enum { LEAST_SHARING = 4 };   // lanes that share a row, and go through it in a few rounds
+// Fewer lanes that share a row do not go through it in a few rounds.
+enum { LEAST_SHARING = 4 };
 
 // ---- Long rows ----------------------------------------------------------------------------------
 // Lanes along an index, as the schedule at hand has them.

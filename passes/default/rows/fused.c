@@ -19,12 +19,14 @@
 #include <string.h>
 
 enum {
-    // of a block, with which threads rather than memory fill a multiprocessor
+    // Shared memory of a block that keeps scores. Up to so much, threads fill a multiprocessor
+    // before memory does.
     SHARED_BYTES = 25344,
-    MOST_BYTES = 69632,   // with which three blocks still fit one
-    ROOM = 128,           // entries a row should have room for at least
+    MOST_BYTES = 69632,   // With more, three blocks no longer fit a multiprocessor.
+    ROOM = 128,           // entries for which a row has room, at least
     LEAST_LANES = 4,      // that share a row of the fewest entries
-    DEAR = 24   // operations from which on a value is kept, not computed again along a further axis
+    // A value of as many operations is kept where a further axis would compute it again.
+    DEAR = 24
 };
 
 typedef struct {

@@ -13,10 +13,11 @@
 enum {
     TILE = 128,   // points
     TILES = 8,    // of a block, a group each
-    // lanes that read 16 bytes each: below that, requests are what is short, and a tile saves none
+    // A row that fewer lanes read, 16 bytes each, is no whole line: the number of requests limits
+    // it, and a tile saves none.
     WHOLE_LINE = 8,
     POINTS = 16,   // of a round
-    STEPS = 8      // of them that are written out
+    STEPS = 8      // of a round that are written out, at most
 };
 
 // The maps by whose value of the point something is loaded along what is reduced.

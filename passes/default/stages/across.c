@@ -12,17 +12,17 @@
 #include "kernels/kernels.h"
 
 enum {
-    PART_POINTS = 4096,     // of a reduction across blocks
-    COLUMN_POINTS = 1024,   // of a column, likewise: a block reads as many of each of its columns
-    LEAST_COLUMN = 128,     // of many columns
-    // of a sum of matrices, likewise, whose parts are smaller than what they sum
-    OUTER_POINTS = 256,
-    OUTER_READS = 4,   // elements read, at least, for one that a part leaves
+    PART_POINTS = 4096,     // of a part of a reduction across blocks, at most
+    COLUMN_POINTS = 1024,   // of a part of a column: a block reads as many of each of its columns
+    LEAST_COLUMN = 128,     // likewise, where columns are many
+    OUTER_POINTS = 256,     // of a part of a sum of matrices, at least
+    OUTER_READS = 4,        // elements that such a part reads for each that it leaves, at least
     HOST_PART_POINTS = 1 << 16,
-    PART_TERMS = 1 << 14,   // of a part: of a million terms, each multiprocessor has some
-    // of a part that one thread walks in order: a machine holds a thousand of them at once
+    // Terms of a part: of a million terms, each multiprocessor has some parts.
+    PART_TERMS = 1 << 14,
+    // Points of a part that one thread walks in order: a machine has a thousand such parts at once.
     ORDERED_POINTS = 512,
-    LEAST_POINTS = 32
+    LEAST_POINTS = 32   // of any part
 };
 
 // ---- Of one index -------------------------------------------------------------------------------

@@ -6,7 +6,7 @@
 #include "default/stages/stages.h"
 #include "kernels/kernels.h"
 
-enum { HEADS_TYPICAL = 8 };   // where their number is not known
+enum { HEADS_TYPICAL = 8 };   // heads for which an axis is cut whose extent is not known
 
 // in one round
 int64_t default_share_points(axis_share s) { return s.vector * s.lanes * s.registers; }

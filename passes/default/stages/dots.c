@@ -10,10 +10,7 @@
 #include "base/base.h"
 #include "kernels/kernels.h"
 
-enum {
-    DOT_REGISTERS = 2,   // vectors that a lane has of what is reduced
-    MANY_HEADS = 16      // a dense axis between rows and features that lanes may cover
-};
+enum { DOT_REGISTERS = 2 };   // vectors of what is reduced that a lane has, at most
 
 // What a dense axis is reduced to for each of a few heads, whose values lie next to each other:
 // lanes take them, `each` or one at a time. An axis of which `most` lanes would have many vectors,
@@ -31,7 +28,8 @@ dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left,
     for (uint32_t i = n; i-- > 1;) {
         int64_t extent = default_extent(m->p, left[i]),
                 hold = room < each || extent % each ? 1 : each, take = lanes;
-        if (extent < 2 || extent > MANY_HEADS || !default_few(m->p, left[i], left[0])) continue;
+        if (extent < 2 || extent > DEFAULT_MANY_HEADS || !default_few(m->p, left[i], left[0]))
+            continue;
         while (extent / hold % take) take /= 2;
         default_fill(m, st, SCHEDULE_LANES, left[i], take, NULL);
         default_fill(m, st, SCHEDULE_REGISTERS, left[i], hold, s.lanes > 1 ? "strided" : NULL);

@@ -9,10 +9,12 @@
 
 // Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
 enum {
-    STEPS = 4,         // points that each reduce a dense axis, or read by a map, under way at once
-    ROOM_WORDS = 32,   // loaded by the points of a thread, for which DEFAULT_ROOM has registers
-    LITTLE_ROOM = 1024,
-    MOST_ROOM = 2048
+    STEPS = 4,   // points under way at once, at most
+    // Words that the points of a thread load. For so many DEFAULT_ROOM leaves registers.
+    ROOM_WORDS = 32,
+    LITTLE_ROOM =
+        1024,          // threads to leave room for, where points are many and load more than that
+    MOST_ROOM = 2048   // likewise, in tiles of 16 bits, which load no more than that
 };
 
 typedef struct {

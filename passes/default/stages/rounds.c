@@ -12,8 +12,9 @@
 
 // Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
 enum {
-    UNROLLED = 512,   // operations of a loop that is written out
-    SHARED = 8        // lanes that are left for a row of 64 bytes: some share its entries
+    UNROLLED = 512,   // instructions of a row's loop that is written out, at most
+    // Where fewer lanes are left for a row of 16 bits, two rounds are written out, else four.
+    SHARED = 8
 };
 
 // How many rounds of a row's loop are written out: as many as leave the loop `longest`

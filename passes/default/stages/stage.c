@@ -12,15 +12,16 @@
 // Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
 enum {
     WARP = 32,
-    ROW_LANES = 8,            // that share a row: most rows are short
-    GATHER_LANES = 4,         // of rows of a sector at most that are gathered, of few entries
-    STREAM_LANES = 4,         // of narrow rows that lie next to each other
-    LONG_STREAM_LANES = 16,   // of those of many entries, half of them of the narrowest
-    DOT_LANES = 8,    // that share what a dense axis is reduced to: more of them shuffle more
-    HEADS = 2,        // of a lane that reduces for them
-    WIDE_ROW = 4,     // lanes that read 16 bytes each: two sectors
-    PAIRED = 8,       // lanes that rows of 64 bytes leave: two of them share a row's entries
-    MANY_HEADS = 16   // a dense axis between rows and features that lanes may cover
+    // Lanes that share the entries of a row: no more, as most rows are short.
+    ROW_LANES = 8,
+    GATHER_LANES = 4,         // likewise, of few entries in all that are gathered
+    STREAM_LANES = 4,         // likewise, of narrow rows that stream
+    LONG_STREAM_LANES = 16,   // likewise, of many entries in all; half of them of the narrowest
+    // Lanes that share what a dense axis is reduced to: more of them would shuffle more.
+    DOT_LANES = 8,
+    HEADS = 2,      // of a lane that reduces for several
+    WIDE_ROW = 4,   // lanes that read 16 bytes each of a row of two sectors
+    PAIRED = 8      // lanes that a row of 64 bytes leaves: two of them share its entries
 };
 
 // Heads and the like, between rows and features: few, of known extent, one a lane.
@@ -29,7 +30,7 @@ static int64_t fill_heads(making *m, const tensor_stage *st, const tensor_var *l
     for (uint32_t i = 1; i + features < n; i++) {
         int64_t extent = default_extent(m->p, left[i]),
                 take = default_power_above(extent ? extent : 1);
-        if (extent < 2 || extent > MANY_HEADS || take > lanes ||
+        if (extent < 2 || extent > DEFAULT_MANY_HEADS || take > lanes ||
             !default_few(m->p, left[i], left[0]))
             continue;
         default_fill(m, st, SCHEDULE_LANES, left[i], take, NULL);

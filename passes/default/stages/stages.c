@@ -12,7 +12,9 @@
 
 enum {
     WARP = 32,
-    DOT_POINTS = 128   // of a block whose points reduce a dense axis
+    // Points of a block that reduce a dense axis. Blocks of fewer take as long as starting them
+    // (bench/RECORD.md, 2026-11-23, room for what dot products load).
+    DOT_POINTS = 128
 };
 
 // ---- What they share ----------------------------------------------------------------------------

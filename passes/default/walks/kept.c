@@ -10,9 +10,12 @@
 #include "kernels/kernels.h"
 
 enum {
-    DEARER = 2,         // what an edge's features have to be of its scores: those are written, too
-    MOST_SPARED = 16,   // numbers of an edge
-    MATRIX = 256   // elements that are multiplied for each edge: more are for kernels of products
+    // A score is stored where finding it again reads more than so many numbers of the edge for
+    // each that is stored: those are written, too.
+    DEARER = 2,
+    MOST_SPARED = 16,   // numbers of an edge that are stored to spare a walk what it reduces
+    // Elements that are multiplied for each edge. More are for kernels of products.
+    MATRIX = 256
 };
 
 typedef struct {

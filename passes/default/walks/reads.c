@@ -5,7 +5,8 @@
 #include "base/base.h"
 #include "tensor/tensor.h"
 
-enum { MOST_HEADS = 16 };   // of a sum whose terms are products with features of the row
+// An index of no more points is one of heads, for which a sum of outer products may walk.
+enum { MOST_HEADS = 16 };
 
 tensor_space default_first_space(const walks *w, const tensor_stage *st) {
     return st->nleft ? w->p->op->vars.data[st->left[0]].space : TENSOR_NO_SPACE;

@@ -9,8 +9,8 @@
 #include "base/base.h"
 
 enum {
-    MOST_HELD = 32,     // numbers a thread holds of a row
-    MOST_HALVED = 16,   // or half of the threads, instead
+    MOST_HELD = 32,     // numbers of a row that a thread holds
+    MOST_HALVED = 16,   // likewise, where half as many lanes have a row
     WORDS_AHEAD = 32    // of 32 bits, that a thread loads before it uses the first
 };
 

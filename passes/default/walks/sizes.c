@@ -5,16 +5,17 @@
 #include "default/walks/shares.h"
 
 enum {
-    // of a block whose classes of rows share a launch and are whole; of short ones where an edge
-    // has one row, too
+    // Groups of a block whose classes of rows are whole, where each row has a block at once, and
+    // where rows are short and an edge has one row.
     AT_ONCE_GROUPS = 16,
-    CLASS_GROUPS = 8,   // or of walks whose groups hold much
+    CLASS_GROUPS = 8,   // likewise, of several walks whose edges have several rows
     SHARERS = 4,        // groups of a long row, or of a part of one
-    BLOCK_GROUPS = 4,   // of rows of any length: a block stays until its longest one is done
-    // of few edges a row, whose blocks are done as fast as the next begin, and of many rows
+    BLOCK_GROUPS = 4,   // of a block of rows of any length, which stays until its longest is done
+    // Likewise, of few edges a row, whose blocks are done as fast as the next begin, and of many
+    // rows.
     THIN_BLOCK_GROUPS = 8,
     LEAST_THREADS = 64,   // of a block
-    MOST_THREADS = 128    // but where all rows are as long, or have a block each
+    MOST_THREADS = 128    // of one, but where all rows are as long, or have a block each
 };
 
 int64_t default_block_groups(const making *m, int64_t lanes) {

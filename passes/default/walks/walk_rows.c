@@ -14,7 +14,7 @@
 // Threads for which there is to be room: an assembler that is not told lets loads wait.
 enum {
     CLASS_ROOM = 1024,
-    // of few rows, whose numbers of 16 bits take more registers as they are widened
+    // Of few rows, whose numbers of 16 bits take more registers as they are widened.
     NARROW_ROOM = 512
 };
 

@@ -14,8 +14,8 @@
 #include "kernels/kernels.h"
 #include "tensor/tensor.h"
 
-// Entries of a row that a block takes while others are under way; of two walks, one after the
-// other, half of it.
+// Entries of the longest row that is walked whole, where one walk is all there is: a block has gone
+// through it while others are under way. Of two walks, one after the other, half of it.
 enum { WALKED_LONGEST = 512 };
 
 // ---- Statements ---------------------------------------------------------------------------------

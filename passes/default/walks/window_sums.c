@@ -8,7 +8,7 @@
 #include "kernels/kernels.h"
 #include "tensor/tensor.h"
 
-enum { MOST_ALONE = 16 };   // of sums that are no products
+enum { MOST_ALONE = 16 };   // heads of sums that are no products, at most
 
 static bool is_map_at(const planner *p, const tensor_node *n, tensor_val *map) {
     if (n->op != TENSOR_LOAD_OP || n->nargs != 1 || p->op->vals.data[n->imm.i].role != VAL_MAP)

@@ -1,5 +1,5 @@
-// A walk of windows by default: what of it is products (window_sums.c), and how it is scheduled
-// (windows.c).
+// A walk of windows by default: what of it is products (window_sums.c), whether and how it fits
+// (window_fit.c), from which data on it is faster (window_worth.c), its cells (windows.c).
 #ifndef GNNC_DEFAULT_WINDOWS_H
 #define GNNC_DEFAULT_WINDOWS_H
 
@@ -33,13 +33,47 @@ bool default_window_rows(const windows *x, tensor_expr factor, tensor_var along,
 // one that reduces, which the walk's sums read
 bool default_window_is_score(const windows *x, uint32_t stage);
 
-// ---- windows.c ----------------------------------------------------------------------------------
-// the walk's cells; false: it is no such walk
-bool default_window_walk(walks *w, const walk *of, const stage_group *all);
+// ---- window_fit.c -------------------------------------------------------------------------------
+enum {
+    WINDOW_PIECE = 8,      // columns of a matrix operation
+    WINDOW_DEPTH = 16,     // of one
+    WINDOW_WIDE = 64,      // numbers of a row from which on what cells hold costs little
+    WINDOW_WIDEST = 256,   // numbers of a row, at most, of all heads that come together
+    WINDOW_JOINED = 2,     // parts of a row's columns whose warps add scores up
+    WINDOW_SHARING = 4     // warps of one window
+};
+// such windows there are; finds what window_sums.c does, and heads, wide and apart
+bool window_fits(windows *x);
+int64_t window_up_to(int64_t n, int64_t multiple);   // rounded up
+int64_t window_width(const windows *x);              // numbers of a row of one head
+int64_t window_words_of_rows(const windows *x);      // registers of a thread
+int64_t window_words_of_sums(const windows *x);      // likewise
+bool window_is_odd(const windows *x);                // its width is no multiple of a piece
+bool window_is_shared(const windows *x);             // warps of a block share rows that it copies
+bool window_is_rounded(const windows *x);            // cells are of the results' 16 bits
+bool window_has_little(const windows *x);            // heads that are apart, and are not wide
+bool window_by_four(const windows *x);               // four warps may multiply at once
+bool window_rereads(const windows *x);               // rounds read the window's own rows again
+bool window_joins(const windows *x);                 // warps add up scores of parts of columns
+int64_t window_slots(const windows *x);              // of a round
+int64_t window_rows(const windows *x);               // of a window
+int64_t window_sharing(const windows *x);            // warps of a window's slots, of other rows
+int64_t window_parts(const windows *x);              // of a row's columns; 0: there is no room
+int64_t window_pieces(const windows *x);             // pieces of rows that a warp has
+int64_t window_heads_held(const windows *x);         // by a warp
 // whether a block has one head of each row
 bool default_window_alone(walks *w, const walk *of);
 // whether its sums have walks of their own: four warps have room for one, and not for all
 bool default_window_parts(walks *w, const walk *of);
+
+// ---- window_worth.c -----------------------------------------------------------------------------
+int64_t window_density(const windows *x);     // of cells in use, in thousandths, at least
+int64_t window_entries(const windows *x);     // of a row, on average, at least; 0: any number
+int window_entries_least(const windows *x);   // of all rows, at least
+
+// ---- windows.c ----------------------------------------------------------------------------------
+// the walk's cells; false: it is no such walk
+bool default_window_walk(walks *w, const walk *of, const stage_group *all);
 // the score's cells; false: it is no product of what such a walk has
 bool default_window_score(walks *w, const walk *of, const tensor_stage *st);
 
