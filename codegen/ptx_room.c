@@ -87,7 +87,7 @@ void cg_ptx_crowded(arena *a, diag_set *ds, const simt_module *m, const cg_outpu
             "kernel '%s' needs some %u registers a thread, and `occupancy %u` leaves it %u: the others lie in memory",
             k.func->name, needed, k.func->occupancy, registers_of(k.threads, k.blocks));
         if (d)
-            diag_help(d, "ask for less room, or say `occupancy %u fit`, which gives way",
+            diag_help(d, "ask for less room, or say `occupancy %u soft`, which gives way",
                       k.func->occupancy);
     }
 }

@@ -61,7 +61,7 @@ static void print_made(printing *p, const schedule *s, const char *name) {
     for (uint32_t i = 0; i < s->cells.len; i++) {
         schedule_cell c = s->cells.data[i];
         // of one kernel
-        if ((c.verb == SCHEDULE_OVERLAP || c.verb == SCHEDULE_ALTERNATE) && !c.consumed) continue;
+        if ((c.verb == SCHEDULE_OVERLAP || c.verb == SCHEDULE_INTERLEAVE) && !c.consumed) continue;
         const char *needs = needed(&c);
         // sm_90a, not sm_90
         if (needs && (!copy.target || strlen(needs) > strlen(copy.target))) copy.target = needs;

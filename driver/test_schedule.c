@@ -194,13 +194,13 @@ static void deal_blocks(dealing *d) {
                                test_text(by)};
     for (uint32_t i = 0; i < 4; i++) VEC_PUSH(d->m->arena, &words, fixed[i]);
     if (test_chance(r, 40)) {
-        VEC_PUSH(d->m->arena, &words, test_text("group"));
+        VEC_PUSH(d->m->arena, &words, test_text("serial"));
         VEC_PUSH(d->m->arena, &words, test_number(1 + (int64_t)test_draw(r, 3)));
     }
     deal_tiles(d, &words);
     if (test_chance(r, 40)) VEC_PUSH(d->m->arena, &words, test_text("largest"));
     if (test_chance(r, 40)) {
-        VEC_PUSH(d->m->arena, &words, test_text("round"));
+        VEC_PUSH(d->m->arena, &words, test_text("granularity"));
         VEC_PUSH(d->m->arena, &words, test_number(d->part));
     }
     test_put(d->m, d->s, "block", words.data, words.len, about(d));
@@ -215,7 +215,7 @@ static void take_whole(dealing *d) {
     textbuf_printf(&list, "%lld", (long long)size);
     for (uint64_t n = test_draw(r, 3); n > 0; n--)
         textbuf_printf(&list, ", %lld", (long long)(size *= 1 + TEST_PICK(r, more)));
-    put_text(d->m, d->s, "whole", d->index->name, list.data, about(d));
+    put_text(d->m, d->s, "specialize", d->index->name, list.data, about(d));
 }
 
 static void write_out(dealing *d) {
@@ -227,7 +227,7 @@ static void write_out(dealing *d) {
     VEC_PUSH(d->m->arena, &words, test_number(steps));
     bool masked = test_chance(r, 50);
     if (masked) VEC_PUSH(d->m->arena, &words, test_text("masked"));
-    if (dealt) VEC_PUSH(d->m->arena, &words, test_text("dealt"));
+    if (dealt) VEC_PUSH(d->m->arena, &words, test_text("distributed"));
     test_put(d->m, d->s, "unroll", words.data, words.len, about(d));
     if (masked && (d->reduced ? test_chance(r, 40) : test_chance(r, 5))) take_whole(d);
 }
@@ -384,8 +384,8 @@ static void fetch(test_maker *m, test_schedule *s, const test_stage *st) {
 
 // A sum that tensor cores may contract: its indices have no other lanes, and pieces of a warp's.
 static void multiply(test_maker *m, test_schedule *s) {
-    static const char *const taken[] = {"lanes", "vector", "pad",  "registers",  "groups",
-                                        "tile",  "block",  "flat", "accumulate", "compute"};
+    static const char *const taken[] = {"lanes", "vector", "pad",      "registers",  "groups",
+                                        "tile",  "block",  "collapse", "accumulate", "compute"};
     static const int64_t pieces[] = {1, 1, 1, 2, 3}, groups[] = {1, 1, 2};
     test_rng *r = m->rng;
     const test_stage *st = &m->op->stages.data[test_draw(r, m->op->stages.len)];
@@ -501,10 +501,10 @@ static void fill(test_maker *m, test_schedule *s) {
     if (test_chance(r, 85)) tidy(m, s);
     if (test_verb_usable(m, "overlap") && several(m, s) && test_chance(r, 25))
         test_put(m, s, "overlap", NULL, 0, NULL);
-    if (test_verb_usable(m, "alternate") && several(m, s) && test_chance(r, 8))
-        test_put(m, s, "alternate", NULL, 0, NULL);
+    if (test_verb_usable(m, "interleave") && several(m, s) && test_chance(r, 8))
+        test_put(m, s, "interleave", NULL, 0, NULL);
     static const char *const rooms[] = {"512", "1024", "1536", "2048"};
-    const test_word room[] = {test_text(TEST_PICK(r, rooms)), test_text("fit")};
+    const test_word room[] = {test_text(TEST_PICK(r, rooms)), test_text("soft")};
     if (test_verb_usable(m, "occupancy") && test_chance(r, 15))
         test_put(m, s, "occupancy", room, test_chance(r, 50) ? 2 : 1, NULL);
     uint32_t n = s->statements.len ? TEST_PICK(r, more) : 1 + (uint32_t)test_draw(r, 3);

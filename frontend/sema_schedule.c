@@ -209,8 +209,10 @@ static void find_verb(schedule_checker *c, ast_name verb) {
         const char *names[64];
         uint32_t n = 0;
         for (; n < 64 && schedule_statement_at(n); n++) names[n] = schedule_statement_at(n)->verb;
-        if (!foreign_help(d, FOREIGN_STATEMENT, verb.text) &&
-            !diag_suggest(d, verb.at, verb.text, names, n))
+        const char *now = schedule_renamed("", verb.text);
+        if (now) diag_fix(d, verb.at, now, "it is called '%s'", now);
+        else if (!foreign_help(d, FOREIGN_STATEMENT, verb.text) &&
+                 !diag_suggest(d, verb.at, verb.text, names, n))
             diag_help(d, "lang/schedules.md lists the statements");
     }
 }

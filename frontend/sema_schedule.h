@@ -45,6 +45,8 @@ const schedule_kind_info *schedule_kind_at(schedule_kind k);
 const schedule_word_info *schedule_word_at(uint32_t i);   // NULL past the last
 const schedule_word_info *schedule_word_find(schedule_kind k, const char *text);
 const schedule_statement *schedule_statement_find(const char *verb);
+// What a statement, or an option of a verb, that was called so is called now; NULL: none was.
+const char *schedule_renamed(const char *of, const char *old);
 schedule_form schedule_form_read(const schedule_statement *st);
 bool schedule_excludes(const schedule_statement *a, const schedule_statement *b);   // either way
 

@@ -1,5 +1,5 @@
-// Which schedules an op may be compiled by. A schedule is executed whole or not at all: where a
-// pass is missing for one of its statements, compiling is refused, and --no-schedule asks for the
+// Which schedules an op may be compiled by. A schedule is executed whole or not at all: where no
+// pass executes what a statement says here, compiling is refused, and --no-schedule asks for the
 // naive plan.
 #include "sema_gradient.h"
 #include "sema_schedule_names.h"
@@ -44,9 +44,9 @@ static bool refuse(frontend_unit *u, uint32_t op, const char *target, const sche
 
 // Copies for rounds are those of matrix operations.
 static bool has_pass(const schedule *s, const schedule_cell *c) {
-    bool pass = *schedule_statement_at(c->verb)->by, product = c->verb != SCHEDULE_PIPELINE;
+    bool product = c->verb != SCHEDULE_PIPELINE;
     for (uint32_t i = 0; i < s->cells.len; i++) product |= s->cells.data[i].verb == SCHEDULE_MMA;
-    return pass && product;
+    return product;
 }
 
 bool frontend_executable(frontend_unit *u, uint32_t op, const char *target, const schedule *s) {

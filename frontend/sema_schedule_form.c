@@ -129,6 +129,11 @@ static void report_no_option(fitting *f, const ast_word *w) {
         return;
     }
     diagnostic *d = diag(s->ds, E0519, at, "'%s' has no option '%s'", f->c->what->verb, name);
+    const char *now = schedule_renamed(f->c->what->verb, name);
+    if (now) {
+        diag_fix(d, at, now, "it is called '%s'", now);
+        return;
+    }
     if (schedule_statement_find(name)) {
         diag_help(d, "a ';' is missing before '%s'", name);
         return;

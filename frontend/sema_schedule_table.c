@@ -28,6 +28,18 @@ const schedule_statement *schedule_statement_find(const char *verb) {
     return NULL;
 }
 
+const char *schedule_renamed(const char *of, const char *old) {
+    static const struct {
+        const char *of, *old, *now;
+    } renamed[] = {
+#define RENAMED(of, old, now) {of, old, now},
+#include "schedule.def"
+    };
+    for (uint32_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+        if (!strcmp(renamed[i].of, of) && !strcmp(renamed[i].old, old)) return renamed[i].now;
+    return NULL;
+}
+
 // ---- Forms --------------------------------------------------------------------------------------
 static bool kind_named(const char *text, size_t n, schedule_kind *out) {
     for (uint32_t k = 0; k < SCHEDULE_KIND_COUNT; k++)

@@ -31,12 +31,12 @@ typedef struct {   // a row of schedule.def
 } schedule_statement;
 const schedule_statement *schedule_statement_at(uint32_t i);   // by verb; NULL past the last
 
-// What a statement says besides its subject, part by part of its form: `[by MAP [group COUNT]
-// [largest]]` gives {"by", text "type"}, {"group", number 4}, {"largest"}; the part without a
+// What a statement says besides its subject, part by part of its form: `[by MAP [serial COUNT]
+// [largest]]` gives {"by", text "type"}, {"serial", number 4}, {"largest"}; the part without a
 // keyword of its own has keyword NULL (`lanes f 32`: {NULL, 32}; `lanes f fit`: {NULL, text
-// "fit"}), a second one the name of its kind (`keep x shared f16`: {NULL, "shared"}, {"type",
-// "f16"}; `window v 8 by src 16`: {NULL, 8}, {"by", "src"}, {"count", 16}). Where subjects are a
-// list of stages each has a cell, and they stand together in {"stages", names}.
+// "fit"}), a second one the name of its kind (`mma k f16 m16n8k16`: {NULL, "f16"}, {"shape",
+// "m16n8k16"}; `window v 8 by src 16`: {NULL, 8}, {"by", "src"}, {"count", 16}). Where subjects
+// are a list of stages each has a cell, and they stand together in {"stages", names}.
 typedef struct {   // whom a name of a statement means: an index has one identity in each stage that
                    // has it
     uint32_t n;

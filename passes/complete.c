@@ -13,9 +13,9 @@
 #include "planning.h"
 
 static const schedule_verb dealing[] = {
-    SCHEDULE_BLOCK,   SCHEDULE_SPLIT,  SCHEDULE_GROUPS,    SCHEDULE_TILE,   SCHEDULE_LANES,
-    SCHEDULE_VECTOR,  SCHEDULE_FLAT,   SCHEDULE_REGISTERS, SCHEDULE_UNROLL, SCHEDULE_BUCKET,
-    SCHEDULE_COMBINE, SCHEDULE_WINDOW, SCHEDULE_LOOPS};
+    SCHEDULE_BLOCK,   SCHEDULE_SPLIT,    SCHEDULE_GROUPS,    SCHEDULE_TILE,   SCHEDULE_LANES,
+    SCHEDULE_VECTOR,  SCHEDULE_COLLAPSE, SCHEDULE_REGISTERS, SCHEDULE_UNROLL, SCHEDULE_BUCKET,
+    SCHEDULE_COMBINE, SCHEDULE_WINDOW,   SCHEDULE_LOOPS};
 
 // Whether the schedule says so of an index of the stage; `none` counts.
 static bool says(const making *m, const tensor_stage *st, schedule_verb verb, tensor_var v) {

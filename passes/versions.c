@@ -226,7 +226,7 @@ static schedule *twin_of(versioning *w, const schedule *s, bool once) {
         else if (s->cells.data[i].verb == SCHEDULE_MMA)
             VEC_PUSH(w->arena, &t->cells, one_warp(w, s->cells.data[i]));
         else if (s->cells.data[i].verb != SCHEDULE_VECTOR &&
-                 s->cells.data[i].verb != SCHEDULE_WHOLE)
+                 s->cells.data[i].verb != SCHEDULE_SPECIALIZE)
             VEC_PUSH(w->arena, &t->cells, scalar_cell(w, s->cells.data[i], once));
     return t;
 }

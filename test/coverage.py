@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Every option of driver/options.def, and every diagnostic of ir/support/diag.def must be named
-by a test, and every statement of ir/schedule.def that a pass executes must have a test file of its name."""
+"""Every option of driver/options.def, and every diagnostic of ir/support/diag.def must be named by a test.
+Every statement of ir/schedule.def is executed by a file, but for those about statements, and has a test file of its name;
+every old name there has a test that is told the new one."""
 import glob
 import os
 import re
@@ -34,7 +35,13 @@ def main():
     for code in re.findall(r"^DIAG\((\w+)", read(root, "ir/support/diag.def"), re.M):
         if not re.search(r"\b%s\b" % code, text):
             missing.append("diagnostic " + code)
+    meta = {"tune", "let", "none", "like"}   # about statements: the checker reads them
+    for old, now in re.findall(r'^RENAMED\("\w*", "(\w+)", "(\w+)"\)', read(root, "ir/schedule.def"), re.M):
+        if not re.search(r"'%s'; and: it is called '%s'" % (old, now), text):
+            missing.append("that '%s' is called '%s'" % (old, now))
     for verb, executed in re.findall(r'^STATEMENT\(\w+, "(\w+)", (?:"[^"]*", ){3}"([\w/]*)"', read(root, "ir/schedule.def"), re.M):
+        if bool(executed) == (verb in meta):
+            missing.append("statement %s: %s" % (verb, "what is about statements has no file" if executed else "no file executes it"))
         if executed and not any(glob.glob(os.path.join(root, "test", folder, verb + ".*")) for folder in ("schedule", "passes")):
             missing.append("statement " + verb)
         if executed and not any(os.path.exists(os.path.join(root, folder, executed + ".c")) for folder in ("passes", "")):

@@ -102,7 +102,7 @@ void plan_dealt_steps(planner *p);
 void plan_row_begins(planner *p);   // likewise (axes/row_begins.c)
 
 // ---- flat.c -------------------------------------------------------------------------------------
-// Where the loop opened last ends a list of `flat`, its loops become one; gives the body of the
+// Where the loop opened last ends a list of `collapse`, its loops become one; gives the body of the
 // innermost (axes/flat.c).
 loop_body *plan_flatten(planner *p, const stage_group *g, loop_list *levels, uint32_t level,
                         loop_body *at);

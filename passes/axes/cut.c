@@ -48,21 +48,6 @@ static void check_vector(planner *p, index_cut *c, const schedule_cell *cell) {
     c->vector = 0;
 }
 
-// What a statement says beyond its number and no pass here reads.
-static void check_options(planner *p, const schedule_cell *cell) {
-    if (cell->verb == SCHEDULE_BLOCK) return;   // tiles: axes/tiles.c, or refused there
-    for (uint32_t i = 0; i < cell->nvalues; i++) {
-        const char *option = cell->values[i].keyword;
-        if (!option || (cell->verb == SCHEDULE_REGISTERS && !strcmp(option, "strided"))) continue;
-        if (cell->verb == SCHEDULE_UNROLL &&
-            (!strcmp(option, "masked") || !strcmp(option, "dealt")))
-            continue;
-        diagnostic *d = plan_refuse(p, E0530, cell->at, "'%s' of '%s' has no pass in this version",
-                                    option, schedule_verb_text(cell->verb));
-        if (d) diag_help(d, "leave it out, or compile with --no-schedule");
-    }
-}
-
 index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound) {
     index_cut c = {.stage = st, .var = v, .bound = bound, .pad = plan_pad(p, st, v)};
     c.cell[SCHEDULE_PAD] = schedule_find(p->s, st->id, SCHEDULE_PAD, p->op->vars.data[v].id);
@@ -73,7 +58,6 @@ index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound)
     for (uint32_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         schedule_cell *cell = schedule_find(p->s, st->id, fields[i].verb, p->op->vars.data[v].id);
         if (!cell) continue;
-        if (!cell->consumed) check_options(p, cell);
         cell->consumed = true;
         c.cell[fields[i].verb] = cell;
         *fields[i].number = schedule_number(cell, NULL);
@@ -81,7 +65,8 @@ index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound)
         if (fields[i].verb == SCHEDULE_REGISTERS)
             c.strided = schedule_value_of(cell, "strided") != NULL;
         if (fields[i].verb == SCHEDULE_UNROLL) c.masked = schedule_value_of(cell, "masked") != NULL;
-        if (fields[i].verb == SCHEDULE_UNROLL) c.dealt = schedule_value_of(cell, "dealt") != NULL;
+        if (fields[i].verb == SCHEDULE_UNROLL)
+            c.dealt = schedule_value_of(cell, "distributed") != NULL;
         if (fields[i].verb == SCHEDULE_LANES && !c.lanes) c.lanes = fit(p, &c, cell);
     }
     c.fetches = schedule_find(p->s, st->id, SCHEDULE_PIPELINE, p->op->vars.data[v].id) != NULL;

@@ -1,7 +1,7 @@
-// Steps that are written out and dealt (`unroll e 4 dealt`): lanes that reduce something for four
-// points at once hold all four states, and would each compute and mask four times what follows.
-// Dealt, a lane goes on with one of them; the butterfly that combines the lanes halves the states
-// as it goes, so it has fewer shuffles, too.
+// Steps that are written out and distributed to lanes (`unroll e 4 distributed`): lanes that reduce
+// something for four points at once hold all four states, and would each compute and mask four
+// times what follows. Distributed, a lane goes on with one of them. The butterfly that combines
+// the lanes halves the states as it goes, so it has fewer shuffles, too.
 #include "axes/axes.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
@@ -50,11 +50,12 @@ static void refuse_count(planner *p, const struct dealt_loop *d, uint32_t lanes)
     const char *masked = d->apart ? "masked " : "";
     while (fit * 2 <= steps && (!lanes || fit * 2 <= lanes)) fit *= 2;
     if (f && lanes)
-        diag_help(
-            f, "write out as many as there are lanes that reduce, or fewer: `unroll %s %u %sdealt`",
-            name, (unsigned)fit, masked);
+        diag_help(f,
+                  "write out as many as lanes that reduce, or fewer: `unroll %s %u %sdistributed`",
+                  name, (unsigned)fit, masked);
     else if (f)
-        diag_help(f, "take 2, 4, 8, 16 or 32: `unroll %s %u %sdealt`", name, (unsigned)fit, masked);
+        diag_help(f, "take 2, 4, 8, 16 or 32: `unroll %s %u %sdistributed`", name, (unsigned)fit,
+                  masked);
 }
 
 static void refuse_bare(planner *p, const struct dealt_loop *d) {
@@ -63,7 +64,8 @@ static void refuse_bare(planner *p, const struct dealt_loop *d) {
         p, E0542, d->cell->at,
         "steps of '%s' are dealt, and what is left of a walk would be taken one at a time", name);
     if (f)
-        diag_help(f, "mask it: `unroll %s %u masked dealt`", name, loop_steps_written_out(d->loop));
+        diag_help(f, "mask it: `unroll %s %u masked distributed`", name,
+                  loop_steps_written_out(d->loop));
 }
 
 static void refuse_use(planner *p, const struct dealt_loop *d, const char *why, const char *way) {
@@ -75,21 +77,21 @@ static void refuse_use(planner *p, const struct dealt_loop *d, const char *why, 
 
 static bool of_default(const schedule_cell *c) { return c->made || !c->at.hi; }
 
-// The default does without, and does not say it, of no stage that shares the loop: `dealt` is the
-// last of its words.
+// The default does without, and does not say it, of no stage that shares the loop: `distributed`
+// is the last of its words.
 static void leave_out(planner *p, const struct dealt_loop *d) {
     const schedule_cell *walk = schedule_find(plan_whole_schedule(p), d->stage, SCHEDULE_FUSE,
                                               d->stage);
     bool shared = plan_is_among(p, plan_fused_at(walk), d->index);
     d->loop->deal.steps = false;
     d->loop->deal.to = (loop_digit){0};
-    if (schedule_value_of(d->cell, "dealt")) d->cell->nvalues--;
+    if (schedule_value_of(d->cell, "distributed")) d->cell->nvalues--;
     for (uint32_t i = 0; i < p->op->stages.len && shared; i++) {
         schedule_cell *c = plan_fuses(p, walk, i)
                                ? plan_statement(p, &p->op->stages.data[i], SCHEDULE_UNROLL, NULL)
                                : NULL;
         for (; c; c = plan_statement(p, &p->op->stages.data[i], SCHEDULE_UNROLL, c))
-            if (of_default(c) && schedule_value_of(c, "dealt")) c->nvalues--;
+            if (of_default(c) && schedule_value_of(c, "distributed")) c->nvalues--;
     }
 }
 
@@ -99,7 +101,7 @@ static void check(planner *p, const struct dealt_loop *d) {
         leave_out(p, d);
         return;
     }
-    const char *leave = arena_printf(p->arena, "leave `dealt` out: `unroll %s %u`",
+    const char *leave = arena_printf(p->arena, "leave `distributed` out: `unroll %s %u`",
                                      plan_index_text(p, d->loop->var),
                                      (unsigned)loop_steps_written_out(d->loop));
     switch (check_loop(p, d, &lanes)) {

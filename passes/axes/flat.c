@@ -11,10 +11,10 @@
 
 static const char *name_of(const planner *p, tensor_var v) { return plan_index_text(p, v); }
 
-// The list of `flat` that is about a stage: it has all of its indices on its left; NULL: none is.
+// The list of `collapse` about a stage: it has all of its indices on its left; NULL: none is.
 static schedule_cell *flat_of(const planner *p, const tensor_stage *st, const tensor_var *left,
                               uint32_t n) {
-    schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_FLAT, TENSOR_ALL);
+    schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_COLLAPSE, TENSOR_ALL);
     const schedule_value *flat = c ? schedule_value_of(c, NULL) : NULL;
     for (uint32_t i = 0; flat && i < flat->nnames; i++) {
         uint32_t k = 0;

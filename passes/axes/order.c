@@ -9,30 +9,30 @@
 
 #include <string.h>
 
-// `to COUNT` leaves points of so few as they stand, behind the others: that is about degrees which
-// fall, and of classes about the first alone.
+// `above COUNT` leaves points of that few as they stand, behind the others: that is about degrees
+// which fall, and of classes about the first alone.
 static bool check_least(planner *p, const schedule_cell *c, bool falling,
                         const schedule_value *limits) {
-    const schedule_value *to = schedule_value_of(c, "to");
-    if (!to) return true;
+    const schedule_value *above = schedule_value_of(c, "above");
+    if (!above) return true;
     if (!falling) {
         diagnostic *d = plan_refuse(
             p, E0544, c->at,
-            "'to %lld' is about degrees, the largest first, and this order is another",
-            (long long)to->number);
+            "'above %lld' is about degrees, the largest first, and this order is another",
+            (long long)above->number);
         if (d)
-            diag_help(d,
-                      "take degrees, the largest first: `order %s by degree(…, %s) desc to %lld`",
-                      c->subject, c->subject, (long long)to->number);
+            diag_help(
+                d, "take degrees, the largest first: `order %s by degree(…, %s) desc above %lld`",
+                c->subject, c->subject, (long long)above->number);
         return false;
     }
-    if (!limits || to->number < limits->numbers[0]) return true;
+    if (!limits || above->number < limits->numbers[0]) return true;
     diagnostic *d = plan_refuse(
         p, E0525, c->at,
-        "'to %lld' leaves points as they stand that belong to several classes, from %lld on",
-        (long long)to->number, (long long)limits->numbers[0]);
+        "'above %lld' leaves points as they stand that belong to several classes, from %lld on",
+        (long long)above->number, (long long)limits->numbers[0]);
     if (d)
-        diag_help(d, "keep to the first class: `to %lld`, or fewer",
+        diag_help(d, "keep to the first class: `above %lld`, or fewer",
                   (long long)limits->numbers[0] - 1);
     return false;
 }
@@ -68,15 +68,15 @@ tensor_val plan_key_read(const planner *p, const schedule_value *key) {
 // The prepared order of a key: of a map's values, or of how many points a map takes to each.
 static bool key_order(planner *p, const schedule_cell *c, tensor_var var, const schedule_value *key,
                       bool descending, tensor_val *order, tensor_val *counted) {
-    const schedule_value *to = schedule_value_of(c, "to");
+    const schedule_value *above = schedule_value_of(c, "above");
     tensor_val v = plan_key_read(p, key), map;
     *counted = TENSOR_NO_VAL;
     if (v != TENSOR_NO_VAL) {
         if (schedule_counts(p->s, v, &map)) {
             const tensor_val_info m = p->op->vals.data[map];
             *counted = map;
-            v = to ? plan_degrees_from(p, map, to->number)
-                   : plan_prepare(p, PREPARED_DEGREES, &map, 1, m.axes[0], m.into);
+            v = above ? plan_degrees_from(p, map, above->number)
+                      : plan_prepare(p, PREPARED_DEGREES, &map, 1, m.axes[0], m.into);
         }
         if (!check_least(p, c, descending && *counted != TENSOR_NO_VAL, schedule_value_of(c, "at")))
             return false;
@@ -214,7 +214,7 @@ static void refuse_unlike(planner *p, const schedule_cell *bucket, const loop_ke
     if (d)
         diag_help(
             d,
-            "give each class as many groups and lanes, one `occupancy` and no `persistent`, or leave `together` out");
+            "give each class as many groups and lanes, one `occupancy` and no `persistent`, or leave `fused` out");
 }
 
 // The kernels from `first` to `end`, one for each class, in one launch. The default's are in
@@ -234,7 +234,7 @@ static void launch_together(planner *p, const schedule_cell *bucket, uint32_t fi
             p, E0541, bucket->at,
             "classes of one launch run at the same time, and these meet in '%s', which one writes and others use",
             p->op->vals.data[v].name);
-        if (d) diag_help(d, "leave `together` out");
+        if (d) diag_help(d, "leave `fused` out");
         return;
     }
     for (uint32_t i = first + 1; i < end; i++) kernel_at(p, i)->start = LOOP_START_TOGETHER;
@@ -265,7 +265,7 @@ void plan_each_class(planner *p, const tensor_stage *deepest, plan_emit *emit, v
     }
     p->s = whole;
     p->whole = NULL;
-    if (bucket && !p->failed && schedule_value_of(bucket, "together"))
+    if (bucket && !p->failed && schedule_value_of(bucket, "fused"))
         launch_together(p, bucket, first, end);
 }
 

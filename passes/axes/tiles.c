@@ -5,7 +5,7 @@
 //                              let e.type = tile_values.type.32[e.tile]
 //                              for e in offsets.type[e.type] + 32 * (e.tile - tile_begins.type.32[e.type]) ..
 //                              … [serial 32, whole] { given type[e] = e.type … w[type[e], k, q] …
-//     block e 32 by type tiles 8  →  for e.tile in … [group 8, block] { …
+//     block e 32 by type tiles 8  →  for e.tile in … [serial 8, block] { …
 // The largest values first are those of another map: their numbers in the order of their sizes,
 // descending.
 #include "axes/axes.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 
 bool plan_same_tiles(const schedule_cell *a, const schedule_cell *b) {
-    static const char *const numbers[] = {"group", "tiles", "round"};
+    static const char *const numbers[] = {"serial", "tiles", "granularity"};
     const schedule_value *x = plan_tiled(a), *y = plan_tiled(b);
     if (!x || !y) return !x && !y;
     bool same = x->ids[0].data[0] == y->ids[0].data[0] &&
@@ -140,9 +140,9 @@ bool plan_tile_rows(planner *p, tensor_var row, schedule_cell *block, schedule_c
     plan_tile *t = ARENA_NEW(p->arena, plan_tile);
     *t = (plan_tile){.cell = block,
                      .points = schedule_number(block, NULL),
-                     .group = schedule_number(block, "group"),
+                     .group = schedule_number(block, "serial"),
                      .tiles = schedule_number(block, "tiles"),
-                     .round = schedule_number(block, "round")};
+                     .round = schedule_number(block, "granularity")};
     block->consumed = true;
     if (!find_map(p, t, row) || !find_order(p, t, order, row, &out->order) ||
         !check_round(p, t, row) || !check_tiles(p, t))
@@ -161,7 +161,7 @@ static void let_load(planner *p, loop_body *to, tensor_var v, tensor_val of, ten
     plan_let(p, to, v, tensor_load(p->op, of, &i, 1, NO_SPAN), from);
 }
 
-// A block, or each of the groups of lanes that own one, walks `group` tiles of the table one after
+// A block, or each of the groups of lanes that own one, walks `serial` tiles of the table one after
 // the other.
 loop_node *plan_open_tiles(planner *p, const plan_tile *t, loop_body *to) {
     span from = t->cell->at;

@@ -118,8 +118,7 @@ int64_t plan_largest_row(const planner *p, tensor_val map);
 schedule_cell *plan_kept_cell(const planner *p, const tensor_stage *st, tensor_val v);
 kept_place plan_kept_place(const schedule_cell *c);
 // and its options, of which those without a pass are refused
-kept_place plan_take_kept(planner *p, schedule_cell *c);
-void plan_kept_options(planner *p, const schedule_cell *c);
+kept_place plan_take_kept(schedule_cell *c);
 
 // ---- prepare.c ----------------------------------------------------------------------------------
 bool plan_map_of(planner *p, tensor_val v, plan_map *out);   // known when the plan is made

@@ -9,19 +9,8 @@ kept_place plan_kept_place(const schedule_cell *c) {
     return where == SCHEDULE_PLACE_REGISTERS ? KEPT_REGISTERS : KEPT_GLOBAL;
 }
 
-void plan_kept_options(planner *p, const schedule_cell *c) {
-    for (uint32_t i = 0; i < c->nvalues && !c->consumed; i++) {
-        const char *option = c->values[i].keyword;
-        if (!option || !strcmp(option, "stages")) continue;
-        diagnostic *d = plan_refuse(p, E0530, c->at, "'%s' of 'keep' has no pass in this version",
-                                    option);
-        if (d) diag_help(d, "leave it out, or compile with --no-schedule");
-    }
-}
-
-kept_place plan_take_kept(planner *p, schedule_cell *c) {
+kept_place plan_take_kept(schedule_cell *c) {
     if (!c) return KEPT_ANYWHERE;
-    plan_kept_options(p, c);
     c->consumed = true;
     return plan_kept_place(c);
 }
@@ -33,7 +22,7 @@ schedule_cell *plan_kept_cell(const planner *p, const tensor_stage *st, tensor_v
 
 kept_place plan_kept(planner *p, const tensor_stage *st, tensor_val v) {
     for (uint32_t t = 0; t < st->ntargets; t++)
-        if (st->targets[t].val == v) return plan_take_kept(p, plan_kept_cell(p, st, v));
+        if (st->targets[t].val == v) return plan_take_kept(plan_kept_cell(p, st, v));
     return KEPT_ANYWHERE;
 }
 

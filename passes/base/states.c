@@ -85,19 +85,12 @@ void plan_check_combine(planner *p, const tensor_stage *st, const index_cut *c, 
         {SCHEDULE_WAY_STAGED, "blocks", "block", c->block > 0 || plan_split_cell(p, st, c->var)},
         {SCHEDULE_WAY_ATOMIC, "blocks", "block", c->block > 0 || plan_split_cell(p, st, c->var)}};
     for (uint32_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        if (word != ways[i].word) continue;
-        if (ways[i].there) return;
+        if (word != ways[i].word || ways[i].there) continue;
         diagnostic *d = plan_refuse(p, E0540, cell->at,
                                     "'%s' is how %s meet, and '%s' is not dealt out to any", way,
                                     ways[i].between, name);
         if (d) diag_help(d, "deal it out with '%s', or leave 'combine' out", ways[i].by);
-        return;
     }
-    diagnostic *d = plan_refuse(p, E0530, cell->at, "combining by '%s' has no pass in this version",
-                                way);
-    if (d)
-        diag_help(d, "'combine %s staged' meets between blocks, and gives the same bits every time",
-                  name);
 }
 
 static tensor_space parts_of(planner *p, tensor_space points, int64_t n) {

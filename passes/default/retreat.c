@@ -1,14 +1,14 @@
 // What is left of the default schedule where a kernel of it was refused: stages that shared the
 // kernel begin kernels of their own, rows of one that is refused by itself are dealt out as if none
 // was long, or each of its points has a thread, as by the naive plan.
-//     y: apart;   y: flat v, f;  lanes v 32;  groups v 8;  block v 256;
+//     y: separate;   y: collapse v, f;  lanes v 32;  groups v 8;  block v 256;
 #include "default/default.h"
 #include "base/base.h"
 
 void default_apart(arena *a, const plan_retreat *r, schedule *s) {
     for (uint32_t i = 0; r && i < r->apart.len; i++)
         schedule_fill(a, s,
-                      (schedule_cell){.verb = SCHEDULE_APART,
+                      (schedule_cell){.verb = SCHEDULE_SEPARATE,
                                       .stage = tensor_id_text(a, s->ids, r->apart.data[i]),
                                       .of = r->apart.data[i]});
 }

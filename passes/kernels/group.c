@@ -178,7 +178,7 @@ static bool may_join(planner *p, const stage_group *g, uint32_t stage) {
 }
 
 bool plan_joins(planner *p, const stage_group *g, uint32_t stage) {
-    schedule_cell *apart = schedule_find(p->s, p->op->stages.data[stage].id, SCHEDULE_APART,
+    schedule_cell *apart = schedule_find(p->s, p->op->stages.data[stage].id, SCHEDULE_SEPARATE,
                                          TENSOR_ALL);
     bool joins = may_join(p, g, stage);
     if (!apart || !joins || !g->len) return joins;

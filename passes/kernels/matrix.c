@@ -346,7 +346,7 @@ static void check_vector(planner *p, const index_cut *c, const plan_matrix *m) {
 // What else deals out points that the operation holds.
 static void refuse_others(planner *p, const index_cut *c, const plan_matrix *m) {
     static const schedule_verb others[] = {SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_PAD,
-                                           SCHEDULE_FLAT};
+                                           SCHEDULE_COLLAPSE};
     const char *name = plan_index_text(p, c->var);
     for (uint32_t i = 0; i < sizeof others / sizeof *others && !p->failed; i++) {
         if (others[i] == SCHEDULE_VECTOR && may_have_vector(c, m)) continue;

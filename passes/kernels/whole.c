@@ -1,6 +1,6 @@
-// `whole e 32, 64`: where all rows of a warp have at most so many points, the loops over them are
-// written out and masked, so that what a row's reductions and what follows them load and compute
-// alike stays in registers.
+// `specialize e 32, 64`: where all rows of a warp have at most so many points, the loops over them
+// are written out and masked, so that what a row's reductions and what follows them load and
+// compute alike stays in registers.
 //     reduce a.max { for e … }  reduce a.sum { for e … }  for e … { store a }
 //     →  within 32, 64 of the row { … }
 #include "kernels/kernels.h"
@@ -11,7 +11,7 @@
 enum { MOST_POINTS_A_LANE = 32 };
 
 static const schedule_cell *cell_of(const planner *p, const tensor_stage *st, tensor_var v) {
-    return schedule_find(p->s, st->id, SCHEDULE_WHOLE, p->op->vars.data[v].id);
+    return schedule_find(p->s, st->id, SCHEDULE_SPECIALIZE, p->op->vars.data[v].id);
 }
 
 static const schedule_cell *walk_cell(const planner *p, const tensor_stage *st) {
@@ -48,7 +48,7 @@ loop_body *plan_whole_open(plan_nest *n, loop_body *at) {
     w->ranges.most = sizes;
     w->ranges.n = v->nnumbers;
     if (w->ranges.n > LOOP_MAX_SIZES) {
-        diagnostic *d = plan_refuse(p, E0544, c->at, "'whole' takes at most %d sizes, not %u",
+        diagnostic *d = plan_refuse(p, E0544, c->at, "'specialize' takes at most %d sizes, not %u",
                                     LOOP_MAX_SIZES, w->ranges.n);
         if (d) diag_help(d, "leave some out: rows between two sizes take the greater one");
     }
@@ -64,8 +64,8 @@ loop_body *plan_whole_open(plan_nest *n, loop_body *at) {
 
 static void refuse_place(planner *p, const schedule_cell *c, const char *index, const char *why,
                          const char *way) {
-    diagnostic *d = plan_refuse(p, E0530, c->at, "'whole %s' has no pass in this version %s", index,
-                                why);
+    diagnostic *d = plan_refuse(p, E0530, c->at, "'specialize %s' has no pass in this version %s",
+                                index, why);
     if (d) diag_help(d, "%s", way);
 }
 
@@ -105,7 +105,7 @@ static bool no_row_is_longer(const planner *p, uint32_t most) {
 
 // The loop walks a row: of the kernel's within, or it is refused.
 void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part, loop_node *n) {
-    schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_WHOLE, p->op->vars.data[v].id);
+    schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_SPECIALIZE, p->op->vars.data[v].id);
     const char *index = plan_index_text(p, v);
     if (!c || p->failed) return;
     c->consumed = true;
@@ -119,7 +119,7 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
     if (!same_sizes(c, p->taken.cell)) {
         diagnostic *d = plan_refuse(
             p, E0541, c->at,
-            "'whole %s' has other sizes for '%s' than for the others that walk the row", index,
+            "'specialize %s' has other sizes for '%s' than for the others that walk the row", index,
             st->name);
         if (d)
             diag_note(d, p->taken.cell->at, "here they are others"),
@@ -135,8 +135,8 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
     if (has_digit(n, LOOP_SERIAL_PLACE) || n->rounds.unroll <= 1 || !n->rounds.masked) {
         diagnostic *d = plan_refuse(
             p, E0542, c->at,
-            "'whole %s' is about rounds that are written out under masks, and '%s' has none", index,
-            st->name);
+            "'specialize %s' is about rounds that are written out under masks, and '%s' has none",
+            index, st->name);
         if (d)
             diag_help(d, "say how longer rows are walked: `unroll %s 4 masked`, without 'tile'",
                       index);
@@ -179,7 +179,7 @@ void plan_whole_lanes(const plan_nest *n, uint32_t lanes) {
         return;
     diagnostic *d = plan_refuse(
         p, E0530, p->taken.cell->at,
-        "'whole' has no pass in this version where a warp has several tiles, some of which may have no point");
+        "'specialize' has no pass in this version where a warp has several tiles, some of which may have no point");
     if (d)
         diag_help(d, "leave it out, or take one tile a block, or %u lanes for each",
                   p->machine->lanes);

@@ -125,9 +125,6 @@ static bool check_counts(planner *p, const plan_matrix *m, const schedule_cell *
     const char *by = schedule_value_of(c, "by")->text, *name = plan_index_text(p, m->rows);
     const char *help = arena_printf(p->arena, "say `window %s %u by %s %u`", name, info->m, by,
                                     info->k);
-    if (schedule_value_of(c, "swap"))
-        return REFUSE(p, E0530, c->at, "leave it out, or compile with --no-schedule",
-                      "'swap' of 'window' has no pass in this version");
     int64_t warps = rows / info->m, block = prepared_slots(rows, 0);
     if (rows % info->m || (warps != 1 && warps != 2 && warps != 4 && warps != 8))
         return REFUSE(

@@ -65,9 +65,9 @@ static void check_behind(planner *p, const loop_kernel *k) {
         return;
     diagnostic *d = plan_refuse(
         p, E0530, schedule_find(p->s, st->id, SCHEDULE_ONLINE, st->id)->at,
-        "'behind' has no pass in this version where exponentials are exact, or not of f32, as those of what '%s' is the largest of are",
+        "'lazy' has no pass in this version where exponentials are exact, or not of f32, as those of what '%s' is the largest of are",
         st->name);
-    if (d) diag_help(d, "leave 'behind' out, or say `approximate` of a stage of that kernel");
+    if (d) diag_help(d, "leave 'lazy' out, or say `approximate` of a stage of that kernel");
 }
 
 // Without one, what is said is left, and refused as that.

@@ -81,7 +81,7 @@ static void start(overlapping *o, uint32_t step) {
 // ---- One launch ---------------------------------------------------------------------------------
 // Kernels that read the same rows, each by windows of its own, read them from memory once where
 // they go through them side by side.
-//     alternate;  →  kernel y_dq … { … }  kernel y_dk … alternate { … }
+//     interleave;  →  kernel y_dq … { … }  kernel y_dk … alternate { … }
 static void refuse(planner *p, const schedule_cell *c, const char *help, const char *words) {
     diagnostic *d = plan_refuse(p, E0541, c->at, "%s", words);
     if (d) diag_help(d, "%s", help);
@@ -98,14 +98,14 @@ static uint32_t launch_begin(const overlapping *o, uint32_t step) {
 static void alternate(overlapping *o, uint32_t step) {
     planner *p = o->p;
     loop_kernel *k = kernel_at(p, step), *before = step ? kernel_at(p, step - 1) : NULL;
-    const schedule_cell *c = before ? said(p, &before->body, SCHEDULE_ALTERNATE, false) : NULL;
+    const schedule_cell *c = before ? said(p, &before->body, SCHEDULE_INTERLEAVE, false) : NULL;
     if (!c) return;
     tensor_val v = meets(o, step, launch_begin(o, step - 1), step);
     bool alike = loop_blocks_alike(before, k),
          classes = k->start == LOOP_START_TOGETHER || before->start == LOOP_START_TOGETHER;
     bool fits = alike && !classes && v == TENSOR_NO_VAL;
     if (!fits && p->s->automatic) return;
-    plan_says(p, &before->body, SCHEDULE_ALTERNATE);
+    plan_says(p, &before->body, SCHEDULE_INTERLEAVE);
     if (fits) k->start = LOOP_START_ALTERNATE;
     else if (!alike)
         refuse(
@@ -114,7 +114,7 @@ static void alternate(overlapping *o, uint32_t step) {
             arena_printf(p->arena, "blocks that alternate are alike: %s; %s",
                          loop_blocks_text(p->arena, before), loop_blocks_text(p->arena, k)));
     else if (classes)
-        refuse(p, c, "leave it out, or `together` of the bucket",
+        refuse(p, c, "leave it out, or `fused` of the bucket",
                "blocks of classes that share a launch come one class after the other");
     else
         refuse(

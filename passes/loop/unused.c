@@ -55,9 +55,9 @@ static const char *why(void *user, const schedule_cell *c) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) hear(p, c, i, &a);
     if (a.stages && a.stages == a.inlined)
         return arena_printf(p->arena, "'%s' is computed where it is read", a.inlined_name);
-    if (c->verb == SCHEDULE_OVERLAP || c->verb == SCHEDULE_ALTERNATE)
+    if (c->verb == SCHEDULE_OVERLAP || c->verb == SCHEDULE_INTERLEAVE)
         return "no kernel comes right after one that it holds for, and what shares a kernel has one launch";
-    if (c->verb == SCHEDULE_APART)
+    if (c->verb == SCHEDULE_SEPARATE)
         return "no stage that it holds for could share the kernel of the one before it";
     if (c->verb == SCHEDULE_LOOPS) return "no stage that it holds for has two of its indices";
     if (keeps_registers(c) && overwritten(p, c))

@@ -44,9 +44,9 @@ bool plan_keeps_shared(planner *p, const stage_group *g) {
     for (tensor_val v = 0; v < p->op->nparams; v++) {
         schedule_cell *c = input_cell(p, g, v);
         if (!c) continue;
-        if (plan_kept_place(c) == KEPT_REGISTERS) plan_kept_options(p, c);   // axes/held.c takes it
-        else if (plan_fetches(p, g)) plan_kept_options(p, c);                // finish/fetch.c does
-        else shared |= plan_take_kept(p, c) == KEPT_SHARED;
+        // axes/held.c takes what lies in registers, finish/fetch.c what is fetched
+        if (plan_kept_place(c) == KEPT_REGISTERS || plan_fetches(p, g)) continue;
+        shared |= plan_take_kept(c) == KEPT_SHARED;
     }
     return shared;
 }
@@ -387,7 +387,7 @@ static void add_input(fusion *f, tensor_val v, const schedule_cell *c) {
 void plan_keep_inputs(fusion *f) {
     for (tensor_val v = f->p->op->nparams; v-- > 0;) {   // each comes first
         schedule_cell *c = input_cell(f->p, &f->stages, v);
-        if (c && plan_kept_place(c) != KEPT_REGISTERS && plan_take_kept(f->p, c) == KEPT_SHARED)
+        if (c && plan_kept_place(c) != KEPT_REGISTERS && plan_take_kept(c) == KEPT_SHARED)
             add_input(f, v, c);
     }
 }

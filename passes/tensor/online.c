@@ -112,7 +112,7 @@ static void find_online(planner *p) {
         c->consumed = true;
         if (!is_max(p, plan_stage(p, i))) continue;
         tensor_set_mark(&p->op->stages.data[i], TENSOR_ONLINE);
-        if (schedule_value_of(c, "behind")) tensor_set_mark(&p->op->stages.data[i], TENSOR_BEHIND);
+        if (schedule_value_of(c, "lazy")) tensor_set_mark(&p->op->stages.data[i], TENSOR_BEHIND);
     }
 }
 

@@ -60,7 +60,7 @@ static void test_find(arena *a) {
     uint32_t cells = s.cells.len;
     fill(a, &s, "a", SCHEDULE_TILE, "e", e, 8);
     CHECK(s.cells.len == cells && found(&s, "a", SCHEDULE_TILE, e) == 8);
-    CHECK(schedule_number(schedule_find(&s, path(&s, "a"), SCHEDULE_TILE, e), "group") == 0);
+    CHECK(schedule_number(schedule_find(&s, path(&s, "a"), SCHEDULE_TILE, e), "serial") == 0);
     CHECK(!strcmp(schedule_verb_text(SCHEDULE_MMA), "mma") &&
           schedule_statement_at(SCHEDULE_VERB_COUNT) == NULL);
 }
@@ -69,13 +69,13 @@ static void test_find(arena *a) {
 static void test_several(arena *a) {
     schedule s = new_schedule(a, "rows");
     const tensor_id indices[] = {tensor_id_of_index(s.ids, "f"), tensor_id_of_index(s.ids, "f")};
-    schedule_fill(a, &s, (schedule_cell){.verb = SCHEDULE_FLAT, .about = {0}});
+    schedule_fill(a, &s, (schedule_cell){.verb = SCHEDULE_COLLAPSE, .about = {0}});
     schedule_fill(a, &s,
                   (schedule_cell){.verb = SCHEDULE_LANES, .subject = "f", .about = {2, indices}});
     CHECK(schedule_find(&s, path(&s, "y"), SCHEDULE_LANES, indices[0]) &&
           schedule_find(&s, path(&s, "z"), SCHEDULE_LANES, indices[1]));
     CHECK(!schedule_find(&s, path(&s, "y"), SCHEDULE_LANES, TENSOR_ALL) &&
-          !schedule_find(&s, path(&s, "y"), SCHEDULE_FLAT, indices[0]));
+          !schedule_find(&s, path(&s, "y"), SCHEDULE_COLLAPSE, indices[0]));
 }
 
 static void test_print(arena *a) {

@@ -85,7 +85,7 @@ static const shape shapes[] = {
     {"block e 4; tile e 4; unroll e 2; lanes v 2; block v 4", ON_GPU | IN_ORDER},
     {"block e 4; groups e 2; lanes f 2", ON_GPU | OF_LANES},
     {"block e 3; vector f 2", ON_GPU | ON_HOST | OF_LANES},
-    {"block e 3; flat v, f; block v 4; groups v 4", ON_GPU | OF_LANES},
+    {"block e 3; collapse v, f; block v 4; groups v 4", ON_GPU | OF_LANES},
     // They meet in memory.
     {"block e 3; combine e atomic", ON_GPU | ON_HOST | ATOMIC},
     {"block e 4; groups e 2; vector f 2; combine e atomic", ON_GPU | OF_LANES | ATOMIC},

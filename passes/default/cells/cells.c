@@ -108,6 +108,6 @@ void default_say_stage(making *m, schedule_verb verb, uint32_t stage, const char
 void default_room(making *m, const tensor_stage *st, int64_t threads) {
     schedule_value *n = ARENA_ARRAY(m->p->arena, schedule_value, 2);
     n[0] = (schedule_value){.number = threads, .var = UINT32_MAX};
-    n[1] = (schedule_value){.keyword = "fit", .var = UINT32_MAX};
+    n[1] = (schedule_value){.keyword = "soft", .var = UINT32_MAX};
     default_say(m, default_cell(SCHEDULE_OCCUPANCY, st), n, 2);
 }

@@ -3,10 +3,10 @@
 #include "default/cells/cells.h"
 #include "base/base.h"
 
-static const schedule_verb deals[] = {SCHEDULE_BUCKET, SCHEDULE_BLOCK,     SCHEDULE_GROUPS,
-                                      SCHEDULE_TILE,   SCHEDULE_REGISTERS, SCHEDULE_LANES,
-                                      SCHEDULE_VECTOR, SCHEDULE_UNROLL,    SCHEDULE_ORDER,
-                                      SCHEDULE_SPLIT,  SCHEDULE_WHOLE,     SCHEDULE_PAD};
+static const schedule_verb deals[] = {SCHEDULE_BUCKET, SCHEDULE_BLOCK,      SCHEDULE_GROUPS,
+                                      SCHEDULE_TILE,   SCHEDULE_REGISTERS,  SCHEDULE_LANES,
+                                      SCHEDULE_VECTOR, SCHEDULE_UNROLL,     SCHEDULE_ORDER,
+                                      SCHEDULE_SPLIT,  SCHEDULE_SPECIALIZE, SCHEDULE_PAD};
 
 // The cells that cover a stage, of which few do: what asks for each index and verb asks these.
 static schedule covering(const making *m, const tensor_stage *st) {
@@ -40,9 +40,9 @@ void default_nones(making *m) {
         if (plan_inlined(m->p, i) || !tensor_id_outer(m->p->op->ids, st->id))
             continue;   // is inside none
         schedule of = covering(m, st);
-        fill_none(m, &of, st, default_cell(SCHEDULE_FLAT, st));
+        fill_none(m, &of, st, default_cell(SCHEDULE_COLLAPSE, st));
         fill_none(m, &of, st, default_cell(SCHEDULE_ACCUMULATE, st));
-        fill_none(m, &of, st, default_cell(SCHEDULE_APART, st));
+        fill_none(m, &of, st, default_cell(SCHEDULE_SEPARATE, st));
         for (uint32_t v = 0; v < st->nleft; v++) fill_nones_of(m, &of, st, st->left[v]);
         for (uint32_t v = 0; v < st->nbound; v++) fill_nones_of(m, &of, st, st->bound[v]);
     }

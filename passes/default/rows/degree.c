@@ -64,14 +64,14 @@ void default_fill_bucket(making *m, const tensor_stage *st, tensor_var row, tens
     for (uint32_t i = 0; i < n; i++)
         use[i] = all[i].use, names[i] = use[i]->name, limits[i] = all[i].limit;
     schedule_value *values = ARENA_ARRAY(a, schedule_value, 4);
-    bool to = option && !strcmp(option, "to");   // rows of the first class are left as they stand
+    // rows of the first class are left as they stand
+    int64_t stands = option && !strcmp(option, "above") ? limits[0] - 1 : 0;
     values[0] = degree_key(m, map, row);
     values[1] = (schedule_value){
         .keyword = "at", .nnumbers = n - 1, .numbers = limits, .var = UINT32_MAX};
     values[2] = (schedule_value){
         .keyword = "use", .nnames = n, .names = names, .schedules = use, .var = UINT32_MAX};
-    values[3] = to ? (schedule_value){.keyword = "to", .number = limits[0] - 1, .var = UINT32_MAX}
-                   : (schedule_value){.keyword = option, .var = UINT32_MAX};
+    values[3] = (schedule_value){.keyword = option, .number = stands, .var = UINT32_MAX};
     default_say(m, default_index_cell(m->p, SCHEDULE_BUCKET, st, row), values, option ? 4 : 3);
 }
 
@@ -82,7 +82,7 @@ void default_order_by_degree(making *m, const tensor_stage *st, tensor_var row, 
     schedule_value *by = ARENA_ARRAY(p->arena, schedule_value, 3);
     by[0] = degree_key(m, map, row);
     by[1] = (schedule_value){.keyword = "desc", .var = UINT32_MAX};
-    by[2] = (schedule_value){.keyword = "to", .number = DEFAULT_STANDS, .var = UINT32_MAX};
+    by[2] = (schedule_value){.keyword = "above", .number = DEFAULT_STANDS, .var = UINT32_MAX};
     default_say(m, default_index_cell(p, SCHEDULE_ORDER, st, row), by,
                 2u + (m->hand.streams && m->rows != ROWS_FEW));
 }

@@ -194,8 +194,8 @@ static bool follows(const chain *c, uint32_t i) {
 // The last stage's cells: of an index of the row its own, of the entries those of what the row
 // walks.
 static void deal_like(chain *c, uint32_t i, uint32_t row) {
-    static const schedule_verb verbs[] = {SCHEDULE_LANES,  SCHEDULE_VECTOR, SCHEDULE_REGISTERS,
-                                          SCHEDULE_UNROLL, SCHEDULE_WHOLE,  SCHEDULE_GROUPS};
+    static const schedule_verb verbs[] = {SCHEDULE_LANES,  SCHEDULE_VECTOR,     SCHEDULE_REGISTERS,
+                                          SCHEDULE_UNROLL, SCHEDULE_SPECIALIZE, SCHEDULE_GROUPS};
     const tensor_stage *st = plan_stage(c->m->p, i), *like = plan_stage(c->m->p, row);
     const planner *p = c->m->p;
     for (uint32_t k = 0; k < st->nleft; k++)

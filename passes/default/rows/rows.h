@@ -9,7 +9,7 @@ typedef struct {
     const schedule *use;
     int64_t limit;   // rows from there on are of the next class, the last has none
 } default_bucket_class;
-// "to", "together"; NULL: neither
+// "above", "fused"; NULL: neither
 void default_fill_bucket(making *m, const tensor_stage *st, tensor_var row, tensor_val map,
                          const default_bucket_class *all, uint32_t n, const char *option);
 void default_order_by_degree(making *m, const tensor_stage *st, tensor_var row, tensor_val map);

@@ -58,14 +58,14 @@ static void fill_tile(making *m, const tensor_stage *st, tensor_var point, tenso
     v[0] = (schedule_value){.number = TILE, .var = UINT32_MAX};
     v[1] = default_by(m->p, map);
     v[2] = (schedule_value){.keyword = "tiles", .number = TILES, .var = UINT32_MAX};
-    v[3] = (schedule_value){.keyword = "round", .number = round, .var = UINT32_MAX};
+    v[3] = (schedule_value){.keyword = "granularity", .number = round, .var = UINT32_MAX};
     default_say(m, default_index_cell(m->p, SCHEDULE_BLOCK, st, point), v, 4);
 }
 
 static void fill_points(making *m, const tensor_stage *st, tensor_var point, tensor_val map,
                         int64_t rows, int64_t steps) {
     default_fill(m, st, SCHEDULE_LANES, point, rows, NULL);
-    default_fill(m, st, SCHEDULE_UNROLL, point, steps, "dealt");
+    default_fill(m, st, SCHEDULE_UNROLL, point, steps, "distributed");
     fill_tile(m, st, point, map, rows * steps);
 }
 

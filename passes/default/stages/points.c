@@ -61,7 +61,7 @@ static void fill_steps(making *m, const stage_group *g, const tensor_stage *st,
                                            : STEPS,
             words = default_bytes_along(m->p, dot, dot->bound[0]) < 4 ? 2 * ROOM_WORDS : ROOM_WORDS;
     while (steps > 2 && loaded_words(m, dot, st, left, n, steps) > words) steps /= 2;
-    default_fill(m, st, SCHEDULE_UNROLL, left[0], steps, lanes > 1 ? "dealt" : NULL);
+    default_fill(m, st, SCHEDULE_UNROLL, left[0], steps, lanes > 1 ? "distributed" : NULL);
 }
 
 // Those that reduce nothing, and read by maps: rows wait for these.

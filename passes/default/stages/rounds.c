@@ -69,7 +69,7 @@ void default_whole(making *m, const tensor_stage *st, tensor_var v, const int64_
     memcpy(numbers, sizes, n * sizeof *numbers);
     schedule_value *value = ARENA_NEW(a, schedule_value);
     *value = (schedule_value){.nnumbers = n, .numbers = numbers, .var = UINT32_MAX};
-    default_say(m, default_index_cell(m->p, SCHEDULE_WHOLE, st, v), value, 1);
+    default_say(m, default_index_cell(m->p, SCHEDULE_SPECIALIZE, st, v), value, 1);
 }
 
 // Reductions that one walk serves write out as many rounds as the dearest of them stands.

@@ -175,7 +175,7 @@ static bool flattens(making *m, const stage_group *g) {
 static void fill_flat(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
     schedule_value *v = ARENA_NEW(m->p->arena, schedule_value);
     *v = default_index_list(m->p, left, n);
-    default_say(m, default_cell(SCHEDULE_FLAT, st), v, 1);
+    default_say(m, default_cell(SCHEDULE_COLLAPSE, st), v, 1);
 }
 
 void default_points(making *m, const stage_group *g) {

@@ -40,7 +40,7 @@ static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, t
     if (steps < 2) return;
     v[0] = (schedule_value){.number = steps, .var = UINT32_MAX};
     v[1] = (schedule_value){.keyword = "masked", .var = UINT32_MAX};
-    v[2] = (schedule_value){.keyword = "dealt", .var = UINT32_MAX};
+    v[2] = (schedule_value){.keyword = "distributed", .var = UINT32_MAX};
     const uint32_t n = deep && lanes >= steps && lanes > 1 && has_shares ? 3 : 2;
     default_say(w->m, default_index_cell(w->p, SCHEDULE_UNROLL, st, walked), v, n);
 }
@@ -182,7 +182,7 @@ static void fill_classes(walks *w, const walk *of, const row_shares *s, int64_t 
         classes[i] = (default_bucket_class){class_of(w, of, s, size[i].name, &d), size[i].limit};
         if (size[i].part) m->limit.part = size[i].part;
     }
-    default_fill_bucket(m, deepest, deepest->left[0], of->map, classes, n, "together");
+    default_fill_bucket(m, deepest, deepest->left[0], of->map, classes, n, "fused");
 }
 
 void default_walk_rows(walks *w, const walk *of, const row_shares *s) {

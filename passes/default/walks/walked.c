@@ -61,7 +61,7 @@ static void fill_online(walks *w, const walk *of) {
         for (uint32_t k = 0; k < of->late.len; k++) read |= default_reads(w, of->late.data[k], sum);
         if (read)
             default_say_stage(w->m, SCHEDULE_ONLINE, sum,
-                              follows_behind(w, plan_stage(w->p, sum)) ? "behind" : NULL);
+                              follows_behind(w, plan_stage(w->p, sum)) ? "lazy" : NULL);
     }
 }
 

@@ -286,7 +286,7 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
              product = sum && x.products && st->nleft == x.depth;
         fill_threads(&x, st);
         if (w->independent)
-            schedule_fill(w->p->arena, w->m->s, default_cell(SCHEDULE_ALTERNATE, st));
+            schedule_fill(w->p->arena, w->m->s, default_cell(SCHEDULE_INTERLEAVE, st));
         if (sum && !st->nkeys) {
             fill_own(&x, st);
             continue;
