@@ -32,7 +32,7 @@ static item_list schedules_of(frontend_unit *u, const frontend_op *f) {
 static bool refuse(frontend_unit *u, uint32_t op, const char *target, const schedule *s,
                    const schedule_cell *c) {
     bool forced = u->sema->options.schedule != NULL;
-    diagnostic *d = diag(u->ds, E0530, c->at, "'%s' has no pass in this version",
+    diagnostic *d = diag(u->ds, E0530, c->at, "'%s' has no pass in this version but with 'mma'",
                          schedule_verb_text(c->verb));
     diag_note(d, s->at,
               forced ? "schedule '%s' of '%s' was asked for"

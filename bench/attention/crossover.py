@@ -58,7 +58,7 @@ def ways_of(file):
     """{way: schedules to try, by whether the type has 16 bits}"""
     with open(os.path.join(ops.ROOT, file)) as f:
         text = f.read()
-    parts = {name for use in re.findall(r"\buse ([\w, ]+?)(?: to| together|;)", text) for name in use.split(", ")}
+    parts = {name for use in re.findall(r"\buse ([\w, ]+?)(?: above| fused|;)", text) for name in use.split(", ")}
     names = [name for name in re.findall(r"^schedule gt (\w+)", text, re.M) if name not in parts]
     ways = {name: {False: [name], True: [name]} for name in names if not name.endswith("_16")}
     for name in names:
