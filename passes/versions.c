@@ -446,7 +446,7 @@ static void warn_naive(const versioning *w, tensor_id stage, const char *why) {
                      "'%s' is compiled by the naive plan alone: the default does not fit",
                      w->op->name);
     diag_help(d, "%s", why);
-    diag_help(d, "a schedule of its own may deal it out in another way");
+    diag_help(d, "a schedule of its own may distribute it in another way");
 }
 
 schedule *pass_completed(arena *a, diag_set *ds, const tensor_op *op, const schedule *s,

@@ -135,7 +135,7 @@ static bool too_many(planner *p, const index_cut *c) {
             "with '%s %s %lld' a block takes %lld points at a time, and at most %lld are possible",
             schedule_verb_text(verbs[i]), var_name(p, c), (long long)sizes[i], (long long)points,
             (long long)most);
-        if (d) diag_help(d, "what is not dealt out is walked one after the other");
+        if (d) diag_help(d, "what is not distributed is walked one after the other");
         return true;
     }
     return false;

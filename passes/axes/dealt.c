@@ -42,11 +42,13 @@ static void refuse_count(planner *p, const struct dealt_loop *d, uint32_t lanes)
     uint32_t steps = loop_steps_written_out(d->loop), fit = 2;
     const char *name = plan_index_text(p, d->loop->var);
     diagnostic *f =
-        lanes ? plan_refuse(p, E0542, d->cell->at, "%u steps of '%s' cannot be dealt to %u lanes",
-                            (unsigned)steps, name, (unsigned)lanes)
-              : plan_refuse(p, E0542, d->cell->at,
-                            "%u steps of '%s' cannot be dealt to lanes: they count by twos",
-                            (unsigned)steps, name);
+        lanes ? plan_refuse(p, E0542, d->cell->at,
+                            "%u steps of '%s' cannot be distributed over %u lanes", (unsigned)steps,
+                            name, (unsigned)lanes)
+              : plan_refuse(
+                    p, E0542, d->cell->at,
+                    "%u steps of '%s' cannot be distributed over lanes: they are no power of two",
+                    (unsigned)steps, name);
     const char *masked = d->apart ? "masked " : "";
     while (fit * 2 <= steps && (!lanes || fit * 2 <= lanes)) fit *= 2;
     if (f && lanes)
@@ -62,7 +64,8 @@ static void refuse_bare(planner *p, const struct dealt_loop *d) {
     const char *name = plan_index_text(p, d->loop->var);
     diagnostic *f = plan_refuse(
         p, E0542, d->cell->at,
-        "steps of '%s' are dealt, and what is left of a walk would be taken one at a time", name);
+        "steps of '%s' are distributed, and what is left of a row would be taken one at a time",
+        name);
     if (f)
         diag_help(f, "mask it: `unroll %s %u masked distributed`", name,
                   loop_steps_written_out(d->loop));
@@ -70,8 +73,8 @@ static void refuse_bare(planner *p, const struct dealt_loop *d) {
 
 static void refuse_use(planner *p, const struct dealt_loop *d, const char *why, const char *way) {
     const char *name = plan_index_text(p, d->loop->var);
-    diagnostic *f = plan_refuse(p, E0540, d->cell->at,
-                                "steps of '%s' have nobody to be dealt to: %s", name, why);
+    diagnostic *f = plan_refuse(p, E0540, d->cell->at, "steps of '%s' cannot be distributed: %s",
+                                name, why);
     if (f) diag_help(f, "%s", way);
 }
 

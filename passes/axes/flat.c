@@ -28,7 +28,8 @@ static void refuse(planner *p, const schedule_cell *c, const char *why, const ch
     diagnostic *d = plan_refuse(p, E0560, c->at, why, name);
     if (d)
         diag_help(
-            d, "name adjacent loops, outermost first, and deal their product out by the first one");
+            d,
+            "name adjacent loops, outermost first, and distribute their product by the first one");
 }
 
 // The loops from `first` on, each alone in the one around it but for lets.
@@ -65,7 +66,7 @@ static bool fits(planner *p, const schedule_cell *c, const loop_list *levels, ui
                           name_of(p, n->var)),
                    false;
         if (i > first && (n->ndigits || n->rest == LOOP_BLOCK_PLACE || n->rounds.unroll))
-            return refuse(p, c, "'%s' is dealt out by itself", name_of(p, n->var)), false;
+            return refuse(p, c, "'%s' is distributed by itself", name_of(p, n->var)), false;
         if (n->rest == LOOP_UNROLL_PLACE)
             return refuse(p, c, "the points of '%s' are all held at once", name_of(p, n->var)),
                    false;

@@ -197,7 +197,7 @@ static void refuse(planner *p, const loop_inside *in, tensor_var v, const char *
     if (d)
         diag_help(
             d,
-            "each point of '%s' needs an accumulator: deal it out to lanes, groups or blocks, or give '%s' when compiling",
+            "each point of '%s' needs an accumulator: distribute it over lanes, groups or blocks, or give '%s' when compiling",
             name, p->op->spaces.data[p->op->vars.data[v].space].name);
 }
 

@@ -198,7 +198,7 @@ void plan_tile_digits(planner *p, const plan_tile *t, index_cut c, loop_node *no
     if (t->round && t->round % part) {
         diagnostic *d = plan_refuse(
             p, E0542, t->cell->at,
-            "%lld points that a tile is rounded to are no multiple of the %lld that are dealt out at once",
+            "%lld points that a tile is rounded to are no multiple of the %lld that are distributed at once",
             (long long)t->round, (long long)part);
         if (d)
             diag_help(d, "take a multiple: `round %lld`",

@@ -121,13 +121,13 @@ static void cut_loop(walking *w, tensor_var v, loop_node *n) {
         if (d)
             diag_help(
                 d,
-                "take groups along '%s', each of which walks positions of its own, or deal out those of a row: `%s: block %s none;`",
+                "take groups along '%s', each of which walks positions of its own, or distribute those of a row: `%s: block %s none;`",
                 plan_index_text(w->p, w->part->var), w->st->name,
                 plan_index_text(w->p, w->part->var));
         return;
     }
     d = plan_refuse(w->p, E0549, dealt->at,
-                    "'%s' is not commutative, so its terms cannot be dealt out", r->name);
+                    "'%s' is not commutative, so its terms cannot be distributed", r->name);
     if (d) diag_help(d, "declare the reducer commutative if it is");
 }
 
@@ -162,7 +162,7 @@ static void walk_levels(walking *w, tensor_var v, tensor_expr *lo, tensor_expr *
         diagnostic *d = plan_refuse(
             p, E0530, schedule_find(p->s, w->st->id, SCHEDULE_ACCUMULATE, TENSOR_ALL)->at,
             "'scale' of a sum that is carried from position to position has no pass in this version");
-        if (d) diag_help(d, "deal out rows: a block of '%s' crosses them", plan_index_text(p, v));
+        if (d) diag_help(d, "distribute rows: a block of '%s' crosses them", plan_index_text(p, v));
         return;
     }
     index_cut c = plan_cut(p, w->st, v, true);

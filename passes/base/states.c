@@ -55,7 +55,7 @@ void plan_check_part(planner *p, const tensor_stage *st, tensor_var v, bool walk
         split ? "without rows" : "by a key that is no index of its rows");
     if (d)
         diag_help(d, split ? "'block' takes parts of all its points"
-                           : "deal it out to groups and lanes of one block");
+                           : "distribute it over groups and lanes of one block");
 }
 
 // Between lanes by shuffles, groups through shared memory, blocks by states in memory: the plan
@@ -87,9 +87,9 @@ void plan_check_combine(planner *p, const tensor_stage *st, const index_cut *c, 
     for (uint32_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         if (word != ways[i].word || ways[i].there) continue;
         diagnostic *d = plan_refuse(p, E0540, cell->at,
-                                    "'%s' is how %s meet, and '%s' is not dealt out to any", way,
-                                    ways[i].between, name);
-        if (d) diag_help(d, "deal it out with '%s', or leave 'combine' out", ways[i].by);
+                                    "'%s' is how %s meet, and '%s' is not distributed over any",
+                                    way, ways[i].between, name);
+        if (d) diag_help(d, "distribute it with '%s', or leave 'combine' out", ways[i].by);
     }
 }
 

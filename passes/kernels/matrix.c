@@ -355,7 +355,7 @@ static void refuse_others(planner *p, const index_cut *c, const plan_matrix *m) 
         if (!other) continue;
         diagnostic *d = plan_refuse(
             p, E0572, other->at,
-            "'%s %s' deals out points that a matrix operation holds in its own way",
+            "'%s %s' distributes points that a matrix operation holds in its own way",
             schedule_verb_text(others[i]), name);
         if (d) diag_note(d, m->cell->at, "by this statement");
         if (d)
@@ -450,7 +450,7 @@ void plan_matrix_lanes(planner *p, const tensor_stage *st, uint32_t lanes) {
         bool own = st->left[i] == m.columns || st->left[i] == m.rows;
         if (!c || own || schedule_number(c, NULL) <= 1) continue;
         diagnostic *d = plan_refuse(
-            p, E0572, c->at, "'lanes %s' deals out lanes that a matrix operation of '%s' needs",
+            p, E0572, c->at, "'lanes %s' distributes lanes that a matrix operation of '%s' needs",
             name, st->name);
         if (d) diag_note(d, m.cell->at, "by this statement");
         if (d)

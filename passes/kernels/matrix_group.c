@@ -121,7 +121,8 @@ bool plan_group_check(planner *p, const tensor_stage *st, const plan_matrix *m,
             if (apart && levels->data[i] != rows)
                 return REFUSE(
                     p, m->cell,
-                    arena_printf(p->arena, "deal them out along '%s'", plan_index_text(p, m->rows)),
+                    arena_printf(p->arena, "distribute them along '%s'",
+                                 plan_index_text(p, m->rows)),
                     "the four warps of '%s' share all columns, and groups along '%s' would part them",
                     info->shape, plan_index_text(p, m->columns));
             if (apart) groups *= levels->data[i]->digits[d].extent;

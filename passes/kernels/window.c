@@ -166,7 +166,7 @@ void plan_window_alone(planner *p, const index_cut *c, const plan_matrix *m) {
     const schedule_cell *tile = c->cell[SCHEDULE_TILE], *unroll = c->cell[SCHEDULE_UNROLL],
                         *other = tile ? tile : unroll;
     if (!other || p->failed) return;
-    diagnostic *d = plan_refuse(p, E0572, other->at, "'%s %s' deals out rows that a window has",
+    diagnostic *d = plan_refuse(p, E0572, other->at, "'%s %s' distributes rows that a window has",
                                 schedule_verb_text(other->verb), plan_index_text(p, c->var));
     if (d) diag_note(d, m->window->at, "by this statement");
     if (d)

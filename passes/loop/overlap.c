@@ -111,7 +111,7 @@ static void alternate(overlapping *o, uint32_t step) {
         refuse(
             p, c,
             "give both as many groups and lanes, one `occupancy`, `approximate` or not, and no `persistent`; or leave it out",
-            arena_printf(p->arena, "blocks that alternate are alike: %s; %s",
+            arena_printf(p->arena, "interleaved kernels are alike: %s; %s",
                          loop_blocks_text(p->arena, before), loop_blocks_text(p->arena, k)));
     else if (classes)
         refuse(p, c, "leave it out, or `fused` of the bucket",

@@ -87,7 +87,7 @@ static const char *why(void *user, const schedule_cell *c) {
 static const char *why_not_whole(void *user, const schedule_cell *c) {
     if (c->verb == SCHEDULE_ORDER) return "a bucket visits its points in the order of its own key";
     const char *reason = keeps_registers(c) ? NULL : why(user, c);
-    return reason ? reason : "each class of the bucket is dealt out by its own schedule";
+    return reason ? reason : "each class of the bucket is distributed by its own schedule";
 }
 
 static bool deals_out(schedule_verb v) {
@@ -101,7 +101,7 @@ static bool deals_out(schedule_verb v) {
 static const char *why_not_in_class(void *user, const schedule_cell *c) {
     const char *reason = why(user, c);
     if (deals_out(c->verb) || keeps_registers(c)) return reason;
-    return "the schedule of a class deals out its rows; which stages make a kernel, and their order, is said by the one with the bucket";
+    return "the schedule of a class distributes its rows; which stages make a kernel, and their order, is said by the one with the bucket";
 }
 
 void plan_unused(planner *p) {

@@ -252,7 +252,7 @@ static bool check_level(fusion *f) {
                                 "the fused stages do not share a loop over '%s'",
                                 schedule_value_of(f->cell, "at")->text);
     if (d)
-        diag_help(d, "deal it out to them alike, or fuse at '%s'",
+        diag_help(d, "distribute it over them alike, or fuse at '%s'",
                   plan_index_text(f->p, first->left[0]));
     return false;
 }
@@ -337,7 +337,7 @@ static void divide(planner *p, const row_class *rows, uint32_t number, void *use
     if (d)
         diag_note(d, f->at, "which stages pass values on in registers is the same for all classes");
     if (d)
-        diag_help(d, "deal the left-hand indices of '%s' out alike in each class",
+        diag_help(d, "distribute the left-hand indices of '%s' alike in each class",
                   last_of_rows(f)->name);
 }
 

@@ -105,7 +105,7 @@ static void check_blocks(nest *n, const index_cut *c, bool blocks) {
         const char *name = plan_index_text(n->p, c->var);
         diagnostic *d = plan_refuse(
             n->p, E0554, blocks_at(n, c),
-            "'%s' is dealt out to blocks, and a block of its kernel owns whole rows, which fused stages share",
+            "'%s' is distributed over blocks, and a block of its kernel owns whole rows, which fused stages share",
             name);
         if (d) diag_help(d, "leave '%s' to the threads of a block: `block %s none`", name, name);
         return;
@@ -116,7 +116,7 @@ static void check_blocks(nest *n, const index_cut *c, bool blocks) {
         const char *outer = plan_index_text(n->p, n->levels.data[i]->var);
         diagnostic *d = plan_refuse(
             n->p, E0554, blocks_at(n, c),
-            "'%s' is dealt out to blocks, and '%s', whose loop is around it, is not",
+            "'%s' is distributed over blocks, and '%s', whose loop is around it, is not",
             plan_index_text(n->p, c->var), outer);
         bool tile = n->rows->tile && i == n->rows->level;
         if (d && tile)
@@ -126,7 +126,7 @@ static void check_blocks(nest *n, const index_cut *c, bool blocks) {
                 plan_index_text(n->p, c->var), plan_index_text(n->p, c->var), outer);
         else if (d)
             diag_help(
-                d, "deal out '%s' too, `block %s 1`, or leave this one to the threads of a block",
+                d, "distribute '%s' too, `block %s 1`, or leave this one to the threads of a block",
                 outer, outer);
         return;
     }
@@ -143,7 +143,7 @@ static void digits_within(nest *n, index_cut c, loop_node *node) {
             "a block of this kernel owns the points of '%s' that belong to its rows",
             plan_index_text(p, c.var));
         if (d)
-            diag_help(d, "leave 'block %s' out: the kernel's rows are dealt out to blocks",
+            diag_help(d, "leave 'block %s' out: the kernel's rows are distributed over blocks",
                       plan_index_text(p, c.var));
         c.block = 0;
     }

@@ -173,7 +173,7 @@ static void not_final(sweep *s, const tensor_stage *writer, const tensor_stage *
                                   ? REDUCE_USER
                                   : s->p->op->reducers.data[writer->reducer].kind;
     const char *online = kind == REDUCE_MAX || kind == REDUCE_SUM
-                             ? arena_printf(s->p->arena, ", or find it on the run: `online %s`",
+                             ? arena_printf(s->p->arena, ", or have it online: `online %s`",
                                             writer->name)
                              : "";
     diag_help(d, "fuse at its own index: `at %s`%s", plan_index_text(s->p, writer->left[0]),
@@ -304,7 +304,7 @@ static bool check_cells(sweep *s) {
             s->p, E0541, c.cell[SCHEDULE_BLOCK]->at,
             "a block of this kernel owns the points of '%s' that belong to its rows", s->index);
         if (d)
-            diag_help(d, "leave 'block %s' out: the kernel's rows are dealt out to blocks",
+            diag_help(d, "leave 'block %s' out: the kernel's rows are distributed over blocks",
                       s->index);
         return false;
     }
@@ -353,11 +353,11 @@ static loop_body *own_loops(sweep *s, const tensor_stage *st, uint32_t from, loo
         if (wrong) {
             diagnostic *d = plan_refuse(
                 p, vector ? E0554 : E0548, wrong->at,
-                vector ? "'%s' is dealt out to blocks inside a walk that a block goes through"
+                vector ? "'%s' is distributed over blocks inside a walk that a block goes through"
                        : "the extent of '%s' is no multiple of the vector",
                 plan_index_text(p, st->left[i]));
             if (d)
-                diag_help(d, "deal '%s' out to the threads of a block",
+                diag_help(d, "distribute '%s' over the threads of a block",
                           plan_index_text(p, st->left[i]));
             return at;
         }
@@ -458,12 +458,12 @@ static void not_at_once(sweep *s, const loop_node *n, const char *name,
     const tensor_stage *deepest = row_at(s, s->end - 1);
     const char *way_out = arena_printf(
         p->arena,
-        "deal it out at once: lanes, vector, registers for the rest, and no tile: `registers %s %lld`",
+        "distribute it at once: lanes, vector, registers for the rest, and no tile: `registers %s %lld`",
         name, (long long)padded(n, space->size));
     diagnostic *d;
     if (n->rest == LOOP_BLOCK_PLACE) {
         d = plan_refuse(p, E0554, s->f->at,
-                        "'%s' is dealt out to blocks, and each would walk '%s' again", name,
+                        "'%s' is distributed over blocks, and each would walk '%s' again", name,
                         s->index);
         way_out = arena_printf(p->arena, "leave '%s' to the threads of a block: `block %s none`",
                                name, name);

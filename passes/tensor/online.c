@@ -72,9 +72,8 @@ static bool check_reader(planner *p, uint32_t maximum, uint32_t stage) {
     bool always = tensor_marked(st, TENSOR_CHOSEN) ||
                   (sum && loop_always_rescales(p->arena, p->op, st->body[0], v));
     if (sum && all && always && loop_rescales(p->arena, p->op, st->body[0], v)) return true;
-    diagnostic *d = plan_refuse(p, E0550, c->at,
-                                "'%s' cannot be found on the run: '%s' cannot follow it", m->name,
-                                st->name);
+    diagnostic *d = plan_refuse(p, E0550, c->at, "'%s' cannot be online: '%s' cannot follow it",
+                                m->name, st->name);
     if (d)
         diag_note(
             d, st->at,
@@ -91,15 +90,15 @@ static bool check_found(planner *p, uint32_t stage) {
     schedule_cell *c = online_cell(p, stage);
     if (!is_found(p, stage)) {
         diagnostic *d = plan_refuse(
-            p, E0550, c->at,
-            "'%s' is found on the run only of a walk that takes along what needs it", st->name);
+            p, E0550, c->at, "'%s' is online only in a loop that computes what needs it, too",
+            st->name);
         if (d)
             diag_help(d, "fuse them at the index that is walked: `fuse %s, … at %s`", c->subject,
                       st->nbound ? plan_index_text(p, st->bound[0]) : "e");
         return false;
     }
     if (!is_max(p, st) || loop_is_maximum(p->op, st)) return true;
-    diagnostic *d = plan_refuse(p, E0550, c->at, "'%s' cannot be found on the run", st->name);
+    diagnostic *d = plan_refuse(p, E0550, c->at, "'%s' cannot be online", st->name);
     if (d) diag_note(d, st->at, "it is rounded when it is stored, or has an `else`");
     if (d) diag_help(d, "leave 'online' out");
     return false;

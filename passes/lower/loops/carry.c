@@ -196,7 +196,7 @@ void lw_carry(kernel *k, simt_builder *b, const loop_node *n) {
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
         if (r->bound & AXIS(i) && k->digits.axis[i].place != LOOP_UNROLL_PLACE &&
             k->digits.axis[i].place != LOOP_SERIAL_PLACE)
-            ICE("'%s': what a carry reduces is dealt out", k->plan->name);
+            ICE("'%s': what a carry reduces is distributed", k->plan->name);
     simt_value lo = lw_to_ix(k, b, lw_expr(k, b, walk->lo)),
                hi = lw_to_ix(k, b, lw_expr(k, b, walk->hi));
     start_runs(k, b, r, lo, hi);
