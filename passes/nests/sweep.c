@@ -5,44 +5,12 @@
 //     fuse s, y at e   →  for v { for f [lane 32, whole] {
 //                             reduce y { for e … { without f { reduce s { … }  store s }  contribute y } }
 //                             store y } }
-#include "nests/nests.h"
-#include "base/base.h"
-#include "kernels/kernels.h"
+#include "nests/sweep.h"
 #include "tensor/tensor.h"
 #include "axes/axes.h"
 #include "finish/finish.h"
 
 #include <string.h>
-
-typedef struct {
-    fusion *f;
-    planner *p;
-    schedule_ids at;
-    const char *index;         // the first of those, for messages
-    tensor_space points;       // of the edges
-    stage_group edges, rows;   // rows: those before the walk, those that walk, those after it
-    uint32_t first, end;       // of rows: those that walk
-    uint32_t shared, depth;    // levels that all of them stand in; around the walk
-    uint32_t base;             // levels whose lanes come first: see deal
-    // of a sum of the walk, where `windowed`: it goes from slots to slots
-    plan_matrix windows;
-    bool windowed;
-    plan_nest *n;     // of the kernel at hand
-    loop_list made;   // loops of the walk
-} sweep;
-
-static const tensor_stage *edge_at(const sweep *s, uint32_t i) {
-    return plan_stage(s->p, s->edges.data[i]);
-}
-static const tensor_stage *row_at(const sweep *s, uint32_t i) {
-    return plan_stage(s->p, s->rows.data[i]);
-}
-static tensor_space space_of(const sweep *s, tensor_var v) { return s->p->op->vars.data[v].space; }
-
-static bool is_var(const sweep *s, tensor_expr e, tensor_var v) {
-    const tensor_node *n = tensor_node_at(s->p->op, e);
-    return n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v;
-}
 
 // ---- Which stages do what -----------------------------------------------------------------------
 // A map takes what it walks first to its outermost index.
@@ -67,29 +35,30 @@ bool plan_sweeps(fusion *f) {
     return false;
 }
 
-static bool sweeps(const sweep *s, const tensor_stage *st) {
+bool plan_sweep_walks(const sweep *s, const tensor_stage *st) {
     plan_map m;
     return walks(s->p, st, &m) && m.map == s->f->map.map &&
-           space_of(s, st->left[0]) == s->f->rows && plan_is_among(s->p, s->at, st->bound[0]);
+           sweep_space(s, st->left[0]) == s->f->rows && plan_is_among(s->p, s->at, st->bound[0]);
 }
 
-static bool of_edges(const sweep *s, const tensor_stage *st) {
-    if (sweeps(s, st) || !st->nleft || space_of(s, st->left[0]) != s->points) return false;
+bool plan_sweep_of_edges(const sweep *s, const tensor_stage *st) {
+    if (plan_sweep_walks(s, st) || !st->nleft || sweep_space(s, st->left[0]) != s->points)
+        return false;
     return s->points != s->f->rows || plan_is_among(s->p, s->at, st->left[0]);
 }
 
-static diagnostic *cannot(sweep *s, const tensor_stage *st) {
+diagnostic *plan_sweep_cannot(sweep *s, const tensor_stage *st) {
     return plan_refuse(s->p, E0550, s->f->at, "'%s' cannot be fused at '%s'", st->name, s->index);
 }
 
-static const char *row_name(const sweep *s) {
-    return plan_index_text(s->p, row_at(s, s->first)->left[0]);
+const char *plan_sweep_row_name(const sweep *s) {
+    return plan_index_text(s->p, sweep_row(s, s->first)->left[0]);
 }
 
 // Of a row's stages: whether it reads what is final after the walk alone.
 static bool reads_swept(const sweep *s, uint32_t stage, const stage_group *late) {
     for (uint32_t i = 0; i < s->f->stages.len; i++)
-        if (sweeps(s, plan_stage(s->p, s->f->stages.data[i])) &&
+        if (plan_sweep_walks(s, plan_stage(s->p, s->f->stages.data[i])) &&
             plan_reads_stage(s->p, stage, s->f->stages.data[i]))
             return true;
     for (uint32_t i = 0; i < late->len; i++)
@@ -97,7 +66,7 @@ static bool reads_swept(const sweep *s, uint32_t stage, const stage_group *late)
     return false;
 }
 
-static void add_by_depth(sweep *s, stage_group *to, uint32_t stage) {
+void plan_sweep_add(sweep *s, stage_group *to, uint32_t stage) {
     uint32_t i = to->len;
     VEC_PUSH(s->p->arena, to, stage);
     for (; i > 0 && plan_stage(s->p, to->data[i - 1])->nleft > plan_stage(s->p, stage)->nleft; i--)
@@ -110,14 +79,14 @@ static bool sort_stages(sweep *s) {
     for (uint32_t i = 0; i < s->f->stages.len; i++) {
         uint32_t stage = s->f->stages.data[i];
         const tensor_stage *st = plan_stage(s->p, stage);
-        bool row = st->nleft && space_of(s, st->left[0]) == s->f->rows &&
+        bool row = st->nleft && sweep_space(s, st->left[0]) == s->f->rows &&
                    st->loop == TENSOR_NO_LOOP;
-        if (sweeps(s, st)) add_by_depth(s, &walk, stage);
-        else if (of_edges(s, st)) VEC_PUSH(s->p->arena, &s->edges, stage);
+        if (plan_sweep_walks(s, st)) plan_sweep_add(s, &walk, stage);
+        else if (plan_sweep_of_edges(s, st)) VEC_PUSH(s->p->arena, &s->edges, stage);
         else if (row && reads_swept(s, stage, &late)) VEC_PUSH(s->p->arena, &late, stage);
-        else if (row) add_by_depth(s, &s->rows, stage);
+        else if (row) plan_sweep_add(s, &s->rows, stage);
         else {
-            diagnostic *d = cannot(s, st);
+            diagnostic *d = plan_sweep_cannot(s, st);
             if (d)
                 diag_note(d, st->at,
                           "it is neither of points of '%s' nor of rows that walk them by '%s'",
@@ -131,190 +100,6 @@ static bool sort_stages(sweep *s) {
     s->end = s->rows.len;
     for (uint32_t i = 0; i < late.len; i++) VEC_PUSH(s->p->arena, &s->rows, late.data[i]);
     return true;
-}
-
-// ---- Legality -----------------------------------------------------------------------------------
-typedef struct {
-    sweep *s;
-    const tensor_stage *writer, *reader;
-    tensor_var point;   // the reader's, of the writer's outermost index; UINT32_MAX: none
-    bool shares;        // it reads memory that the writer overwrites
-} check;
-
-static bool own_point(void *user, const tensor_node *load) {
-    check *c = user;
-    const tensor_op *op = c->s->p->op;
-    tensor_val read = (tensor_val)load->imm.i;
-    for (uint32_t t = 0; t < c->writer->ntargets; t++) {
-        const tensor_target *to = &c->writer->targets[t];
-        c->shares = to->val != read && (op->vals.data[to->val].inplace == read ||
-                                        op->vals.data[read].inplace == to->val);
-        if (c->shares) return false;
-        for (uint32_t a = 0; to->val == read && a < to->rank; a++) {
-            uint32_t i = 0;
-            while (i < c->writer->nleft && !is_var(c->s, to->index[a], c->writer->left[i])) i++;
-            tensor_var want = !i                     ? c->point
-                              : i < c->reader->nleft ? c->reader->left[i]
-                                                     : UINT32_MAX;
-            if (i == c->writer->nleft ? to->index[a] != load->args[a]
-                                      : !is_var(c->s, load->args[a], want))
-                return false;
-        }
-    }
-    return true;
-}
-
-static void not_final(sweep *s, const tensor_stage *writer, const tensor_stage *reader) {
-    diagnostic *d = cannot(s, writer);
-    if (!d) return;
-    diag_note(d, writer->at, "it reduces over '%s', so it is final only after that loop", s->index);
-    diag_note(d, reader->at, "'%s' needs it inside", reader->name);
-    tensor_reduce_kind kind = writer->reducer == TENSOR_NO_REDUCER
-                                  ? REDUCE_USER
-                                  : s->p->op->reducers.data[writer->reducer].kind;
-    const char *online = kind == REDUCE_MAX || kind == REDUCE_SUM
-                             ? arena_printf(s->p->arena, ", or have it online: `online %s`",
-                                            writer->name)
-                             : "";
-    diag_help(d, "fuse at its own index: `at %s`%s", plan_index_text(s->p, writer->left[0]),
-              online);
-}
-
-static void not_at_hand(sweep *s, const check *c) {
-    diagnostic *d = plan_refuse(s->p, E0550, s->f->at,
-                                c->shares
-                                    ? "'%s' reads memory that '%s' overwrites in the same walk"
-                                    : "'%s' reads '%s' elsewhere than at the point at hand",
-                                c->reader->name, c->writer->name);
-    if (!d) return;
-    diag_note(d, c->reader->at, "while '%s' is walked, what belongs to one point of it is known",
-              s->index);
-    diag_help(d, "fuse without '%s', or at '%s', where all of a row is known", c->writer->name,
-              row_name(s));
-}
-
-// Computed from what the walk sums up.
-static bool is_after(const sweep *s, uint32_t stage) {
-    for (uint32_t i = s->end; i < s->rows.len; i++)
-        if (s->rows.data[i] == stage) return true;
-    return false;
-}
-
-static bool check_pair(sweep *s, uint32_t writer, uint32_t reader) {
-    const tensor_stage *w = plan_stage(s->p, writer), *r = plan_stage(s->p, reader);
-    bool from_edge = of_edges(s, w), to_edge = of_edges(s, r), to_walk = sweeps(s, r);
-    bool running = to_walk && plan_is_online(s->p, writer), after = is_after(s, writer);
-    if ((sweeps(s, w) || after) && !running && (to_edge || to_walk) &&
-        plan_reads_stage(s->p, reader, writer)) {
-        not_final(s, w, r);
-        return false;
-    }
-    check c = {.s = s, .writer = w, .reader = r, .point = r->left[0]};
-    if (from_edge && to_walk) c.point = r->bound[0];
-    else if (from_edge != to_edge) c.point = UINT32_MAX;
-    bool fine = plan_loads(s->p, r, own_point, &c);
-    c.shares = fine ? !plan_owner_alone(s->p, w, r) : c.shares;
-    if (fine && !c.shares) return true;
-    not_at_hand(s, &c);
-    return false;
-}
-
-static bool check_reads(sweep *s) {
-    const stage_group *g = &s->f->stages;
-    for (uint32_t w = 0; w < g->len; w++)
-        for (uint32_t r = 0; r < g->len; r++)
-            if (w != r && !check_pair(s, g->data[w], g->data[r])) return false;
-    return true;
-}
-
-// What shares the walk has the same keys; what it reduces besides, it reduces alone.
-static bool check_walks(sweep *s) {
-    const tensor_stage *first = row_at(s, s->first);
-    for (uint32_t i = s->first + 1; i < s->end; i++) {
-        const tensor_stage *st = row_at(s, i);
-        if (plan_same_keys(s->p, first, st) && st->nbound == 1 && first->nbound == 1) continue;
-        diagnostic *d = cannot(s, st);
-        if (d) diag_note(d, first->at, "'%s' does not walk the same points", first->name);
-        if (d) diag_help(d, "leave '%s' out", st->name);
-        return false;
-    }
-    return true;
-}
-
-static uint32_t depth_of(const sweep *s, const tensor_stage *st) {
-    const tensor_stage *deepest = row_at(s, s->end - 1);
-    uint32_t n = 1;
-    while (n < st->nleft && n < s->depth &&
-           space_of(s, st->left[n]) == space_of(s, deepest->left[n]))
-        n++;
-    return n;
-}
-
-static bool check_joins(sweep *s) {
-    stage_group sorted = {0}, joined = {0};
-    for (uint32_t i = 0; i < s->rows.len; i++) add_by_depth(s, &sorted, s->rows.data[i]);
-    for (uint32_t i = 0; i < sorted.len; i++) {
-        const tensor_stage *st = plan_stage(s->p, sorted.data[i]);
-        if (i && !plan_joins(s->p, &joined, sorted.data[i])) {
-            diagnostic *d = cannot(s, st);
-            if (d)
-                diag_note(d, st->at, "its loops do not begin with those of the stages before it");
-            if (d) diag_help(d, "leave '%s' out", st->name);
-            return false;
-        }
-        VEC_PUSH(s->p->arena, &joined, sorted.data[i]);
-    }
-    return true;
-}
-
-static bool check_loops(sweep *s) {
-    if (!check_joins(s)) return false;
-    s->shared = s->depth = row_at(s, s->end - 1)->nleft;
-    for (uint32_t i = s->first; i < s->end; i++)
-        if (row_at(s, i)->nleft < s->shared) s->shared = row_at(s, i)->nleft;
-    for (uint32_t i = 0; i < s->edges.len; i++) {
-        const tensor_stage *st = edge_at(s, i);
-        uint32_t n = depth_of(s, st);
-        if (n < s->shared) s->shared = n;
-        for (uint32_t k = 0; n < st->nleft && k < s->f->stages.len; k++) {
-            if (!plan_reads_stage(s->p, s->f->stages.data[k], s->edges.data[i])) continue;
-            diagnostic *d = cannot(s, st);
-            if (d)
-                diag_note(d, plan_stage(s->p, s->f->stages.data[k])->at,
-                          "'%s' reads it, and has no loop of its own over '%s'",
-                          plan_stage(s->p, s->f->stages.data[k])->name,
-                          plan_index_text(s->p, st->left[n]));
-            if (d) diag_help(d, "fuse at '%s', where all of a row is known", row_name(s));
-            return false;
-        }
-    }
-    s->base = s->shared < s->depth ? s->shared : s->depth - 1;
-    return true;
-}
-
-static bool check_cells(sweep *s) {
-    for (uint32_t i = 0; i < s->f->stages.len; i++) {
-        const tensor_stage *st = plan_stage(s->p, s->f->stages.data[i]);
-        if (!of_edges(s, st) && !sweeps(s, st)) continue;
-        bool edge = of_edges(s, st);
-        index_cut c = plan_cut(s->p, st, edge ? st->left[0] : st->bound[0], !edge);
-        if (s->p->failed) return false;
-        if (!c.block) continue;
-        diagnostic *d = plan_refuse(
-            s->p, E0541, c.cell[SCHEDULE_BLOCK]->at,
-            "a block of this kernel owns the points of '%s' that belong to its rows", s->index);
-        if (d)
-            diag_help(d, "leave 'block %s' out: the kernel's rows are distributed over blocks",
-                      s->index);
-        return false;
-    }
-    if (!plan_keeps_shared(s->p, &s->f->stages)) return !s->p->failed;
-    diagnostic *d = plan_refuse(
-        s->p, E0530, s->f->at,
-        "keeping values in shared memory while rows are walked by '%s' has no pass in this version",
-        s->index);
-    if (d) diag_help(d, "leave 'keep' out: what an edge's stage computes is in registers");
-    return false;
 }
 
 // ---- Threads ------------------------------------------------------------------------------------
@@ -364,7 +149,7 @@ static loop_body *own_loops(sweep *s, const tensor_stage *st, uint32_t from, loo
         loop_node *n = loop_node_new(p->plan, LOOP_FOR, st->at);
         n->var = st->left[i];
         n->lo = tensor_int(p->op, 0);
-        n->hi = tensor_size(p->op, space_of(s, n->var), NO_SPAN);
+        n->hi = tensor_size(p->op, sweep_space(s, n->var), NO_SPAN);
         plan_pad_loop(p, &c, n, NULL);
         plan_digits(p, &c, n);
         loop_append(p->plan, at, n);
@@ -392,12 +177,12 @@ static void give_row(sweep *s, const tensor_stage *st, loop_body *at) {
     loop_node *n = loop_node_new(p->plan, LOOP_GIVEN, st->at);
     tensor_expr index = tensor_var_expr(p->op, st->left[0], NO_SPAN);
     n->key = tensor_load(p->op, s->f->map.map, &index, 1, NO_SPAN);
-    n->value = tensor_var_expr(p->op, row_at(s, s->first)->left[0], NO_SPAN);
+    n->value = tensor_var_expr(p->op, sweep_row(s, s->first)->left[0], NO_SPAN);
     loop_append(p->plan, at, n);
 }
 
 static void bind(sweep *s, const tensor_stage *st, uint32_t depth, loop_body *at) {
-    const tensor_stage *first = row_at(s, s->first), *deepest = row_at(s, s->end - 1);
+    const tensor_stage *first = sweep_row(s, s->first), *deepest = sweep_row(s, s->end - 1);
     for (uint32_t i = 0; i < depth && !s->p->failed; i++) {
         const tensor_stage *other = i ? deepest : first;
         tensor_var v = i ? deepest->left[i] : first->bound[0];
@@ -415,7 +200,7 @@ static void bind(sweep *s, const tensor_stage *st, uint32_t depth, loop_body *at
 static void emit_edge(sweep *s, const uint32_t *stage, loop_body *at) {
     planner *p = s->p;
     const tensor_stage *st = plan_stage(s->p, *stage);
-    uint32_t depth = depth_of(s, st);
+    uint32_t depth = plan_sweep_depth(s, st);
     loop_list own = {0};
     at = leave_out(s, st, depth, at);
     bind(s, st, depth, at);
@@ -455,7 +240,7 @@ static int64_t padded(const loop_node *n, int64_t size) {
 static void not_at_once(sweep *s, const loop_node *n, const char *name,
                         const tensor_space_info *space) {
     planner *p = s->p;
-    const tensor_stage *deepest = row_at(s, s->end - 1);
+    const tensor_stage *deepest = sweep_row(s, s->end - 1);
     const char *way_out = arena_printf(
         p->arena,
         "distribute it at once: lanes, vector, registers for the rest, and no tile: `registers %s %lld`",
@@ -485,8 +270,8 @@ static void not_at_once(sweep *s, const loop_node *n, const char *name,
 }
 
 static void hold(sweep *s, uint32_t level, loop_node *n) {
-    const char *name = plan_index_text(s->p, row_at(s, s->end - 1)->left[level]);
-    const tensor_space_info *space = &s->p->op->spaces.data[space_of(s, n->var)];
+    const char *name = plan_index_text(s->p, sweep_row(s, s->end - 1)->left[level]);
+    const tensor_space_info *space = &s->p->op->spaces.data[sweep_space(s, n->var)];
     bool rounds = n->rest == LOOP_BLOCK_PLACE || at_once(n) != loop_digits_product(n);
     if (rounds || space->kind != SPACE_CONST || !space->size ||
         padded(n, space->size) > at_once(n)) {
@@ -506,10 +291,10 @@ static loop_body *emit_walk(sweep *s, loop_body *at) {
     planner *p = s->p;
     const uint32_t *stages = s->rows.data + s->first;
     uint32_t n = s->end - s->first;
-    loop_node *reduce = loop_node_new(p->plan, LOOP_REDUCE, row_at(s, s->first)->at);
-    for (uint32_t i = 0; i < n; i++) plan_bound_vectors(p, row_at(s, s->first + i));
+    loop_node *reduce = loop_node_new(p->plan, LOOP_REDUCE, sweep_row(s, s->first)->at);
+    for (uint32_t i = 0; i < n; i++) plan_bound_vectors(p, sweep_row(s, s->first + i));
     for (uint32_t i = 1; i < n; i++) {
-        const tensor_stage *a = row_at(s, s->first), *b = row_at(s, s->first + i);
+        const tensor_stage *a = sweep_row(s, s->first), *b = sweep_row(s, s->first + i);
         index_cut x = plan_cut(p, a, a->bound[0], true), y = plan_cut(p, b, b->bound[0], true);
         // of operations: refused by plan_window_walk
         bool kinds = x.matrix && y.matrix && x.matrix_kind != y.matrix_kind;
@@ -532,7 +317,7 @@ static loop_body *emit_walk(sweep *s, loop_body *at) {
     if (!p->cut.leaving) return at;
     const plan_part *part = plan_part_of(p, stages[0]);
     at = plan_leave_or_store(p, part, stages, n, at);
-    for (uint32_t i = s->end; i < s->rows.len; i++) plan_know_degree(p, part, row_at(s, i), at);
+    for (uint32_t i = s->end; i < s->rows.len; i++) plan_know_degree(p, part, sweep_row(s, i), at);
     return at;
 }
 
@@ -545,14 +330,14 @@ static void emit_alone(sweep *s, uint32_t i, uint32_t levels, loop_body *at) {
 }
 
 static bool stands_at(const sweep *s, uint32_t i, uint32_t level) {
-    uint32_t own = row_at(s, i)->nleft;
+    uint32_t own = sweep_row(s, i)->nleft;
     return (i >= s->end && own < s->depth ? s->depth : own) == level;
 }
 
 static loop_body *emit_level(sweep *s, uint32_t level, loop_body *at) {
     if (level == s->depth && s->p->cut.leaving) at = emit_walk(s, at);
     for (uint32_t i = 0; i < s->first; i++)
-        if (row_at(s, i)->nleft == level) emit_alone(s, i, level, at);
+        if (sweep_row(s, i)->nleft == level) emit_alone(s, i, level, at);
     if (level == s->depth && !s->p->cut.leaving) at = emit_walk(s, at);
     for (uint32_t i = s->end; i < s->rows.len && !s->p->failed; i++)
         if (stands_at(s, i, level)) emit_alone(s, i, level, at);
@@ -581,12 +366,12 @@ static bool cut_rows(sweep *s, row_class *parts) {
     stage_group walk = {0};
     for (uint32_t i = s->first; i < s->rows.len; i++) VEC_PUSH(s->p->arena, &walk, s->rows.data[i]);
     for (uint32_t i = 0; i < s->first; i++) {
-        if (row_at(s, i)->nleft == s->depth) continue;
+        if (sweep_row(s, i)->nleft == s->depth) continue;
         diagnostic *d = plan_refuse(
             s->p, E0530, s->f->at,
             "'split' along '%s' has no pass in this version: '%s' has fewer loops than the walk",
-            s->index, row_at(s, i)->name);
-        if (d) diag_help(d, "leave '%s' out of the kernel, or 'split'", row_at(s, i)->name);
+            s->index, sweep_row(s, i)->name);
+        if (d) diag_help(d, "leave '%s' out of the kernel, or 'split'", sweep_row(s, i)->name);
         return false;
     }
     return plan_cut_walk(s->p, &walk, s->end - s->first, parts);
@@ -596,7 +381,7 @@ static bool cut_rows(sweep *s, row_class *parts) {
 static void emit(planner *p, const row_class *rows, uint32_t number, void *user) {
     sweep *s = user;
     row_class parts = *rows;
-    bool cut = plan_part_points(p, row_at(s, s->first)) > 0;
+    bool cut = plan_part_points(p, sweep_row(s, s->first)) > 0;
     s->windowed = plan_windowed(p, s->rows.data[s->first], &s->windows);
     if (s->windowed && !s->base) s->base = 1;   // lanes of rows are outside of those of slots
     if (cut && !cut_rows(s, &parts)) return;
@@ -614,11 +399,9 @@ void plan_sweep(fusion *f) {
                .at = plan_fused_at(f->cell),
                .index = schedule_value_of(f->cell, "at")->text,
                .points = f->map.domain};
-    if (!sort_stages(&s) || !check_walks(&s) || !check_reads(&s) || !check_loops(&s) ||
-        !check_cells(&s))
-        return;
+    if (!sort_stages(&s) || !plan_sweep_legal(&s)) return;
     for (uint32_t i = 0; i < s.edges.len; i++)
-        if (!plan_fusion_reaches(f, edge_at(&s, i))) return;
+        if (!plan_fusion_reaches(f, sweep_edge(&s, i))) return;
     plan_check_kept(f->p, &f->stages);
     for (uint32_t i = 0; i < f->stages.len; i++)
         plan_choose_home(f->p, &f->stages, plan_stage(s.p, f->stages.data[i]));
