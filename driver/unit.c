@@ -311,12 +311,8 @@ program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t inde
     o->module = o->program->module;
     o->program->saved |= hands_over(o);
     if (!load_simt(d, o, target) || !load_ptx(d, o, target)) return NULL;
-    if (option_given(d, OPT_SEED_FAULT)) return seed_fault(d, o->program) ? o->program : NULL;
-    if (option_on(d, OPT_VERIFY, true)) {
-        const char *wrong = simt_verify(d->arena, o->module);
-        if (wrong) ICE("op '%s' after planning: %s", o->name, wrong);
-    }
-    return o->program;
+    bool good = !option_given(d, OPT_SEED_FAULT) || seed_fault(d, o->program);
+    return good ? o->program : NULL;
 }
 
 program *unit_program(driver *d, unit_op *o, const cg_target *target) {

@@ -12,6 +12,8 @@ simt_module *simt_parse(arena *a, diag_set *ds, const source_file *text);
 // whole warp arrives, barriers only where the whole block does. Returns NULL, or what is wrong, in
 // words.
 const char *simt_verify(arena *a, const simt_module *m);
+// of functions from `first` on, where those before them verify
+const char *simt_verify_added(arena *a, const simt_module *m, uint32_t first);
 bool simt_too_deep(const simt_module *m);   // regions nest deeper than the verifier lets them
 
 #endif

@@ -5,16 +5,19 @@
 
 typedef struct {
     const simt_func *func;
-    uint8_t *of;   // simt_uniformity of each value, growing
-    bool changed;
+    uint8_t *of;    // simt_uniformity of each value, growing
+    bool changed;   // what a round of a loop hands to the next one
 } analysis;
 
 static uint8_t worse(uint8_t a, uint8_t b) { return a > b ? a : b; }
 
-static void raise(analysis *s, simt_value v, uint8_t u) {
-    if (u <= s->of[v]) return;
-    s->of[v] = u;
-    s->changed = true;
+static void raise(analysis *s, simt_value v, uint8_t u) { s->of[v] = worse(s->of[v], u); }
+
+// A parameter of a region that was walked: values before it, in the order of the walk, do not
+// depend on later ones in any other way.
+static void raise_again(analysis *s, simt_value v, uint8_t u) {
+    s->changed |= u > s->of[v];
+    raise(s, v, u);
 }
 
 static const simt_instr_info *def_of(const analysis *s, simt_value v) {
@@ -194,7 +197,7 @@ static void walk_for(analysis *s, const simt_instr_info *i) {
     walk(s, i->regions[0]);
     uint8_t trips = worse(worse(s->of[i->args[0]], s->of[i->args[1]]), s->of[i->args[2]]);
     for (uint32_t k = 0; k < i->nresults; k++) {
-        raise(s, params[k + 1], s->of[yields_of(s, i->regions[0])[k]]);
+        raise_again(s, params[k + 1], s->of[yields_of(s, i->regions[0])[k]]);
         raise(s, i->results[k], worse(trips, s->of[params[k + 1]]));
     }
 }
@@ -211,7 +214,7 @@ static void walk_while(analysis *s, const simt_instr_info *i) {
     }
     walk(s, i->regions[1]);
     for (uint32_t k = 0; k < i->nresults; k++)
-        raise(s, test[k], s->of[yields_of(s, i->regions[1])[k]]);
+        raise_again(s, test[k], s->of[yields_of(s, i->regions[1])[k]]);
 }
 
 static void walk(analysis *s, simt_region r) {

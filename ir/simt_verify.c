@@ -352,39 +352,43 @@ typedef struct {
 } call_edge;
 
 // Takes away functions all of whose callees are taken away; what stays is in a circle of calls, or
-// leads into one.
-static const char *verify_calls(arena *a, const simt_module *m) {
+// leads into one. Those before `first_added` are none of these: they call each other alone.
+static const char *verify_calls(arena *a, const simt_module *m, uint32_t first_added) {
     uint32_t n = m->funcs.len, taken = 0, ready_count = 0;
     uint32_t *open = ARENA_ARRAY(a, uint32_t, n), *first = ARENA_ARRAY(a, uint32_t, n),
              *ready = ARENA_ARRAY(a, uint32_t, n);
     VEC(call_edge) edges = {0};
     VEC_PUSH(a, &edges, (call_edge){0});
-    for (uint32_t f = 0; f < n; f++) {
+    for (uint32_t f = first_added; f < n; f++) {
         const simt_func *func = m->funcs.data[f];
         for (uint32_t k = 1; k < func->instrs.len; k++) {
             if (func->instrs.data[k].op != SIMT_CALL) continue;
             int64_t callee = func->instrs.data[k].imm.i;
-            if (callee < 0 || callee >= n) continue;   // the function's own verification says so
+            if (callee < first_added || callee >= n)
+                continue;   // the function's own verification says so
             VEC_PUSH(a, &edges, ((call_edge){f, first[callee]}));
             first[callee] = edges.len - 1;
             open[f]++;
         }
     }
-    for (uint32_t f = 0; f < n; f++)
+    for (uint32_t f = first_added; f < n; f++)
         if (!open[f]) ready[ready_count++] = f;
     for (; taken < ready_count; taken++)
         for (uint32_t e = first[ready[taken]]; e; e = edges.data[e].next)
             if (!--open[edges.data[e].caller]) ready[ready_count++] = edges.data[e].caller;
-    for (uint32_t f = 0; f < n; f++)
+    for (uint32_t f = first_added; f < n; f++)
         if (open[f])
             return arena_printf(a, "function '%s': its calls lead into a circle",
                                 m->funcs.data[f]->name);
     return NULL;
 }
 
-const char *simt_verify(arena *a, const simt_module *m) {
+const char *simt_verify(arena *a, const simt_module *m) { return simt_verify_added(a, m, 0); }
+
+const char *simt_verify_added(arena *a, const simt_module *m, uint32_t first) {
     const char *fault = verify_function_names(a, m);
-    if (!fault) fault = verify_calls(a, m);
-    for (uint32_t k = 0; k < m->funcs.len && !fault; k++) fault = verify_func(a, m->funcs.data[k]);
+    if (!fault) fault = verify_calls(a, m, first);
+    for (uint32_t k = first; k < m->funcs.len && !fault; k++)
+        fault = verify_func(a, m->funcs.data[k]);
     return fault;
 }

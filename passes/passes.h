@@ -27,7 +27,7 @@ typedef struct {   // what there is after a pass: one of these, others NULL
 } pass_state;
 typedef enum {
     PASS_VERIFY_NOTHING,
-    PASS_VERIFY,       // tensor IR after each pass
+    PASS_VERIFY,       // tensor IR after each pass, SIMT IR of each version
     PASS_VERIFY_EACH   // and loop IR
 } pass_verify;
 // --print-after, --time-report: told after each pass; and before the first one of a version, with

@@ -113,6 +113,7 @@ typedef struct {
     const machine *machine;
     uint32_t index_bits;
     bool narrow;
+    bool verify;   // the functions that are added
 } lower_options;
 // NULL, or what of a plan lowering does not do, in words, and where; *in: of which kernel.
 const char *lower_refusal(arena *a, const loop_plan *plan, span *at, const loop_kernel **in);

@@ -80,6 +80,7 @@ static void add_step(lowering *l, uint32_t at) {
 void lower_plan(arena *a, const loop_plan *plan, program *p, program_version *v,
                 const lower_options *o) {
     const tensor_op *op = plan->op;
+    uint32_t before = p->module->funcs.len;
     lowering l = {.arena = a, .plan = plan, .op = op, .p = p, .v = v, .o = o};
     l.temp_of = ARENA_ARRAY(a, uint32_t, op->vals.len + 1);
     l.prepared_of = ARENA_ARRAY(a, uint32_t, op->vals.len + 1);
@@ -90,6 +91,6 @@ void lower_plan(arena *a, const loop_plan *plan, program *p, program_version *v,
     p->deterministic = p->deterministic && !loop_unordered(plan);
     for (uint32_t i = 0; i < plan->prepared.len; i++) add_prepared(&l, &plan->prepared.data[i]);
     for (uint32_t i = 0; i < plan->steps.len; i++) add_step(&l, i);
-    const char *fault = simt_verify(a, p->module);
+    const char *fault = o->verify ? simt_verify_added(a, p->module, before) : NULL;
     if (fault) ICE("%s: the plan made simt IR that does not verify: %s", op->name, fault);
 }

@@ -152,7 +152,7 @@ typedef struct {
 static gnn_program *load(session *t, frontend_unit *u, uint32_t i, built *b, bool on_host) {
     cg_target target = {on_host ? CG_HOST : CG_CUDA, on_host ? NULL : gpu_arch_find("sm_90")};
     schedule_list list = {0};
-    pass_options o = {.index_bits = 32, .nondeterministic = true};
+    pass_options o = {.index_bits = 32, .nondeterministic = true, .after = {.verify = PASS_VERIFY}};
     if (!frontend_schedules(u, i, on_host ? "host" : "sm_90", b->op, &list)) fail(t, "schedules");
     program *p = pass_scheduled(t->a, t->ds, b->op, list.data, list.len, on_host ? "host" : "cuda",
                                 &o, NULL, NULL);

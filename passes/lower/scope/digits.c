@@ -115,10 +115,11 @@ void lw_leave_loops(kernel *k, const loop_body *body) {
 // ---- Sets ---------------------------------------------------------------------------------------
 axis_set lw_written_out(const lower_digits *d, axis_set s) {
     axis_set out = 0;
-    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (s & AXIS(i) &&
-            (d->axis[i].place == LOOP_REGISTER_PLACE || d->axis[i].place == LOOP_UNROLL_PLACE))
-            out |= AXIS(i);
+    for (; s; s = lw_other_axes(s)) {
+        loop_place place = d->axis[lw_first_axis(s)].place;
+        if (place == LOOP_REGISTER_PLACE || place == LOOP_UNROLL_PLACE)
+            out |= AXIS(lw_first_axis(s));
+    }
     return out;
 }
 
@@ -128,8 +129,8 @@ uint32_t lw_stride(const kernel *k, const lower_axis *a) {
 
 axis_set lw_placed(const lower_digits *d, axis_set s, loop_place p) {
     axis_set out = 0;
-    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (s & AXIS(i) && d->axis[i].place == p) out |= AXIS(i);
+    for (; s; s = lw_other_axes(s))
+        if (d->axis[lw_first_axis(s)].place == p) out |= AXIS(lw_first_axis(s));
     return out;
 }
 
@@ -154,25 +155,27 @@ uint32_t lw_lanes(const lower_digits *d) { return d->axis[d->vector].extent; }
 // ---- Instances ----------------------------------------------------------------------------------
 uint32_t lw_instances(const lower_digits *d, axis_set s) {
     uint32_t n = has_vector(d, s) ? 1 + lw_lanes(d) : 1;
-    axis_set copies = lw_written_out(d, s);
-    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (copies & AXIS(i)) n *= d->axis[i].extent ? d->axis[i].extent : 1;
+    for (axis_set left = lw_written_out(d, s); left; left = lw_other_axes(left)) {
+        uint32_t extent = d->axis[lw_first_axis(left)].extent;
+        n *= extent ? extent : 1;
+    }
     return n;
 }
 
 uint32_t lw_instance(const lower_digits *d, axis_set s) {
     uint32_t n = 0;
-    axis_set copies = lw_written_out(d, s);
-    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (copies & AXIS(i)) n = n * d->axis[i].extent + (uint32_t)(d->at[i] < 0 ? 0 : d->at[i]);
+    for (axis_set left = lw_written_out(d, s); left; left = lw_other_axes(left)) {
+        uint32_t i = lw_first_axis(left);
+        n = n * d->axis[i].extent + (uint32_t)(d->at[i] < 0 ? 0 : d->at[i]);
+    }
     return has_vector(d, s) ? n * (1 + lw_lanes(d)) + (uint32_t)(d->at[d->vector] + 1) : n;
 }
 
 instance_walk lw_walk_begin(lower_digits *d, axis_set s) {
     instance_walk w = {.digits = d};
     axis_set walked = lw_written_out(d, s) | (lw_vector_free(d, s) ? AXIS(d->vector) : 0);
-    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (walked & AXIS(i) && d->at[i] < 0) w.axis[w.n++] = (uint8_t)i;
+    for (; walked; walked = lw_other_axes(walked))
+        if (d->at[lw_first_axis(walked)] < 0) w.axis[w.n++] = (uint8_t)lw_first_axis(walked);
     return w;
 }
 

@@ -20,6 +20,10 @@ enum { LOWER_WARP = 32, LOWER_MAX_AXES = 64, LOWER_NO_AXIS = LOWER_MAX_AXES };
 typedef uint64_t axis_set;
 
 #define AXIS(i) ((axis_set)1 << (i))
+// for (axis_set left = s; left; left = lw_other_axes(left)) … lw_first_axis(left)
+static inline uint32_t lw_first_axis(axis_set s) { return (uint32_t)__builtin_ctzll(s); }
+static inline uint32_t lw_last_axis(axis_set s) { return 63 - (uint32_t)__builtin_clzll(s); }
+static inline axis_set lw_other_axes(axis_set s) { return s & (s - 1); }
 
 typedef struct {
     loop_place place;   // REGISTER, UNROLL: written out; VECTOR; LANE, GROUP

@@ -28,9 +28,9 @@ static simt_value only_once(kernel *k, simt_builder *b, const reduction *r) {
     for (uint32_t i = r->masks; i < k->scope.masks.len; i++)
         here |= lw_axes_enter(k, k->scope.masks.data[i].node);
     simt_value c = 0;
-    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++) {
-        if (!(lw_threads_in(&k->digits, r->bound & ~here) & AXIS(i))) continue;
-        simt_value d = lw_digit(k, b, &k->digits.axis[i]);
+    axis_set left = lw_threads_in(&k->digits, r->bound & ~here);
+    for (; left; left = lw_other_axes(left)) {
+        simt_value d = lw_digit(k, b, &k->digits.axis[lw_first_axis(left)]);
         c = lw_both(b, c, simt_build_cmp(b, SIMT_EQ, d, simt_build_int(b, SIMT_T(I32), 0)));
     }
     return c;

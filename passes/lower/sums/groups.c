@@ -144,11 +144,10 @@ static void join(kernel *k, simt_builder *b, const reduction *r, const lower_axi
 
 void lw_join_groups(kernel *k, simt_builder *b, reduction *r) {
     if (!r->product || r->n != 1 || r->types[0].element != SIMT_F32) return;
-    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++) {
-        if (!(lw_threads_in(&k->digits, r->bound) & AXIS(i)) ||
-            k->digits.axis[i].place != LOOP_GROUP_PLACE)
-            continue;
-        if (k->digits.axis[i].extent > 1) join(k, b, r, &k->digits.axis[i]);
-        r->bound &= ~AXIS(i);
+    axis_set left = lw_placed(&k->digits, r->bound, LOOP_GROUP_PLACE);
+    for (; left; left = lw_other_axes(left)) {
+        lower_axis *a = &k->digits.axis[lw_first_axis(left)];
+        if (a->extent > 1) join(k, b, r, a);
+        r->bound &= ~AXIS(lw_first_axis(left));
     }
 }

@@ -188,9 +188,10 @@ static bool power_of_two(uint32_t x) { return x && !(x & (x - 1)); }
 
 simt_value *lw_fold_threads(kernel *k, simt_builder *b, const reduction *r, axis_set bound,
                             simt_value *x) {
-    for (uint32_t i = LOWER_MAX_AXES; lw_threads(k) && i-- > 0;) {
-        const lower_axis *a = &k->digits.axis[i];
-        if (!(lw_threads_in(&k->digits, bound) & AXIS(i)) || a->extent == 1) continue;
+    axis_set left = lw_threads(k) ? lw_threads_in(&k->digits, bound) : 0;
+    for (; left; left &= ~AXIS(lw_last_axis(left))) {
+        const lower_axis *a = &k->digits.axis[lw_last_axis(left)];
+        if (a->extent == 1) continue;
         bool in_warp = power_of_two(a->extent) && power_of_two(lw_stride(k, a)) &&
                        lw_stride(k, a) * a->extent <= 32;
         x = in_warp ? fold_shuffles(k, b, r, x, a) : fold_shared(k, b, r, x, a);
