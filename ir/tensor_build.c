@@ -148,9 +148,9 @@ tensor_op *tensor_op_copy(arena *a, const tensor_op *op) {
     s->op.arena = a;
 #define COPY(field)                                                                                \
     do {                                                                                           \
-        s->op.field.data = NULL;                                                                   \
-        s->op.field.len = s->op.field.cap = 0;                                                     \
-        for (uint32_t i = 0; i < op->field.len; i++) VEC_PUSH(a, &s->op.field, op->field.data[i]); \
+        s->op.field.cap = op->field.len + op->field.len / 2 + 8;                                   \
+        s->op.field.data = arena_alloc(a, sizeof *op->field.data * s->op.field.cap);               \
+        memcpy(s->op.field.data, op->field.data, sizeof *op->field.data * op->field.len);          \
     } while (0)
     COPY(spaces);
     COPY(vals);

@@ -21,7 +21,7 @@ typedef struct {
     arena *arena;   // of the words
     arena *scratch;
     const tensor_op *op;
-    const char *what;                  // being checked: "stage 'y'"
+    const char *what, *name;           // being checked: "stage", "y"; name NULL: it has none
     uint32_t *seen, stamp;             // per expression
     VEC(tensor_expr) stack, reached;   // while walking; what was reached under the present stamp
     uint8_t *scope;                    // per variable
@@ -35,7 +35,13 @@ typedef struct {
 
 #define WRONG(v, ...) wrong((v), arena_printf((v)->arena, __VA_ARGS__))
 static const char *wrong(verifier *v, const char *words) {
-    return arena_printf(v->arena, "%s: %s", v->what, words);
+    return v->name ? arena_printf(v->arena, "%s '%s': %s", v->what, v->name, words)
+                   : arena_printf(v->arena, "%s: %s", v->what, words);
+}
+// Names are put into words where something is wrong.
+static void checks(verifier *v, const char *what, const char *name) {
+    v->what = what;
+    v->name = name;
 }
 #define TRY(x)                                                                                     \
     do {                                                                                           \
@@ -148,7 +154,7 @@ static const char *check_typed(verifier *v, tensor_expr e, uint32_t allow, tenso
 }
 
 static const char *check_nodes(verifier *v) {
-    v->what = "expressions";
+    checks(v, "expressions", NULL);
     for (tensor_expr e = 1; e < v->op->exprs.len; e++) {
         const tensor_node *n = tensor_node_at(v->op, e);
         if (n->op >= TENSOR_OP_COUNT)
@@ -166,7 +172,7 @@ static const char *check_nodes(verifier *v) {
 
 static const char *check_space(verifier *v, tensor_space s) {
     const tensor_space_info *info = &v->op->spaces.data[s];
-    v->what = arena_printf(v->arena, "space '%s'", info->name);
+    checks(v, "space", info->name);
     switch (info->kind) {
     case SPACE_FREE: return NULL;
     case SPACE_CONST: return info->size >= 0 ? NULL : WRONG(v, "its size is negative");
@@ -218,7 +224,7 @@ static const char *check_keys(verifier *v, const tensor_val_info *info) {
 static const char *check_val(verifier *v, tensor_val i) {
     const tensor_op *op = v->op;
     const tensor_val_info *info = &op->vals.data[i];
-    v->what = arena_printf(v->arena, "value '%s'", info->name);
+    checks(v, "value", info->name);
     TRY(check_axes(v, info));
     bool parameter = info->role < VAL_STAGE;
     if (parameter != (i < op->nparams))
@@ -273,7 +279,7 @@ static const char *check_section(verifier *v, const tensor_expr *exprs, uint32_t
 }
 
 static const char *check_reducer(verifier *v, const tensor_reducer *r) {
-    v->what = arena_printf(v->arena, "reducer '%s'", r->name);
+    checks(v, "reducer", r->name);
     v->reducer = r;
     TRY(check_section(v, r->identity, r->nstate, r->state_types, 0, "identity"));
     TRY(check_section(v, r->lift, r->nstate, r->state_types, ALLOW_ARG, "lift"));
@@ -434,7 +440,7 @@ static const char *check_outcome(verifier *v, const tensor_stage *s) {
 }
 
 static const char *check_stage(verifier *v, const tensor_stage *s) {
-    v->what = arena_printf(v->arena, "stage '%s'", s->name ? s->name : "");
+    checks(v, "stage", s->name ? s->name : "");
     if (s->name && !tensor_id_is_path(v->op->ids, s->id, s->name))
         return WRONG(v, "it has the identity of another");
     if (!s->name || s->ntargets == 0) return WRONG(v, "it has no name or no target");
@@ -465,7 +471,7 @@ static const char *check_stages(verifier *v) {
             s->loop <
                 // within a loop a stage may read what a later one left the round before
                 op->loops.len) {
-            v->what = arena_printf(v->arena, "stage '%s'", s->name ? s->name : "");
+            checks(v, "stage", s->name ? s->name : "");
             if (left_behind[s->loop]) return WRONG(v, "the stages of its loop are not consecutive");
             for (uint32_t k = i; k < op->stages.len && op->stages.data[k].loop == s->loop; k++)
                 define(v, &op->stages.data[k]);
@@ -474,7 +480,7 @@ static const char *check_stages(verifier *v) {
         define(v, s);
     }
     for (uint32_t i = 0; i < op->nparams; i++) {
-        v->what = arena_printf(v->arena, "value '%s'", op->vals.data[i].name);
+        checks(v, "value", op->vals.data[i].name);
         if (!v->defined[i]) return WRONG(v, "no stage defines this result");
     }
     return NULL;
@@ -483,10 +489,10 @@ static const char *check_stages(verifier *v) {
 static const char *check_loops(verifier *v) {
     for (uint32_t i = 0; i < v->op->loops.len; i++) {
         const tensor_loop *l = &v->op->loops.data[i];
-        v->what = "loop";
+        checks(v, "loop", NULL);
         if (l->step >= v->op->vars.len || l->space >= v->op->spaces.len)
             return WRONG(v, "its step or space does not exist");
-        v->what = arena_printf(v->arena, "loop '%s'", v->op->vars.data[l->step].name);
+        checks(v, "loop", v->op->vars.data[l->step].name);
         if (v->op->vars.data[l->step].space != l->space)
             return WRONG(v, "its step does not run over its space");
         bool used = false;
@@ -498,7 +504,7 @@ static const char *check_loops(verifier *v) {
 
 static const char *check_all(verifier *v) {
     const tensor_op *op = v->op;
-    v->what = "op";
+    checks(v, "op", NULL);
     if (op->nparams > op->vals.len) return WRONG(v, "it has more parameters than values");
     for (uint32_t i = 0; i < op->vars.len; i++) {
         if (op->vars.data[i].space >= op->spaces.len)
@@ -511,7 +517,7 @@ static const char *check_all(verifier *v) {
     for (uint32_t i = 0; i < op->spaces.len; i++) TRY(check_space(v, i));
     for (uint32_t i = 0; i < op->reducers.len; i++) TRY(check_reducer(v, &op->reducers.data[i]));
     for (uint32_t i = 0; i < op->required.len; i++) {
-        v->what = arena_printf(v->arena, "precondition '%s'", op->required.data[i].text);
+        checks(v, "precondition", op->required.data[i].text);
         TRY(check_typed(v, op->required.data[i].holds, ALLOW_SIZE | ALLOW_GRAPH, TENSOR_TYPE(BOOL),
                         "it"));
     }

@@ -19,7 +19,7 @@ enum { GAP = 16 };
 enum { GAP = 0 };
 #endif
 
-enum { FIRST_CHUNK = 64 * 1024, LARGEST_CHUNK = 4 * 1024 * 1024, ALIGNMENT = 16 };
+enum { FIRST_CHUNK = 16 * 1024, LARGEST_CHUNK = 4 * 1024 * 1024, ALIGNMENT = 16 };
 
 typedef struct chunk chunk;
 struct chunk {

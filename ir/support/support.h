@@ -57,7 +57,9 @@ char *arena_vprintf(arena *a, const char *format, va_list ap);
         uint32_t len, cap;                                                                         \
     }
 #define VEC_PUSH(a, v, x)                                                                          \
-    (vec_reserve((a), (void **)&(v)->data, (v)->len, &(v)->cap, sizeof *(v)->data),                \
+    ((v)->len < (v)->cap                                                                           \
+         ? (void)0                                                                                 \
+         : vec_reserve((a), (void **)&(v)->data, (v)->len, &(v)->cap, sizeof *(v)->data),          \
      (void)((v)->data[(v)->len++] = (x)))
 void vec_reserve(arena *a, void **data, uint32_t len, uint32_t *cap, size_t element);
 
