@@ -133,6 +133,7 @@ static void check_forms(job *j) {
     bool assembled = wants_form(j, FORM_CUBIN) || (wants_form(j, FORM_OBJ) && j->cuda);
     if (option_given(d, OPT_RESOURCE_USAGE) && !assembled)
         diag(d->ds, W0801, NO_SPAN, "--resource-usage has no effect unless a cubin is made");
+    check_some_passes(d, j->forms.data, j->forms.len);
     check_loaded(j);
     if (option_given(d, OPT_DEPENDENCY_FILE) && !option_given(d, OPT_DEPENDENCIES))
         diag(d->ds, W0801, NO_SPAN, "-MF has no effect without -MD");
@@ -232,6 +233,7 @@ static bool has_form(input_kind kind, form f) {
 static bool make_form(job *j, const unit *u, unit_op *o, const cg_target *t, form f, textbuf *out) {
     driver *d = j->d;
     if (!has_form(u->kind, f)) return no_form(d, u, f);
+    if (option_given(d, OPT_PASSES)) return some_passes(d, o, t, f, out);
     bool above = f == FORM_TENSOR || f == FORM_SCHEDULE || f == FORM_SAVED,
          read = u->kind == INPUT_SIMT ||
                 (u->kind == INPUT_LOOP && (f == FORM_LOOP || f == FORM_FACTS));

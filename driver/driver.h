@@ -148,8 +148,10 @@ void phase(driver *d, const char *name);   // a phase begins, the one before end
 void phase_report(driver *d, FILE *out);   // --time-report
 pass_observer print_after(driver *d);      // --print-after
 void print_op_after(driver *d, const char *pass, const tensor_op *op);
-void list_passes(FILE *out);
+void list_passes(driver *d, FILE *out);
 void check_pass_names(driver *d);
+typedef VEC(const char *) pass_names;
+pass_names named_passes(driver *d);   // by --passes (some_passes.c)
 void print_help(driver *d, FILE *out);
 void print_version(FILE *out);
 void print_targets(FILE *out);

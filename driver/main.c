@@ -24,7 +24,7 @@ static void print_to(driver *d, FILE *out) {
     else if (option_given(d, OPT_VERSION)) print_version(out);
     else if (option_given(d, OPT_COMPLETION)) print_completion(out);
     else if (option_given(d, OPT_PRINT_TARGETS)) print_targets(out);
-    else list_passes(out);
+    else list_passes(d, out);
 }
 
 static int print_only(driver *d) {

@@ -37,27 +37,45 @@ void phase_report(driver *d, FILE *out) {
 // ---- Passes -------------------------------------------------------------------------------------
 
 // The frontend's lowering comes before those of passes.def.
-static const pass_info normalising = {"normalise", "syntax -> tensor", "equations in normal form"};
+static const pass_info normalising = {
+    .name = "normalise", .kind = "syntax -> tensor", .summary = "equations in normal form"};
 
 static const pass_info *step_at(uint32_t i) { return i ? pass_at(i - 1) : &normalising; }
 
-void list_passes(FILE *out) {
-    for (uint32_t i = 0; step_at(i); i++)
-        fprintf(out, "%-13s  %-16s  %s\n", step_at(i)->name, step_at(i)->kind, step_at(i)->summary);
+static void put_states(driver *d, FILE *out, const char *what, uint32_t states) {
+    if (states) fprintf(out, "; %s %s", what, pass_states_text(d->arena, states));
+}
+
+void list_passes(driver *d, FILE *out) {
+    const pass_info *p;
+    for (uint32_t i = 0; (p = step_at(i)); i++) {
+        fprintf(out, "%-13s  %-16s  %s", p->name, p->kind, p->summary);
+        put_states(d, out, "needs", p->needs);
+        put_states(d, out, "gives", p->gives);
+        put_states(d, out, "ends", p->ends);
+        fputc('\n', out);
+    }
+}
+
+static void check_name(driver *d, const pass_names *names, const char *name) {
+    for (uint32_t p = 0; p < names->len; p++)
+        if (!strcmp(names->data[p], name)) return;
+    diagnostic *fault = usage(d, E0809, "there is no pass '%s'", name);
+    if (!diag_suggest(fault, NO_SPAN, name, names->data, names->len))
+        diag_help(fault, "--list-passes lists them");
 }
 
 void check_pass_names(driver *d) {
-    VEC(const char *) names = {0};
+    pass_names names = {0};
     for (uint32_t i = 0; step_at(i); i++) VEC_PUSH(d->arena, &names, step_at(i)->name);
-    for (uint32_t i = 0; i < d->values[OPT_PRINT_AFTER].len; i++) {
-        const char *name = d->values[OPT_PRINT_AFTER].data[i];
-        bool known = false;
-        for (uint32_t p = 0; p < names.len; p++) known |= !strcmp(names.data[p], name);
-        if (known) continue;
-        diagnostic *fault = usage(d, E0809, "there is no pass '%s'", name);
-        if (!diag_suggest(fault, NO_SPAN, name, names.data, names.len))
-            diag_help(fault, "--list-passes lists them");
-    }
+    for (uint32_t i = 0; i < d->values[OPT_PRINT_AFTER].len; i++)
+        check_name(d, &names, d->values[OPT_PRINT_AFTER].data[i]);
+    pass_names some = named_passes(d);
+    for (uint32_t i = 0; i < some.len; i++)
+        if (strcmp(some.data[i], normalising.name)) check_name(d, &names, some.data[i]);
+        else
+            diag_help(usage(d, E0830, "pass '%s' has run where there is an op", normalising.name),
+                      "leave it out: --emit=tensor writes what it leaves");
 }
 
 static bool is_wanted(const driver *d, const char *pass) {

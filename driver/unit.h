@@ -74,6 +74,10 @@ bool print_saved(driver *d, const unit_op *o, textbuf *out);   // print_saved.c
 // print_schedules.c
 bool print_schedules(driver *d, unit_op *o, const cg_target *t, textbuf *out);
 
+// ---- Some passes alone (some_passes.c) ----------------------------------------------------------
+void check_some_passes(driver *d, const form *forms, uint32_t n);   // that --emit asks for
+bool some_passes(driver *d, unit_op *o, const cg_target *t, form f, textbuf *out);
+
 // ---- Objects (object.c) -------------------------------------------------------------------------
 typedef struct {
     const cg_target *targets;

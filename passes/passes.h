@@ -13,8 +13,10 @@
 
 typedef struct {
     const char *name, *kind, *summary;   // kind: from which IR to which
+    uint32_t needs, gives, ends;         // states, a bit each
 } pass_info;
-const pass_info *pass_at(uint32_t i);   // NULL past the last
+const pass_info *pass_at(uint32_t i);                      // NULL past the last
+const char *pass_states_text(arena *a, uint32_t states);   // their names
 
 typedef struct loop_plan loop_plan;
 typedef struct loop_text loop_text;
@@ -72,6 +74,17 @@ program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *c
 // The schedule as it is executed: what it leaves open filled by the default.
 schedule *pass_completed(arena *a, diag_set *ds, const tensor_op *op, const schedule *s,
                          const char *machine, const pass_options *o);
+
+// What passes are run on by name (--passes): an op, or plans that were read. They leave the one or
+// the other.
+typedef struct {
+    const tensor_op *op;
+    loop_text *text;            // NULL: the op
+    const schedule *schedule;   // of the op; NULL: the default, of any extents
+} pass_subject;
+// In that order, each where its states allow; names are those of pass_at. false: ds tells why.
+bool pass_some(arena *a, diag_set *ds, pass_subject *of, const char *const *names, uint32_t n,
+               const char *machine, const pass_options *o);
 
 // Plans read from text: each where its version's guards hold and its vectors fall on their
 // alignment, then the naive plan.

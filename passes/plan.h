@@ -58,6 +58,7 @@ typedef struct {
     bool together;
     bool nondeterministic;   // what depends on time may be taken
     const pass_observer *after;
+    uint32_t states;               // of passes.def: those that hold
     bool no_matrices;              // contractions on tensor cores were refused
     bool no_groups;                // those of four warps were
     bool matrices, groups;         // the default has some

@@ -16,5 +16,9 @@ typedef enum { PASS_EQUATIONS, PASS_PLAN, PASS_LOOPS, PASS_CHECK, PASS_PROGRAM }
 bool plan_run(planner *p, pass_kind kind);   // the passes of that kind in turn; false: one refused
 // those from tensor IR to tensor IR; whole: reductions are taken apart
 bool plan_equations(planner *p, bool whole);
+void plan_states_of_op(planner *p);   // what holds before the first pass
+void plan_states_of_loops(planner *p);
+bool plan_has_kernels(const planner *p);
+bool plan_run_named(planner *p, const char *const *names, uint32_t n);   // false: one refused
 
 #endif
