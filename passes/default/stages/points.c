@@ -1,6 +1,6 @@
 // How many points a block's threads have under way at once, where each reduces a dense axis or
 // reads by a map, and for how many threads there is to be room then.
-//     s[e, h] = sum{d} q[dst[e], h, d] * k[src[e], h, d]   →  unroll e 4 dealt
+//     s[e, h] = sum{d} q[dst[e], h, d] * k[src[e], h, d]   →  unroll e 4 distributed
 #include "default/ask/ask.h"
 #include "default/ask/limits.h"
 #include "default/cells/cells.h"
