@@ -189,13 +189,15 @@ static bool belongs(const ordering *o, uint32_t stage, uint32_t last) {
 }
 
 // Whether b is the better one before `last`, which is UINT32_MAX of the op's last stage. Of those
-// that belong there, a deeper one: what comes before it can then be a prefix of both.
+// that belong there, a deeper one: what comes before it can then be a prefix of both. Of results
+// that nothing reads, the one given later; of others the one that more has to be computed for.
 static bool is_better(const ordering *o, uint32_t b, uint32_t a, uint32_t last) {
     const tensor_stage *x = &o->op->stages.data[a], *y = &o->op->stages.data[b];
     const bool has = last != UINT32_MAX && belongs(o, a, last),
                would = last != UINT32_MAX && belongs(o, b, last);
     if (has != would) return would;
     if (has) return y->nleft >= x->nleft;
+    if (!o->places[a].readers.len && !o->places[b].readers.len) return true;
     if (o->places[a].level != o->places[b].level) return o->places[b].level > o->places[a].level;
     return y->nleft <= x->nleft;
 }

@@ -156,9 +156,8 @@ static bool has_a_reason(const planner *p, const stage_group *g, const tensor_st
     return has;
 }
 
-static bool may_join(planner *p, const stage_group *g, uint32_t stage) {
+bool plan_may_join(planner *p, const stage_group *g, uint32_t stage) {
     const tensor_stage *st = &p->op->stages.data[stage];
-    if (!has_a_reason(p, g, st)) return false;
     const bool matrix = by_matrices(p, st);
     if (g->len && (plan_carries(p, st) || plan_atomic(p, st))) return false;   // kernels of its own
     for (uint32_t i = 0; i < g->len; i++) {
@@ -180,7 +179,7 @@ static bool may_join(planner *p, const stage_group *g, uint32_t stage) {
 bool plan_joins(planner *p, const stage_group *g, uint32_t stage) {
     schedule_cell *apart = schedule_find(p->s, p->op->stages.data[stage].id, SCHEDULE_SEPARATE,
                                          TENSOR_ALL);
-    bool joins = may_join(p, g, stage);
+    bool joins = plan_may_join(p, g, stage) && has_a_reason(p, g, plan_stage(p, stage));
     if (!apart || !joins || !g->len) return joins;
     apart->consumed = true;
     return false;

@@ -221,7 +221,7 @@ static bool joins(fusion *f, const plan_phase *ph, uint32_t stage) {
     if (over_edges(f, st) && !kept_apart(f, ph, stage) && plan_follows(f, ph, stage)) return true;
     if (!ph->edges && plan_follower(f, ph->group.data[ph->group.len - 1])) return false;
     if (ph->edges != over_edges(f, st) || kept_apart(f, ph, stage) ||
-        !plan_joins(f->p, &ph->group, stage))
+        !plan_may_join(f->p, &ph->group, stage))
         return false;
     for (uint32_t i = 0; i < ph->group.len; i++)
         if (!same_cuts(f, plan_stage(f->p, ph->group.data[i]), st)) return false;

@@ -132,7 +132,7 @@ static bool check_joins(sweep *s) {
     for (uint32_t i = 0; i < s->rows.len; i++) plan_sweep_add(s, &sorted, s->rows.data[i]);
     for (uint32_t i = 0; i < sorted.len; i++) {
         const tensor_stage *st = plan_stage(s->p, sorted.data[i]);
-        if (i && !plan_joins(s->p, &joined, sorted.data[i])) {
+        if (i && !plan_may_join(s->p, &joined, sorted.data[i])) {
             diagnostic *d = plan_sweep_cannot(s, st);
             if (d)
                 diag_note(d, st->at, "its loops do not begin with those of the stages before it");
