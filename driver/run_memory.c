@@ -39,9 +39,11 @@ static bool is_tensor(const run_op *o, tensor_val v) {
 }
 
 // Of a tensor or result. Uneven: seed after seed each of them in turn is the one that is unlike the
-// others, which meet all a version may ask for.
+// others, which meet all a version may ask for. A result in a parameter's memory lies as that does.
 run_layout run_layout_of(const run_op *o, tensor_val v) {
     if (o->r->asked.layout != LAYOUT_UNEVEN) return o->r->asked.layout;
+    if (o->r->asked.inplace && o->op->op->vals.data[v].inplace != TENSOR_NO_VAL)
+        v = o->op->op->vals.data[v].inplace;
     uint32_t n = 0, number = 0;
     for (tensor_val k = 0; k < o->op->op->nparams; k++) {
         number = k == v ? n : number;

@@ -1,4 +1,4 @@
-// Values and spaces under other numbers, wherever an op names them.
+// Values, spaces and expressions under other numbers, wherever an op names them.
 #include "tensor_internal.h"
 
 #include <string.h>
@@ -7,6 +7,8 @@ typedef struct {
     tensor_op *op;
     const tensor_val *vals;   // per value and space: what it is called now
     const tensor_space *spaces;
+    tensor_expr *exprs;   // per expression: where it went; 0: nowhere yet
+    VEC(tensor_node) nodes;
 } renumbering;
 
 static tensor_type type_of(const renumbering *r, tensor_type t) {
@@ -15,14 +17,30 @@ static tensor_type type_of(const renumbering *r, tensor_type t) {
 }
 
 // Of the operations that name a value, loads alone name one that a stage writes.
-static void nodes(const renumbering *r) {
-    for (tensor_expr e = 1; e < r->op->exprs.len; e++) {
-        tensor_node *n = &r->op->exprs.data[e];
-        n->type = type_of(r, n->type);
-        if (n->op == TENSOR_LOAD_OP) n->imm.i = (int64_t)r->vals[n->imm.i];
-        if (n->op == TENSOR_SIZE_OP) n->imm.i = (int64_t)r->spaces[n->imm.i];
-    }
-    tensor_share_again(r->op);
+static tensor_node node(const renumbering *r, tensor_node n) {
+    n.type = type_of(r, n.type);
+    if (n.op == TENSOR_LOAD_OP) n.imm.i = (int64_t)r->vals[n.imm.i];
+    if (n.op == TENSOR_SIZE_OP) n.imm.i = (int64_t)r->spaces[n.imm.i];
+    return n;
+}
+
+// Expressions are numbered as what has them comes.
+static tensor_expr expr(renumbering *r, tensor_expr e) {
+    if (!e || r->exprs[e]) return e ? r->exprs[e] : 0;
+    tensor_node n = node(r, *tensor_node_at(r->op, e));
+    tensor_expr *args = ARENA_ARRAY(r->op->arena, tensor_expr, n.nargs + 1u);
+    for (uint32_t i = 0; i < n.nargs; i++) args[i] = expr(r, n.args[i]);
+    n.args = args;
+    r->exprs[e] = r->nodes.len;
+    VEC_PUSH(r->op->arena, &r->nodes, n);
+    return r->exprs[e];
+}
+
+static const tensor_expr *exprs(renumbering *r, const tensor_expr *of, uint32_t n) {
+    if (!of) return NULL;
+    tensor_expr *to = ARENA_ARRAY(r->op->arena, tensor_expr, n + 1);
+    for (uint32_t i = 0; i < n; i++) to[i] = expr(r, of[i]);
+    return to;
 }
 
 static const tensor_type *types(const renumbering *r, const tensor_type *of, uint32_t n) {
@@ -31,24 +49,45 @@ static const tensor_type *types(const renumbering *r, const tensor_type *of, uin
     return to;
 }
 
-static void reducers(const renumbering *r) {
+static void reducers(renumbering *r) {
     for (uint32_t i = 0; i < r->op->reducers.len; i++) {
         tensor_reducer *x = &r->op->reducers.data[i];
         x->arg_types = types(r, x->arg_types, x->nargs);
         x->state_types = types(r, x->state_types, x->nstate);
         x->result_types = types(r, x->result_types, x->nresults);
+        x->identity = exprs(r, x->identity, x->nstate);
+        x->lift = exprs(r, x->lift, x->nstate);
+        x->combine = exprs(r, x->combine, x->nstate);
+        x->finish = exprs(r, x->finish, x->nresults);
+        x->grad = exprs(r, x->grad, x->nargs);
     }
 }
 
-static void targets(const renumbering *r) {
+static const tensor_target *targets(renumbering *r, const tensor_stage *st) {
+    tensor_target *to = ARENA_ARRAY(r->op->arena, tensor_target, st->ntargets + 1);
+    for (uint32_t t = 0; t < st->ntargets; t++) {
+        to[t] = st->targets[t];
+        to[t].val = r->vals[to[t].val];
+        to[t].index = exprs(r, to[t].index, to[t].rank);
+    }
+    return to;
+}
+
+static const tensor_key *keys(renumbering *r, const tensor_stage *st) {
+    tensor_key *to = ARENA_ARRAY(r->op->arena, tensor_key, st->nkeys + 1);
+    for (uint32_t k = 0; k < st->nkeys; k++)
+        to[k] = (tensor_key){expr(r, st->keys[k].lhs), expr(r, st->keys[k].rhs)};
+    return to;
+}
+
+static void stages(renumbering *r) {
     for (uint32_t s = 0; s < r->op->stages.len; s++) {
         tensor_stage *st = &r->op->stages.data[s];
-        tensor_target *to = ARENA_ARRAY(r->op->arena, tensor_target, st->ntargets + 1);
-        for (uint32_t t = 0; t < st->ntargets; t++) {
-            to[t] = st->targets[t];
-            to[t].val = r->vals[to[t].val];
-        }
-        st->targets = to;
+        st->targets = targets(r, st);
+        st->keys = keys(r, st);
+        st->filters = exprs(r, st->filters, st->nfilters);
+        st->body = exprs(r, st->body, st->nbody);
+        st->orelse = exprs(r, st->orelse, st->nelse);
     }
 }
 
@@ -75,26 +114,33 @@ static void values(const renumbering *r) {
     memcpy(r->op->vals.data, to, n * sizeof *to);
 }
 
-static void spaces(const renumbering *r) {
+static void spaces(renumbering *r) {
     const uint32_t n = r->op->spaces.len;
     tensor_space_info *to = ARENA_ARRAY(r->op->arena, tensor_space_info, n + 1);
     for (tensor_space s = 0; s < n; s++) {
         tensor_space_info i = r->op->spaces.data[s];
         if (i.kind == SPACE_COUNT_OF) i.classes = r->vals[i.classes];
+        if (i.kind == SPACE_EXPR) i.expr = expr(r, i.expr);
         to[r->spaces[s]] = i;
     }
     memcpy(r->op->spaces.data, to, n * sizeof *to);
 }
 
 void tensor_renumber(tensor_op *op, const tensor_val *vals, const tensor_space *space_numbers) {
-    const renumbering r = {op, vals, space_numbers};
-    nodes(&r);
-    reducers(&r);
-    targets(&r);
-    values(&r);
+    renumbering r = {.op = op, .vals = vals, .spaces = space_numbers};
+    r.exprs = ARENA_ARRAY(op->arena, tensor_expr, op->exprs.len + 1);
+    VEC_PUSH(op->arena, &r.nodes, op->exprs.data[0]);
+    stages(&r);
     spaces(&r);
+    reducers(&r);
+    values(&r);
+    for (uint32_t i = 0; i < op->required.len; i++)
+        op->required.data[i].holds = expr(&r, op->required.data[i].holds);
     for (tensor_var v = 0; v < op->vars.len; v++)
         op->vars.data[v].space = space_numbers[op->vars.data[v].space];
     for (uint32_t l = 0; l < op->loops.len; l++)
         op->loops.data[l].space = space_numbers[op->loops.data[l].space];
+    op->exprs.len = 0;
+    for (tensor_expr e = 0; e < r.nodes.len; e++) VEC_PUSH(op->arena, &op->exprs, r.nodes.data[e]);
+    tensor_share_again(op);
 }
