@@ -283,6 +283,7 @@ static void check_walk(nest *n, const tensor_stage *first, const tensor_stage *s
         index_cut c = plan_cut(n->p, first, first->bound[b], true),
                   o = plan_cut(n->p, st, st->bound[b], true);
         plan_alike(n->p, &c, &o);
+        plan_check_combine(n->p, st, &o, false);
     }
 }
 
