@@ -201,7 +201,7 @@ void plan_tile_digits(planner *p, const plan_tile *t, index_cut c, loop_node *no
             "%lld points that a tile is rounded to are no multiple of the %lld that are distributed at once",
             (long long)t->round, (long long)part);
         if (d)
-            diag_help(d, "take a multiple: `round %lld`",
+            diag_help(d, "take a multiple: `granularity %lld`",
                       (long long)((t->round / part + 1) * part));
         return;
     }

@@ -1,6 +1,6 @@
 // Stages that share a kernel. The loops of an earlier one are a prefix of a later one's, and the
 // later reads of what the earlier writes only the point whose loops it stands in, so that each
-// thread meets only what it knows.
+// thread meets only what it knows. A deeper stage that takes nothing from a kernel begins its own.
 //     a.max[v, h] = max …    a.sum[v, h] = sum … a.max[v, h] …    y[v, h, d] = sum … a.sum[v, h] …   →  one
 //     kernel
 #include "kernels/kernels.h"

@@ -23,7 +23,7 @@ typedef enum {
 
 typedef enum {
     ROWS_ARE_BUCKETED = 1 << 0,           // long ones are cut, or have a class of their own
-    ROWS_ARE_FOLLOWED = 1 << 1,           // what entries take from rows shares their kernel
+    ROWS_ARE_FOLLOWED = 1 << 1,           // what reads a row's result shares its kernel
     ROWS_ARE_OF_ANY_LENGTH = 1 << 2,      // no guard says how long a row may be
     ROWS_ARE_AT_ONCE = 1 << 3,            // there is a block for each: no row waits for another
     ROWS_ARE_WHOLE = 1 << 4,              // a walk cuts none
@@ -32,7 +32,7 @@ typedef enum {
     ROWS_ARE_IN_PARTS = 1 << 7,           // a walk cuts long ones, into not too many parts
     ROWS_ARE_UNEVEN = 1 << 8,             // some are much longer than others, or all are long
     ROWS_ARE_OF_KNOWN_EXTENTS = 1 << 9,   // the version supposes nothing of dense axes
-    ROWS_ARE_NEEDED = 1 << 10   // without such a version none of its family comes after it
+    ROWS_ARE_NEEDED = 1 << 10   // if it cannot be made, no later one of its family is tried
 } rows_trait;
 
 typedef struct {
