@@ -157,7 +157,7 @@ static void refuse_lack(const planner *p, const pass *of, uint32_t lacks) {
 
 // false: refused.
 static bool may_run(const planner *p, const pass *of) {
-    uint32_t lacks = of->info.needs & ~p->facts->states;
+    uint32_t lacks = of->info.needs & ~p->facts->states, again = of->info.gives & p->facts->states;
     bool above = of->kind == PASS_EQUATIONS || of->kind == PASS_PLAN;
     if (!of->run)
         diag_help(diag(p->ds, E0830, NO_SPAN, "pass '%s' makes a program of all versions at once",
@@ -168,7 +168,11 @@ static bool may_run(const planner *p, const pass *of) {
                        of->info.name),
                   "name it before 'plan', of a source or a .tensor text");
     else if (lacks) refuse_lack(p, of, lacks);
-    return of->run && !(above && plan_has_kernels(p)) && !lacks;
+    else if (again)
+        diag_help(diag(p->ds, E0830, NO_SPAN, "pass '%s' has run: %s", of->info.name,
+                       states[__builtin_ctz(again)].text),
+                  "name it once");
+    return of->run && !(above && plan_has_kernels(p)) && !lacks && !again;
 }
 
 bool plan_run_named(planner *p, const char *const *names, uint32_t n) {

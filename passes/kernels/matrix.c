@@ -293,8 +293,8 @@ static bool is_typed(const planner *p, const tensor_stage *st) {
 void plan_matrix_check(planner *p) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_stage *st = &p->op->stages.data[i];
-        plan_matrix m;
-        if (is_typed(p, st) && (!plan_matrix_of(p, st, &m) || (m.cells && !has_windows(p))))
+        plan_matrix m;   // of a text, such a reducer may have no cell: it is a sum like others
+        if (plan_matrix_of(p, st, &m) ? m.cells && !has_windows(p) : m.cell != NULL)
             REFUSE(
                 p, m.cell, "leave 'mma' out, or store the factor: `keep` what it reads `global`",
                 "a factor of '%s' is 1 everywhere, and gone once it is computed where it is read",
