@@ -151,7 +151,7 @@ void print_op_after(driver *d, const char *pass, const tensor_op *op);
 void list_passes(driver *d, FILE *out);
 void check_pass_names(driver *d);
 typedef VEC(const char *) pass_names;
-pass_names named_passes(driver *d);   // by --passes (some_passes.c)
+pass_names named_passes(driver *d);   // by --passes
 void print_help(driver *d, FILE *out);
 void print_version(FILE *out);
 void print_targets(FILE *out);

@@ -57,6 +57,19 @@ void list_passes(driver *d, FILE *out) {
     }
 }
 
+// Of --passes=a,b and --passes=c: a, b, c.
+pass_names named_passes(driver *d) {
+    pass_names names = {0};
+    for (uint32_t i = 0; i < d->values[OPT_PASSES].len; i++)
+        for (const char *at = d->values[OPT_PASSES].data[i];; at++) {
+            size_t n = strcspn(at, ",");
+            VEC_PUSH(d->arena, &names, arena_strndup(d->arena, at, n));
+            at += n;
+            if (!*at) break;
+        }
+    return names;
+}
+
 static void check_name(driver *d, const pass_names *names, const char *name) {
     for (uint32_t p = 0; p < names->len; p++)
         if (!strcmp(names->data[p], name)) return;

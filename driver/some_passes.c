@@ -3,21 +3,6 @@
 #include "autodiff/gradient.h"
 #include "loop.h"
 
-#include <string.h>
-
-// Of --passes=a,b and --passes=c: a, b, c.
-pass_names named_passes(driver *d) {
-    pass_names names = {0};
-    for (uint32_t i = 0; i < d->values[OPT_PASSES].len; i++)
-        for (const char *at = d->values[OPT_PASSES].data[i];; at++) {
-            size_t n = strcspn(at, ",");
-            VEC_PUSH(d->arena, &names, arena_strndup(d->arena, at, n));
-            at += n;
-            if (!*at) break;
-        }
-    return names;
-}
-
 void check_some_passes(driver *d, const form *forms, uint32_t n) {
     bool good = n > 0;
     for (uint32_t i = 0; i < n; i++) good &= forms[i] == FORM_TENSOR || forms[i] == FORM_LOOP;

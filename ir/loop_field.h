@@ -63,7 +63,8 @@ const char *loop_fields_text(arena *a, uint32_t of, const void *has);
 
 // Members of forms that many fields have: a number or an expression; a list, of as many.
 static inline uint32_t loop_field_count(const loop_field *f, const void *of) {
-    return *(const uint32_t *)(const void *)((const char *)of + f->at);
+    const void *at = (const char *)of + f->at;
+    return f->bytes == sizeof(bool) ? *(const bool *)at : *(const uint32_t *)at;
 }
 static inline const uint32_t *loop_field_list(const loop_field *f, const void *of) {
     return *(const uint32_t *const *)(const void *)((const char *)of + f->data);

@@ -150,7 +150,8 @@ tensor_op *tensor_op_copy(arena *a, const tensor_op *op) {
     do {                                                                                           \
         s->op.field.cap = op->field.len + op->field.len / 2 + 8;                                   \
         s->op.field.data = arena_alloc(a, sizeof *op->field.data * s->op.field.cap);               \
-        memcpy(s->op.field.data, op->field.data, sizeof *op->field.data * op->field.len);          \
+        if (op->field.len)                                                                         \
+            memcpy(s->op.field.data, op->field.data, sizeof *op->field.data * op->field.len);      \
     } while (0)
     COPY(spaces);
     COPY(vals);

@@ -313,7 +313,7 @@ static void apply(const ordering *o, const uint32_t *stages) {
 }
 
 void tensor_order_stages(tensor_op *op) {
-    if (!may_move(op)) return;
+    if (!may_move(op) || !op->stages.len) return;
     ordering o = {.op = op, .arena = arena_new()};
     o.stamp = ARENA_ARRAY(o.arena, uint32_t, op->exprs.len + 1);
     o.reader = ARENA_ARRAY(o.arena, uint32_t, op->stages.len + 1);

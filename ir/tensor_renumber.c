@@ -111,7 +111,7 @@ static void values(const renumbering *r) {
     const uint32_t n = r->op->vals.len;
     tensor_val_info *to = ARENA_ARRAY(r->op->arena, tensor_val_info, n + 1);
     for (tensor_val v = 0; v < n; v++) to[r->vals[v]] = value(r, r->op->vals.data[v]);
-    memcpy(r->op->vals.data, to, n * sizeof *to);
+    if (n) memcpy(r->op->vals.data, to, n * sizeof *to);
 }
 
 static void spaces(renumbering *r) {
@@ -123,7 +123,7 @@ static void spaces(renumbering *r) {
         if (i.kind == SPACE_EXPR) i.expr = expr(r, i.expr);
         to[r->spaces[s]] = i;
     }
-    memcpy(r->op->spaces.data, to, n * sizeof *to);
+    if (n) memcpy(r->op->spaces.data, to, n * sizeof *to);
 }
 
 void tensor_renumber(tensor_op *op, const tensor_val *vals, const tensor_space *space_numbers) {

@@ -38,8 +38,8 @@ static size_t make_header(const gnn_array *a, unsigned char out[LONGEST]) {
     size_t total = (HEADER + n + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     memset(text + n, ' ', total - HEADER - n);
     out[total - 1] = '\n';
-    memcpy(out, "\x93NUMPY\x01\x00",
-           8);   // NOLINT(bugprone-not-null-terminated-result): bytes, no text
+    // NOLINTNEXTLINE(bugprone-not-null-terminated-result): bytes, no text
+    memcpy(out, "\x93NUMPY\x01\x00", 8);
     out[8] = (unsigned char)((total - HEADER) & 255);
     out[9] = (unsigned char)((total - HEADER) >> 8);
     return total;
