@@ -3,9 +3,10 @@
 # Tables that are laid out by hand stand between `clang-format off` and `on`.
 # Usage: format.sh [--check] [FILE...]; without files, all of the tree. Other versions break lines otherwise.
 set -euo pipefail
-cd "$(dirname "$0")/.."
 style=(-i)
 [ "${1:-}" = --check ] && style=(--dry-run --Werror) && shift
+[ $# = 0 ] || mapfile -t files < <(realpath -- "$@")
+cd "$(dirname "$0")/.."
 format=${CLANG_FORMAT:-clang-format-22}
 if ! command -v "$format" >/dev/null; then
     echo "format: skipped, as there is no clang-format-22"
@@ -14,8 +15,6 @@ fi
 if [ $# = 0 ]; then
     mapfile -t files < <(find autodiff bench codegen driver examples frontend ir passes runtime test testing \
         -name '*.[ch]' | sort)
-else
-    files=("$@")
 fi
 printf '%s\0' "${files[@]}" | xargs -0 -n 40 -P "$(nproc)" "$format" "${style[@]}" || {
     echo "format: \`make format\` writes what is above in the tree's style"
