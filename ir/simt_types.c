@@ -65,15 +65,17 @@ static const char *some_fault(simt_type pointer, simt_type x, simt_type n) {
     return is_i32(n) ? NULL : "their number must be an i32";
 }
 
+static const char *ucvt_fault(simt_type x, simt_type r) {
+    if (x.lanes != r.lanes) return "the number of lanes changes";
+    return simt_is_float(x.element) && simt_is_float(r.element) ? "neither side is an integer"
+                                                                : NULL;
+}
+
 // t[0] … t[2]: the arguments; r: the result, {0, 0} where there is none.
 static const char *shape_fault(simt_op op, const simt_type *t, simt_type r) {
     switch ((int)op) {
     case SIMT_CVT: return t[0].lanes == r.lanes ? NULL : "the number of lanes changes";
-    case SIMT_UCVT:
-        if (t[0].lanes != r.lanes) return "the number of lanes changes";
-        return simt_is_float(t[0].element) && simt_is_float(r.element)
-                   ? "neither side is an integer"
-                   : NULL;
+    case SIMT_UCVT: return ucvt_fault(t[0], r);
     case SIMT_BITCAST:
         return total_bits(t[0]) == total_bits(r) ? NULL : "the number of bits changes";
     case SIMT_CVT_TF32: return r.element == SIMT_F32 ? NULL : "it rounds f32";

@@ -41,19 +41,11 @@ int main(int argc, char **argv) {
         .w1 = t.w[W1], .b1 = t.w[B1], .w2 = t.w[W2], .b2 = t.w[B2],
         .p = 0.5f, .seed = (int64_t)t.seed, .step = t.step, .dloss = t.scale,
         .dw1 = t.g[W1], .db1 = t.g[B1], .dw2 = t.g[W2], .db2 = t.g[B2]};
+    struct ARGS(gcn_loss) loss = {
+        .E = t.graph.edges, .N = t.graph.nodes, .src = t.src, .dst = t.dst, .x = in, .w1 = t.w[W1],
+        .b1 = t.w[B1], .w2 = t.w[W2], .b2 = t.w[B2], .step = t.step, .loss = t.loss,
+        .hits = t.hits};
     // clang-format on
-    struct ARGS(gcn_loss) loss = {.E = t.graph.edges,
-                                  .N = t.graph.nodes,
-                                  .src = t.src,
-                                  .dst = t.dst,
-                                  .x = in,
-                                  .w1 = t.w[W1],
-                                  .b1 = t.w[B1],
-                                  .w2 = t.w[W2],
-                                  .b2 = t.w[B2],
-                                  .step = t.step,
-                                  .loss = t.loss,
-                                  .hits = t.hits};
     train_run(&t, &(train_model){.step = {&ARTEFACT(gcn_step), &step, &step.label},
                                  .loss = {&ARTEFACT(gcn_loss), &loss, &loss.label},
                                  .rate = 0.01f,

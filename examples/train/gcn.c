@@ -22,24 +22,12 @@ int main(int argc, char **argv) {
         .w1 = t.w[W1], .b1 = t.w[B1], .w2 = t.w[W2], .b2 = t.w[B2],
         .p = 0.5f, .decay = 5e-4f, .seed = (int64_t)t.asked.seed, .step = t.step, .dloss = t.scale,
         .dw1 = t.g[W1], .db1 = t.g[B1], .dw2 = t.g[W2], .db2 = t.g[B2]};
+    struct ARGS(gcn_loss) loss = {
+        .Z = t.data.entries, .N = t.data.graph.nodes, .K = k, .E = t.data.graph.edges, .C = c,
+        .paper = t.data.paper, .word = t.data.word, .val = t.data.val, .src = t.data.src,
+        .dst = t.data.dst, .w1 = t.w[W1], .b1 = t.w[B1], .w2 = t.w[W2], .b2 = t.w[B2],
+        .step = t.step, .loss = t.loss, .hits = t.hits};
     // clang-format on
-    struct ARGS(gcn_loss) loss = {.Z = t.data.entries,
-                                  .N = t.data.graph.nodes,
-                                  .K = k,
-                                  .E = t.data.graph.edges,
-                                  .C = c,
-                                  .paper = t.data.paper,
-                                  .word = t.data.word,
-                                  .val = t.data.val,
-                                  .src = t.data.src,
-                                  .dst = t.data.dst,
-                                  .w1 = t.w[W1],
-                                  .b1 = t.w[B1],
-                                  .w2 = t.w[W2],
-                                  .b2 = t.w[B2],
-                                  .step = t.step,
-                                  .loss = t.loss,
-                                  .hits = t.hits};
     train_run(&t, &(train_model){.step = {&ARTEFACT(gcn_step), &step, &step.label},
                                  .loss = {&ARTEFACT(gcn_loss), &loss, &loss.label},
                                  .rate = 0.01f,

@@ -54,22 +54,11 @@ static void plain(train *t) {
         .src = t->data.src, .dst = t->data.dst, .type = types(t), .row = row,
         .w1 = t->w[W1], .s1 = t->w[S1], .w2 = t->w[W2], .s2 = t->w[S2], .dloss = t->scale,
         .dw1 = t->g[W1], .ds1 = t->g[S1], .dw2 = t->g[W2], .ds2 = t->g[S2]};
+    struct ARGS(rgcn_loss) loss = {
+        .E = t->data.graph.edges, .N = n, .R = r, .Q = q, .C = c, .src = t->data.src,
+        .dst = t->data.dst, .type = types(t), .row = row, .w1 = t->w[W1], .s1 = t->w[S1],
+        .w2 = t->w[W2], .s2 = t->w[S2], .loss = t->loss, .hits = t->hits};
     // clang-format on
-    struct ARGS(rgcn_loss) loss = {.E = t->data.graph.edges,
-                                   .N = n,
-                                   .R = r,
-                                   .Q = q,
-                                   .C = c,
-                                   .src = t->data.src,
-                                   .dst = t->data.dst,
-                                   .type = types(t),
-                                   .row = row,
-                                   .w1 = t->w[W1],
-                                   .s1 = t->w[S1],
-                                   .w2 = t->w[W2],
-                                   .s2 = t->w[S2],
-                                   .loss = t->loss,
-                                   .hits = t->hits};
     train_run(t, &(train_model){.step = {&ARTEFACT(rgcn_step), &step, &step.label},
                                 .loss = {&ARTEFACT(rgcn_loss), &loss, &loss.label},
                                 .rate = 0.01f,

@@ -24,26 +24,12 @@ int main(int argc, char **argv) {
         .p = 0.5f, .decay = 5e-4f, .seed = (int64_t)t.asked.seed, .step = t.step, .dloss = t.scale,
         .du1 = t.g[U1], .dw1 = t.g[W1], .db1 = t.g[B1], .du2 = t.g[U2], .dw2 = t.g[W2],
         .db2 = t.g[B2]};
+    struct ARGS(sage_loss) loss = {
+        .Z = t.data.entries, .N = t.data.graph.nodes, .K = k, .E = t.data.graph.edges, .C = c,
+        .paper = t.data.paper, .word = t.data.word, .val = t.data.val, .src = t.data.src,
+        .dst = t.data.dst, .u1 = t.w[U1], .w1 = t.w[W1], .b1 = t.w[B1], .u2 = t.w[U2],
+        .w2 = t.w[W2], .b2 = t.w[B2], .step = t.step, .loss = t.loss, .hits = t.hits};
     // clang-format on
-    struct ARGS(sage_loss) loss = {.Z = t.data.entries,
-                                   .N = t.data.graph.nodes,
-                                   .K = k,
-                                   .E = t.data.graph.edges,
-                                   .C = c,
-                                   .paper = t.data.paper,
-                                   .word = t.data.word,
-                                   .val = t.data.val,
-                                   .src = t.data.src,
-                                   .dst = t.data.dst,
-                                   .u1 = t.w[U1],
-                                   .w1 = t.w[W1],
-                                   .b1 = t.w[B1],
-                                   .u2 = t.w[U2],
-                                   .w2 = t.w[W2],
-                                   .b2 = t.w[B2],
-                                   .step = t.step,
-                                   .loss = t.loss,
-                                   .hits = t.hits};
     train_run(&t, &(train_model){.step = {&ARTEFACT(sage_step), &step, &step.label},
                                  .loss = {&ARTEFACT(sage_loss), &loss, &loss.label},
                                  .rate = 0.01f,

@@ -193,6 +193,14 @@ static void refuse_vector(planner *p, index_cut *c, tensor_var v, bool ordered, 
     c->vector = 0;
 }
 
+// What a loop over v visits: v, or in another order positions in that.
+static tensor_var visited(nest *n, tensor_var v, bool ordered) {
+    const tensor_var_info of = n->p->op->vars.data[v];
+    if (!ordered) return v;
+    if (n->rows->at) return *n->rows->at;
+    return tensor_add_var(n->p->op, arena_printf(n->p->arena, "%s.at", of.name), of.space);
+}
+
 loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     planner *p = n->p;
     const tensor_stage *deepest = plan_deepest(p, n->group);
@@ -205,12 +213,7 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
         n->tiled = n->levels.len;
         to = &n->tiles->body;
     }
-    node->var = ordered && n->rows->at ? *n->rows->at
-                : ordered
-                    ? tensor_add_var(p->op,
-                                     arena_printf(p->arena, "%s.at", p->op->vars.data[v].name),
-                                     p->op->vars.data[v].space)
-                    : v;
+    node->var = visited(n, v, ordered);
     node->lo = rows && n->rows->lo ? n->rows->lo : tensor_int(p->op, 0);
     node->hi = rows && n->rows->hi ? n->rows->hi
                                    : tensor_size(p->op, p->op->vars.data[v].space, NO_SPAN);
