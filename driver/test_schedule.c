@@ -220,14 +220,14 @@ static void take_whole(dealing *d) {
 
 static void write_out(dealing *d) {
     test_rng *r = d->m->rng;
-    bool dealt = !d->reduced && test_chance(r, 30);
-    int64_t steps = dealt ? 2 << test_draw(r, 3) : 2 + (int64_t)test_draw(r, 3);
+    bool distributed = !d->reduced && test_chance(r, 30);
+    int64_t steps = distributed ? 2 << test_draw(r, 3) : 2 + (int64_t)test_draw(r, 3);
     test_words words = {0};
     VEC_PUSH(d->m->arena, &words, test_text(d->index->name));
     VEC_PUSH(d->m->arena, &words, test_number(steps));
     bool masked = test_chance(r, 50);
     if (masked) VEC_PUSH(d->m->arena, &words, test_text("masked"));
-    if (dealt) VEC_PUSH(d->m->arena, &words, test_text("distributed"));
+    if (distributed) VEC_PUSH(d->m->arena, &words, test_text("distributed"));
     test_put(d->m, d->s, "unroll", words.data, words.len, about(d));
     if (masked && (d->reduced ? test_chance(r, 40) : test_chance(r, 5))) take_whole(d);
 }

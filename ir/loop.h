@@ -21,17 +21,17 @@
 #ifndef GNNC_LOOP_H
 #define GNNC_LOOP_H
 
-#include "loop_node.h"       // nodes, and how a loop is dealt out
-#include "loop_plan.h"       // kernels, and where values live
-#include "loop_prepared.h"   // sizes of parts, tiles and windows
-#include "loop_fetch.h"      // what lies in shared memory in a round of a loop
-#include "loop_matrix.h"     // reductions by matrix operations
-#include "loop_online.h"     // maxima found on the run
-#include "loop_dealt.h"      // steps dealt out to lanes
-#include "loop_pad.h"        // extents rounded up
-#include "loop_beside.h"     // neighbours taken as one access
-#include "loop_overlap.h"    // kernels that run at the same time
-#include "loop_atomic.h"     // states combined in memory
-#include "loop_text.h"       // text, verification
+#include "loop_node.h"          // nodes, and how a loop is dealt out
+#include "loop_plan.h"          // kernels, and where values live
+#include "loop_prepared.h"      // sizes of parts, tiles and windows
+#include "loop_fetch.h"         // what lies in shared memory in a round of a loop
+#include "loop_matrix.h"        // reductions by matrix operations
+#include "loop_online.h"        // maxima found on the run
+#include "loop_distributed.h"   // steps distributed to lanes
+#include "loop_pad.h"           // extents rounded up
+#include "loop_beside.h"        // neighbours taken as one access
+#include "loop_overlap.h"       // kernels that run at the same time
+#include "loop_atomic.h"        // states combined in memory
+#include "loop_text.h"          // text, verification
 
 #endif

@@ -25,7 +25,7 @@
     X(pad, pad)              /* a multiple that the limit is rounded up to */                 \
     X(digits, digits)        /* digits and the rest */                                        \
     X(end, end)              /* the bracket behind them */                                    \
-    X(dealt, dealt)          /* the lanes that steps are dealt to */                          \
+    X(distributed, distributed) /* the lanes that steps are distributed to */                 \
     X(fetched, fetched)      /* buffers and rows: fields of LOOP_OF_FETCH */                  \
     X(matrix, matrix)        /* a matrix operation: fields of LOOP_OF_MATRIX */               \
     X(maxima, maxima)        /* maxima found on the run: fields of LOOP_OF_MAXIMUM */         \

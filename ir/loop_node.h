@@ -62,14 +62,14 @@ typedef struct {
 #include "loop_field.def"
 } loop_rounds;
 
-// FOR: what is left to do after the reductions inside is dealt out: lanes that reduce take a step
+// FOR: what is left to do after the reductions inside is distributed: lanes that reduce take a step
 // each.
 typedef struct {
     bool steps;      // those that are written out
     loop_digit to;   // of a walk whose steps need none of a loop around: that loop's lanes; extent
                      // 0: it is none
     tensor_var of;   // that loop's
-} loop_deal;
+} loop_distribution;
 
 // FOR: loads at var that lanes hold for a round of the rest, each an entry of it.
 typedef struct {
@@ -127,7 +127,7 @@ struct loop_node {
     uint32_t ndigits;
     loop_place rest;   // SERIAL, UNROLL (extent is constant), BLOCK or WHOLE
     loop_rounds rounds;
-    loop_deal deal;
+    loop_distribution distributed;
     loop_holding holding;
     loop_copies fetch;
     loop_ranges ranges;   // WITHIN

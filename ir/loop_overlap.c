@@ -142,7 +142,7 @@ static const char *together_fault(arena *a, const loop_kernel *k, const loop_ker
             a, "it shares the launch of kernel '%s', whose blocks are dealt out to other threads",
             before->name);
     bool mixed = loop_shares_launch(before->start) && before->start != k->start;
-    return mixed ? "blocks of all kernels of a launch alternate, or none do" : NULL;
+    return mixed ? "all kernels of a launch are interleaved, or none is" : NULL;
 }
 
 const char *loop_start_fault(arena *a, const loop_plan *p, uint32_t step) {

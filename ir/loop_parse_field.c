@@ -119,8 +119,8 @@ static void read_end(plan_parser *p, void *of, const loop_field *f) {
     tensor_lex_expect(&p->text, "]");
 }
 
-static void read_dealt(plan_parser *p, void *of, const loop_field *f) {
-    loop_deal *d = &((loop_node *)of)->deal;
+static void read_distributed(plan_parser *p, void *of, const loop_field *f) {
+    loop_distribution *d = &((loop_node *)of)->distributed;
     (void)f;
     tensor_lex_expect(&p->text, "lane");
     d->to = (loop_digit){.place = LOOP_LANE_PLACE, .unit = 1};
@@ -241,8 +241,8 @@ static void read_start(plan_parser *p, void *of, const loop_field *f) {
     loop_kernel *k = of;
     parser *t = &p->text;
     (void)f;
-    if (tensor_lex_accept(t, "together")) k->start = LOOP_START_TOGETHER;
-    else if (tensor_lex_accept(t, "alternate")) k->start = LOOP_START_ALTERNATE;
+    if (tensor_lex_accept(t, "fused")) k->start = LOOP_START_FUSED;
+    else if (tensor_lex_accept(t, "interleave")) k->start = LOOP_START_INTERLEAVE;
     if (!tensor_lex_accept(t, "early")) return;
     tensor_lex_expect(t, "wait");
     bool first = tensor_lex_accept(t, "first");

@@ -39,11 +39,11 @@ typedef enum {
     // early; it waits before it ends, as it meets no kernel that may still run
     LOOP_START_WAIT_LAST,
     // in the launch of the one before, whose blocks come first; it meets none of that launch either
-    LOOP_START_TOGETHER,
-    LOOP_START_ALTERNATE   // likewise, and its blocks alternate with those of the others
+    LOOP_START_FUSED,
+    LOOP_START_INTERLEAVE   // likewise, and its blocks take turns with those of the others
 } loop_start;
 static inline bool loop_shares_launch(loop_start s) {
-    return s == LOOP_START_TOGETHER || s == LOOP_START_ALTERNATE;
+    return s == LOOP_START_FUSED || s == LOOP_START_INTERLEAVE;
 }
 typedef struct {
     const char *name;   // the kernel's: "spmm_f32_y"

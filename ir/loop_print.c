@@ -97,8 +97,8 @@ static void print_end(plan_printer *p, const void *of, const loop_field *f) {
     OUT(p, "]");
 }
 
-static void print_dealt(plan_printer *p, const void *of, const loop_field *f) {
-    const loop_deal *d = &((const loop_node *)of)->deal;
+static void print_distributed(plan_printer *p, const void *of, const loop_field *f) {
+    const loop_distribution *d = &((const loop_node *)of)->distributed;
     (void)f;
     OUT(p, " lane %u", (unsigned)d->to.extent);
     if (d->to.unit > 1) OUT(p, " unit %u", (unsigned)d->to.unit);
@@ -152,8 +152,8 @@ static void print_carried(plan_printer *p, const void *of, const loop_field *f) 
 }
 
 static void print_start(plan_printer *p, const void *of, const loop_field *f) {
-    static const char *const starts[] = {"", "early wait first", "early wait last", "together",
-                                         "alternate"};
+    static const char *const starts[] = {"", "early wait first", "early wait last", "fused",
+                                         "interleave"};
     (void)f;
     OUT(p, " %s", starts[((const loop_kernel *)of)->start]);
 }

@@ -213,48 +213,46 @@ const char *loop_check_pad(loop_verifier *v, const loop_node *n) {
                 : WRONG(v, "'%s' is padded, and does not go from 0 to a multiple", name_of(v, n));
 }
 
-// ---- Steps that are dealt -----------------------------------------------------------------------
+// ---- Steps that are distributed -----------------------------------------------------------------
 
 const char *loop_check_steps(loop_verifier *v, const loop_node *n) {
     const char *name = name_of(v, n);
     uint32_t lanes = 0;
     if (v->launch->threads % 32)
         return WRONG(
-            v,
-            "steps of '%s' are dealt to lanes of a block of %u threads, which are no whole warps",
+            v, "steps of '%s' are distributed to lanes of a block of %u threads, no whole warps",
             name, (unsigned)v->launch->threads);
-    const loop_node *apart = n->deal.to.extent && n->deal.of < v->op->vars.len
-                                 ? v->vars.loop[n->deal.of]
+    const loop_node *apart = n->distributed.to.extent && n->distributed.of < v->op->vars.len
+                                 ? v->vars.loop[n->distributed.of]
                                  : NULL;
-    if (n->deal.to.extent && !apart)
-        return WRONG(v, "steps of '%s' are dealt to lanes of no loop around", name);
-    lanes = n->deal.to.extent;
-    switch (apart ? loop_check_dealt_walk(v->scratch, v->op, n, apart)
-                  : loop_check_dealt(v->scratch, v->op, n, &lanes)) {
-    case LOOP_DEALT_WELL: return NULL;
-    case LOOP_DEALT_STEPS:
-        return WRONG(v,
-                     "%u steps of '%s' are dealt: it takes 2, 4, 8, 16 or 32 that are written out",
-                     (unsigned)loop_steps_written_out(n), name);
-    case LOOP_DEALT_BARE: return WRONG(v, "steps of '%s', a walk, are dealt and not masked", name);
-    case LOOP_DEALT_LANES:
+    if (n->distributed.to.extent && !apart)
+        return WRONG(v, "steps of '%s' are distributed to lanes of no loop around", name);
+    lanes = n->distributed.to.extent;
+    switch (apart ? loop_check_distributed_walk(v->scratch, v->op, n, apart)
+                  : loop_check_distributed(v->scratch, v->op, n, &lanes)) {
+    case LOOP_DISTRIBUTED_WELL: return NULL;
+    case LOOP_DISTRIBUTED_STEPS:
+        return WRONG(
+            v, "%u steps of '%s' are distributed: it takes 2, 4, 8, 16 or 32 that are written out",
+            (unsigned)loop_steps_written_out(n), name);
+    case LOOP_DISTRIBUTED_BARE:
+        return WRONG(v, "steps of '%s', a walk, are distributed and not masked", name);
+    case LOOP_DISTRIBUTED_LANES:
+        return WRONG(
+            v, "steps of '%s' are distributed, and no one digit of lanes of a warp reduces them",
+            name);
+    case LOOP_DISTRIBUTED_FEW:
+        return WRONG(v, "%u steps of '%s' are distributed to %u lanes",
+                     (unsigned)loop_steps_written_out(n), name, (unsigned)lanes);
+    case LOOP_DISTRIBUTED_READ:
         return WRONG(
             v,
-            "steps of '%s' are dealt, and what is reduced for them is not by one digit of lanes in a warp",
+            "steps of '%s' are distributed, and what is reduced for one reads what was found of it",
             name);
-    case LOOP_DEALT_FEW:
-        return WRONG(v, "%u steps of '%s' are dealt to %u lanes",
-                     (unsigned)loop_steps_written_out(n), name, (unsigned)lanes);
-    case LOOP_DEALT_READ:
-        return WRONG(
-            v, "steps of '%s' are dealt, and what is reduced for one reads what was found of it",
-            name);
-    case LOOP_DEALT_OTHERS: break;
+    case LOOP_DISTRIBUTED_OTHERS: break;
     }
-    return WRONG(
-        v,
-        "steps of '%s' are dealt, and hold something else than reductions and stores that follow them",
-        name);
+    return WRONG(v, "steps of '%s' are distributed, and hold more than reductions and then stores",
+                 name);
 }
 
 // ---- Left out -----------------------------------------------------------------------------------

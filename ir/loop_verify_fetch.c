@@ -23,7 +23,7 @@ static const char *check_rounds(loop_verifier *v, const loop_node *n) {
     }
     bool rest = n->rest == LOOP_SERIAL_PLACE,
          block = n->rest == LOOP_BLOCK_PLACE || n->rest == LOOP_WHOLE_PLACE;
-    if (n->rounds.unroll > 1 || n->deal.steps || n->rounds.pad || n->holding.n ||
+    if (n->rounds.unroll > 1 || n->distributed.steps || n->rounds.pad || n->holding.n ||
         n->rounds.step > 1 || !(rest ? !serial : block && serial))
         return WRONG(v, "rows are fetched for rounds of '%s', which are not one after the other",
                      name_of(v, n));
@@ -165,7 +165,7 @@ static const loop_node *loop_around(const loop_verifier *v, tensor_var var) {
 static const char *check_beside(loop_verifier *v, const loop_node *n, const loop_node *m) {
     if (!m || m == n)
         return WRONG(v, "a tile is fetched beside a loop that is not around '%s'", name_of(v, n));
-    bool apart = m->rest == LOOP_UNROLL_PLACE || m->rounds.unroll > 1 || m->deal.steps ||
+    bool apart = m->rest == LOOP_UNROLL_PLACE || m->rounds.unroll > 1 || m->distributed.steps ||
                  m->rounds.pad || m->holding.n || m->rounds.step > 1;
     for (uint32_t i = 0; i < m->ndigits; i++)
         apart |= m->digits[i].place == LOOP_UNROLL_PLACE ||

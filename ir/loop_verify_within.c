@@ -67,7 +67,7 @@ const char *loop_check_within_loop(loop_verifier *v, const loop_node *n) {
     for (uint32_t d = 0; d < n->ndigits; d++) serial |= n->digits[d].place == LOOP_SERIAL_PLACE;
     if (!around) return WRONG(v, "'%s' is taken whole within no sizes", name);
     if (n->rest != LOOP_SERIAL_PLACE || !n->rounds.masked || n->holding.n || n->fetch.n ||
-        n->deal.steps || serial)
+        n->distributed.steps || serial)
         return WRONG(
             v,
             "'%s' is taken whole, so its rounds are serial, unrolled and masked, and it has no others",

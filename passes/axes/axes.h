@@ -90,13 +90,13 @@ void plan_hold(planner *p, const held_readers *by, const index_cut *c, tensor_ex
                loop_node *n);                             // at: the point of the index in it
 void plan_held_lanes(planner *p, const loop_kernel *k);   // when its threads are dealt out
 
-// ---- dealt.c ------------------------------------------------------------------------------------
-// Steps that are dealt to the lanes that reduce inside (axes/dealt.c): noted where the loop is
-// made, checked in its kernel.
-void plan_deal_steps(planner *p, const index_cut *c, loop_node *n);
+// ---- distributed.c ------------------------------------------------------------------------------
+// Steps that are distributed to the lanes that reduce inside: noted where the loop is made, checked
+// in its kernel.
+void plan_distribute_steps(planner *p, const index_cut *c, loop_node *n);
 // of which an edge's stages stand without the loop
-void plan_deal_walk(planner *p, const loop_node *walk, const loop_node *apart);
-void plan_dealt_steps(planner *p);
+void plan_distribute_walk(planner *p, const loop_node *walk, const loop_node *apart);
+void plan_distributed_steps(planner *p);
 
 // ---- row_begins.c -------------------------------------------------------------------------------
 void plan_row_begins(planner *p);   // likewise (axes/row_begins.c)

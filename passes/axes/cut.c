@@ -66,7 +66,7 @@ index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound)
             c.strided = schedule_value_of(cell, "strided") != NULL;
         if (fields[i].verb == SCHEDULE_UNROLL) c.masked = schedule_value_of(cell, "masked") != NULL;
         if (fields[i].verb == SCHEDULE_UNROLL)
-            c.dealt = schedule_value_of(cell, "distributed") != NULL;
+            c.distributed = schedule_value_of(cell, "distributed") != NULL;
         if (fields[i].verb == SCHEDULE_LANES && !c.lanes) c.lanes = fit(p, &c, cell);
     }
     c.fetches = schedule_find(p->s, st->id, SCHEDULE_PIPELINE, p->op->vars.data[v].id) != NULL;
@@ -77,10 +77,10 @@ index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound)
 bool plan_same_cut(planner *p, const tensor_stage *a, tensor_var v, const tensor_stage *b,
                    tensor_var w) {
     index_cut x = plan_cut(p, a, v, false), y = plan_cut(p, b, w, false);
-    const int64_t c[] = {x.groups, x.tile,    x.registers, x.lanes, x.vector,
-                         x.unroll, x.strided, x.masked,    x.dealt, x.pad},
-                  d[] = {y.groups, y.tile,    y.registers, y.lanes, y.vector,
-                         y.unroll, y.strided, y.masked,    y.dealt, y.pad};
+    const int64_t c[] = {x.groups, x.tile,    x.registers, x.lanes,       x.vector,
+                         x.unroll, x.strided, x.masked,    x.distributed, x.pad},
+                  d[] = {y.groups, y.tile,    y.registers, y.lanes,       y.vector,
+                         y.unroll, y.strided, y.masked,    y.distributed, y.pad};
     return !memcmp(c, d, sizeof c);
 }
 
@@ -147,7 +147,7 @@ static void write_out(planner *p, const index_cut *c, loop_node *n) {
     uint32_t d = 0, times = (uint32_t)c->unroll;
     while (d < n->ndigits && n->digits[d].place != LOOP_SERIAL_PLACE) d++;
     if (times <= 1) return;
-    if (c->dealt) plan_deal_steps(p, c, n);
+    if (c->distributed) plan_distribute_steps(p, c, n);
     if (d == n->ndigits && n->rest == LOOP_SERIAL_PLACE) {
         n->rounds.unroll = times;
         n->rounds.masked = c->masked;

@@ -219,7 +219,7 @@ static void refuse_unlike(planner *p, const schedule_cell *bucket, const loop_ke
 
 // The kernels from `first` to `end`, one for each class, in one launch. The default's are in
 // several where they meet.
-static void launch_together(planner *p, const schedule_cell *bucket, uint32_t first, uint32_t end) {
+static void launch_fused(planner *p, const schedule_cell *bucket, uint32_t first, uint32_t end) {
     tensor_val v = TENSOR_NO_VAL;
     for (uint32_t i = first + 1; i < end && v == TENSOR_NO_VAL; i++) {
         if (!loop_blocks_alike(kernel_at(p, first), kernel_at(p, i))) {
@@ -237,7 +237,7 @@ static void launch_together(planner *p, const schedule_cell *bucket, uint32_t fi
         if (d) diag_help(d, "leave `fused` out");
         return;
     }
-    for (uint32_t i = first + 1; i < end; i++) kernel_at(p, i)->start = LOOP_START_TOGETHER;
+    for (uint32_t i = first + 1; i < end; i++) kernel_at(p, i)->start = LOOP_START_FUSED;
 }
 
 void plan_each_class(planner *p, const tensor_stage *deepest, plan_emit *emit, void *user) {
@@ -266,7 +266,7 @@ void plan_each_class(planner *p, const tensor_stage *deepest, plan_emit *emit, v
     p->s = whole;
     p->whole = NULL;
     if (bucket && !p->failed && schedule_value_of(bucket, "fused"))
-        launch_together(p, bucket, first, end);
+        launch_fused(p, bucket, first, end);
 }
 
 // Stages of a fused kernel share rows: the points of their outermost index, in one order.

@@ -80,7 +80,7 @@ void plan_take_parts(planner *p, const uint32_t *stages, uint32_t n, loop_node *
     }
     index_cut c = plan_cut(p, st, first->var, true);
     c.block = c.tile = c.registers = c.vector = 0;
-    c.dealt = false;
+    c.distributed = false;
     if (first->kind == PART_ROW) plan_taken_parts(p, st, &c);
     deal_states(p, st, &c);
     spread_parts(p, st, &c);

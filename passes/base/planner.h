@@ -119,8 +119,8 @@ typedef struct {
     } windows;
     struct {   // of the kernel at hand
         VEC(loop_inside) inside;
-        VEC(struct held_loop *) held;     // see axes/held.c
-        VEC(struct dealt_loop *) dealt;   // see axes/dealt.c
+        VEC(struct held_loop *) held;                 // see axes/held.c
+        VEC(struct distributed_loop *) distributed;   // see axes/distributed.c
     } loops;
     // of a fused kernel: a stage that is added moves later ones up in all of them
     VEC(stage_group *) live;

@@ -91,7 +91,7 @@ static bool check_loop(planner *p, const tensor_stage *st, tensor_var v, const s
         return false;
     }
     bool rounds = n->rest == LOOP_SERIAL_PLACE ? !serial : serial == 1;
-    if (rounds && !n->rounds.within && !n->rounds.pad && !n->deal.steps && !n->holding.n)
+    if (rounds && !n->rounds.within && !n->rounds.pad && !n->distributed.steps && !n->holding.n)
         return true;
     return REFUSE(
         p, E0540, c, "leave it out, or give a block more points than it takes at once",
@@ -390,7 +390,7 @@ static void fetch_rows(const fetching *x, const reading *r, loop_fetch *f) {
 // What a block has at once of the loop beside follows each other.
 static bool check_beside(const fetching *x, tensor_var v, const loop_node *n) {
     planner *p = x->p;
-    bool apart = n->rest == LOOP_UNROLL_PLACE || n->rounds.unroll > 1 || n->deal.steps ||
+    bool apart = n->rest == LOOP_UNROLL_PLACE || n->rounds.unroll > 1 || n->distributed.steps ||
                  n->rounds.pad || n->holding.n || n->rounds.step > 1;
     for (uint32_t d = 0; d < n->ndigits; d++)
         apart |= n->digits[d].place == LOOP_UNROLL_PLACE ||

@@ -4,7 +4,7 @@
 //     blocks
 // And how many threads share a multiprocessor's registers:
 //     occupancy 1024;  →  kernel s threads 256 lanes 32 occupancy 1024 { … }
-//     occupancy 1024 soft;  →  kernel s threads 256 lanes 32 occupancy 1024 fit { … }: or for fewer
+//     occupancy 1024 soft;  →  kernel s threads 256 lanes 32 occupancy 1024 soft { … }: or fewer
 #include "finish/finish.h"
 #include "base/base.h"
 #include "simt.h"
@@ -39,7 +39,7 @@ static const schedule_cell *take(planner *p, const tensor_stage *st, schedule_ve
 static void take_room(planner *p, loop_kernel *k, const tensor_stage *st) {
     bool first = !k->occupancy;
     const schedule_cell *c = take(p, st, SCHEDULE_OCCUPANCY, "threads", &k->occupancy);
-    if (c) k->fits = schedule_value_of(c, "soft") && (first || k->fits);   // who insists is heeded
+    if (c) k->soft = schedule_value_of(c, "soft") && (first || k->soft);   // who insists is heeded
     if (!c || (k->occupancy >= k->threads && k->occupancy <= SIMT_MOST_THREADS)) return;
     diagnostic *d = plan_refuse(p, E0543, c->at,
                                 "room is for a block, of %u threads here, to %d, not for %u",

@@ -78,7 +78,7 @@ static bool is_overwritten(void *user, const tensor_node *load) {
 }
 
 // Where the writer overwrites what it is computed from, the thread that stores it alone may compute
-// it. A reader whose terms or further points are dealt to other threads would need it there.
+// it. A reader whose terms or further points are dealt out to other threads would need it there.
 bool plan_owner_alone(const planner *p, const tensor_stage *writer, const tensor_stage *reader) {
     check c = {p, writer, reader, true};
     if (plan_loads(p, writer, is_overwritten, &c)) return true;

@@ -52,7 +52,7 @@ static const tensor_stage *followed_behind(const planner *p, const loop_body *bo
     for (uint32_t i = 0; i < body->len && !found; i++) {
         const loop_node *n = body->data[i];
         for (uint32_t k = 0; k < n->reduce.nmaxima; k++)
-            if (n->reduce.maxima[k].behind) found = &p->op->stages.data[n->reduce.maxima[k].stage];
+            if (n->reduce.maxima[k].lazy) found = &p->op->stages.data[n->reduce.maxima[k].stage];
         if (!found) found = followed_behind(p, &n->body);
     }
     return found;

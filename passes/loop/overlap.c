@@ -81,7 +81,7 @@ static void start(overlapping *o, uint32_t step) {
 // ---- One launch ---------------------------------------------------------------------------------
 // Kernels that read the same rows, each by windows of its own, read them from memory once where
 // they go through them side by side.
-//     interleave;  →  kernel y_dq … { … }  kernel y_dk … alternate { … }
+//     interleave;  →  kernel y_dq … { … }  kernel y_dk … interleave { … }
 static void refuse(planner *p, const schedule_cell *c, const char *help, const char *words) {
     diagnostic *d = plan_refuse(p, E0541, c->at, "%s", words);
     if (d) diag_help(d, "%s", help);
@@ -95,18 +95,18 @@ static uint32_t launch_begin(const overlapping *o, uint32_t step) {
 
 // The default says it of kernels that are alike, and of what a caller's arrays make meet it is not
 // done.
-static void alternate(overlapping *o, uint32_t step) {
+static void interleave(overlapping *o, uint32_t step) {
     planner *p = o->p;
     loop_kernel *k = kernel_at(p, step), *before = step ? kernel_at(p, step - 1) : NULL;
     const schedule_cell *c = before ? said(p, &before->body, SCHEDULE_INTERLEAVE, false) : NULL;
     if (!c) return;
     tensor_val v = meets(o, step, launch_begin(o, step - 1), step);
     bool alike = loop_blocks_alike(before, k),
-         classes = k->start == LOOP_START_TOGETHER || before->start == LOOP_START_TOGETHER;
+         classes = k->start == LOOP_START_FUSED || before->start == LOOP_START_FUSED;
     bool fits = alike && !classes && v == TENSOR_NO_VAL;
     if (!fits && p->s->automatic) return;
     plan_says(p, &before->body, SCHEDULE_INTERLEAVE);
-    if (fits) k->start = LOOP_START_ALTERNATE;
+    if (fits) k->start = LOOP_START_INTERLEAVE;
     else if (!alike)
         refuse(
             p, c,
@@ -131,7 +131,7 @@ void plan_overlap(planner *p) {
     for (uint32_t i = 0; i < n; i++)
         if (kernel_at(p, i)) o.uses[i] = loop_uses_of(p->arena, p->plan, kernel_at(p, i));
     for (uint32_t i = 0; i < n; i++)
-        if (kernel_at(p, i)) alternate(&o, i);
+        if (kernel_at(p, i)) interleave(&o, i);
     for (uint32_t i = 0; i < n; i++)
         if (kernel_at(p, i)) start(&o, i);
 }

@@ -1,5 +1,5 @@
-// One kernel of a loop plan: the block's place in the loops that are dealt to blocks, the thread's
-// lane and group, and the launch.
+// One kernel of a loop plan: the block's place in the loops that are dealt out to blocks, the
+// thread's lane and group, and the launch.
 //     for v in 0 .. size(V) [group 4, block] { for f in 0 .. size(F) [lane 32, block] { … } }
 //  →  blocks = ceil(V / 4) * ceil(F / 32); v's block = ctaid / ceil(F / 32), f's = ctaid % ceil(F / 32)
 
@@ -18,7 +18,7 @@ static void find_block_loops(kernel *k, const loop_body *body) {
         holders += k->grid.loops.len > had;
     }
     if (holders > 1 && k->grid.loops.len > before)
-        ICE("'%s': two loops side by side are dealt to blocks", k->plan->name);
+        ICE("'%s': two loops side by side are dealt out to blocks", k->plan->name);
 }
 
 static size_expr block_count(lowering *l, const loop_node *n) {
@@ -111,7 +111,7 @@ static turn in_a_row(simt_builder *b, simt_value block, const simt_value *from,
 
 // Kernels in turns while each has a block left, then one after the other. least: the smallest
 // number of blocks; from: the first block of the kernel that is left over.
-static turn alternating(simt_builder *b, simt_value block, uint32_t which, uint32_t kernels,
+static turn interleaved(simt_builder *b, simt_value block, uint32_t which, uint32_t kernels,
                         simt_value least, simt_value from, simt_value n) {
     simt_value turns = simt_build_with(b, SIMT_MUL, least, kernels),
                in = simt_build_cmp(b, SIMT_LT, block, turns),
@@ -171,7 +171,7 @@ static size_expr walk_together(kernel *k, simt_builder *b, uint32_t step) {
     size_expr all = {0};
     uint32_t kernels = 1, shared = k->f->shared_bytes, most = shared;
     while (lw_together(k->l, step + kernels)) kernels++;
-    bool turns = lw_launch_at(k->l, step + 1)->start == LOOP_START_ALTERNATE;
+    bool turns = lw_launch_at(k->l, step + 1)->start == LOOP_START_INTERLEAVE;
     simt_value *n = counts_of(k, b, step, kernels, &all), block = simt_build_sreg(b, SREG_CTAID),
                least = n[0], from = 0;
     for (uint32_t i = 1; turns && i < kernels; i++)
@@ -179,7 +179,7 @@ static size_expr walk_together(kernel *k, simt_builder *b, uint32_t step) {
     if (turns) from = simt_build_int(b, SIMT_T(I32), 0);
     for (uint32_t i = 0; i < kernels; i++) {
         const loop_kernel *plan = lw_launch_at(k->l, step + i);
-        turn t = turns ? alternating(b, block, i, kernels, least, from, n[i])
+        turn t = turns ? interleaved(b, block, i, kernels, least, from, n[i])
                        : in_a_row(b, block, i ? &from : NULL, i + 1 < kernels ? &n[i] : NULL);
         k->grid.loops.len = 0;
         find_block_loops(k, &plan->body);
@@ -302,7 +302,7 @@ void lw_kernel(lowering *l, uint32_t step) {
     if (lw_together(l, step)) return;   // it was lowered with the launch before
     const loop_kernel *plan = whole_launch(l, step);
     kernel k = kernel_start(l, plan);
-    if (l->o->machine->gpu) k.f->occupancy = plan->occupancy, k.f->fits = plan->fits;
+    if (l->o->machine->gpu) k.f->occupancy = plan->occupancy, k.f->fits = plan->soft;
     lw_find_written(&k, &plan->body);
     lw_find_unsettled(&k, step);
     lw_find_left(&k, step);

@@ -59,8 +59,8 @@ bool plan_alike(planner *p, const index_cut *c, const index_cut *o) {
     if (c->matrix != o->matrix) return plan_matrix_apart(p, c, o);
     while (i < all && a[i] == b[i]) i++;
     bool tiles = plan_same_tiles(c->cell[SCHEDULE_BLOCK], o->cell[SCHEDULE_BLOCK]);
-    if (i == all && c->strided == o->strided && c->masked == o->masked && c->dealt == o->dealt &&
-        tiles)
+    if (i == all && c->strided == o->strided && c->masked == o->masked &&
+        c->distributed == o->distributed && tiles)
         return true;
     schedule_verb verb = i < all                    ? verbs[i]
                          : !tiles                   ? SCHEDULE_BLOCK
@@ -400,7 +400,7 @@ static const char *free_name(const planner *p, const char *name) {
 void plan_nest_end(plan_nest *n) {
     plan_settle(n);
     plan_held_lanes(n->p, n->kernel);
-    plan_dealt_steps(n->p);
+    plan_distributed_steps(n->p);
     plan_cache(n->p, n->kernel);
     plan_persistent(n->p, n->kernel);
     n->kernel->name = free_name(n->p, n->kernel->name);

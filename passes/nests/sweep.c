@@ -309,7 +309,7 @@ static loop_body *emit_walk(sweep *s, loop_body *at) {
     if (s->windowed && s->windows.columns != PLAN_OF_CELLS)
         plan_matrix_reduce(p, s->windows.stage, &s->n->levels, reduce);
     if (p->failed) return at;
-    if (s->depth > 1) plan_deal_walk(p, s->made.data[0], s->n->levels.data[s->depth - 1]);
+    if (s->depth > 1) plan_distribute_walk(p, s->made.data[0], s->n->levels.data[s->depth - 1]);
     for (uint32_t i = 0; i < n; i++) {
         if (!p->cut.leaving) plan_store(p, at, &stages[i]);
         deal(s, stages[i], s->depth, true, &s->made);

@@ -111,7 +111,7 @@ static void find_online(planner *p) {
         c->consumed = true;
         if (!is_max(p, plan_stage(p, i))) continue;
         tensor_set_mark(&p->op->stages.data[i], TENSOR_ONLINE);
-        if (schedule_value_of(c, "lazy")) tensor_set_mark(&p->op->stages.data[i], TENSOR_BEHIND);
+        if (schedule_value_of(c, "lazy")) tensor_set_mark(&p->op->stages.data[i], TENSOR_LAZY);
     }
 }
 
@@ -147,8 +147,7 @@ void plan_run_maxima(planner *p, const uint32_t *stages, uint32_t n, loop_node *
         for (uint32_t k = 0; k < n; k++) followed |= follows(p, stages[k], stages[i]);
         if (followed)
             all[reduce->reduce.nmaxima++] = (loop_maximum){
-                .stage = stages[i],
-                .behind = tensor_marked(plan_stage(p, stages[i]), TENSOR_BEHIND)};
+                .stage = stages[i], .lazy = tensor_marked(plan_stage(p, stages[i]), TENSOR_LAZY)};
     }
     reduce->reduce.maxima = all;
 }

@@ -44,7 +44,7 @@ void default_room(making *m, const tensor_stage *st, int64_t threads);
 // ---- nones.c ------------------------------------------------------------------------------------
 void default_nones(making *m);   // what a stage inside another one does not take from it
 
-// ---- dealt.c ------------------------------------------------------------------------------------
+// ---- said.c -------------------------------------------------------------------------------------
 // as the schedule that is made has it
 index_cut default_cut_of(making *m, const tensor_stage *st, tensor_var v, bool bound);
 // elements of an entry that a thread has at a time

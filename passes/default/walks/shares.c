@@ -212,9 +212,9 @@ void default_halve_lanes(const walks *w, row_shares *s, int64_t steps) {
     bool warps = default_cut_classes(w) && w->m->rows != ROWS_WALKED;
     int64_t least = warps ? w->p->machine->lanes : w->p->machine->lanes / 2;
     // a lane for each step that they reduce, or one for all
-    bool dealt = last->lanes == 2 || last->lanes >= 2 * steps;
+    bool distributed = last->lanes == 2 || last->lanes >= 2 * steps;
     if (s->lanes < least || last->lanes < 2 || 2 * s->held > MOST_HALVED || 2 * most > MOST_HELD ||
-        (reduces_scores(w) && !dealt))
+        (reduces_scores(w) && !distributed))
         return;
     last->lanes /= 2;
     last->registers *= 2;

@@ -27,8 +27,8 @@ static void fill_levels(walks *w, const row_shares *s, const tensor_stage *st) {
     }
 }
 
-// All that lanes along the last index would compute alike for each step is dealt to them, a step
-// each.
+// All that lanes along the last index would compute alike for each step is distributed to them, a
+// step each.
 static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, tensor_var walked,
                        const row_shares *s, int64_t steps) {
     int64_t lanes = s->level[s->depth - 1].lanes;
@@ -65,7 +65,7 @@ static stage_group stages_of(const walks *w, const walk *of) {
 static void fill_score_share(walks *w, const tensor_stage *st, const row_shares *s, int64_t steps) {
     int64_t lanes = 1;
     for (uint32_t i = st->nleft; i < s->depth; i++) lanes *= s->level[i].lanes;
-    bool all = lanes > 1;   // steps are dealt to those that reduce
+    bool all = lanes > 1;   // steps are distributed to those that reduce
     if (lanes == 1) lanes = s->lanes == 1 ? WALK_LEAST_LANES : 1;
     w->m->hand.length = default_score_length(w, st) * (st->nleft == s->depth ? s->held * steps : 1);
     default_dot_share(w->m, st, lanes, all);
@@ -79,7 +79,7 @@ typedef struct {
     int64_t part;   // edges of a part; 0: rows are whole
 } row_dealing;
 
-static void fill_dealt(walks *w, const walk *of, const row_shares *s, const row_dealing *d) {
+static void fill_distributed(walks *w, const walk *of, const row_shares *s, const row_dealing *d) {
     making *m = w->m;
     int64_t steps = default_walk_steps(w, of, s);
     stage_group all = stages_of(w, of);
@@ -157,7 +157,7 @@ static const schedule *class_of(walks *w, const walk *of, const row_shares *s, c
                        .op = whole->op,
                        .ids = whole->ids,
                        .automatic = true};
-    fill_dealt(w, of, s, d);
+    fill_distributed(w, of, s, d);
     for (uint32_t i = 0; i < m->p->op->stages.len; i++)
         if ((computes(w, of, i) || default_is_again(w, i)) &&
             plan_stage(w->p, i)->reducer != TENSOR_NO_REDUCER)
@@ -203,7 +203,7 @@ void default_walk_rows(walks *w, const walk *of, const row_shares *s) {
     const tensor_stage *deepest = plan_deepest(m->p, &all);   // whose loops the others share
     if (part) default_order_by_degree(m, deepest, deepest->left[0], of->map);
     if (part) m->limit.part = part;
-    fill_dealt(w, of, s, &d);
+    fill_distributed(w, of, s, &d);
     fill_even_room(w, of, s, deepest);
 }
 

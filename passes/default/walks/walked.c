@@ -45,7 +45,7 @@ static void fill_fuse(walks *w, const walk *of) {
 
 // Long rows meet a larger maximum ever less often, but some lane of a warp in most steps: sums
 // follow from afar. Short ones have to once.
-static bool follows_behind(const walks *w, const tensor_stage *st) {
+static bool follows_lazily(const walks *w, const tensor_stage *st) {
     plan_rows rows = w->m->rows;
     bool most = w->p->op->reducers.data[st->reducer].kind == REDUCE_MAX;
     return most && (rows == ROWS_WALKED_FEW || rows == ROWS_WALKED_SOME) &&
@@ -61,7 +61,7 @@ static void fill_online(walks *w, const walk *of) {
         for (uint32_t k = 0; k < of->late.len; k++) read |= default_reads(w, of->late.data[k], sum);
         if (read)
             default_say_stage(w->m, SCHEDULE_ONLINE, sum,
-                              follows_behind(w, plan_stage(w->p, sum)) ? "lazy" : NULL);
+                              follows_lazily(w, plan_stage(w->p, sum)) ? "lazy" : NULL);
     }
 }
 

@@ -31,7 +31,7 @@ typedef struct {
     const char *four;
     // of a score of windows: the fewest that a walk which multiplies wants; 0: none is of windows
     int64_t accumulators;
-    // several of windows, none of which needs what another one sums: their blocks alternate
+    // several of windows, none of which needs what another one sums: their blocks take turns
     bool independent;
     bool single;   // one walk of those that are worth one
     // several walks, some of which read several rows of an edge, or sum them

@@ -68,7 +68,7 @@ static int64_t room_of(const windows *x) {
                : 0;
 }
 
-// Walks whose blocks alternate leave the same room.
+// Walks whose blocks take turns leave the same room.
 static int64_t room_of_all(const windows *x) {
     int64_t least = room_of(x);
     for (uint32_t i = 0; i < x->w->walks.len && x->w->independent; i++) {

@@ -20,8 +20,8 @@ static bool adds_up(const kernel *k, const reduction *r, uint32_t c) {
 
 // Other sums follow a maximum, or are handed on from run to run.
 static bool is_plain(const reduction *r) {
-    return r->node->kind == LOOP_REDUCE && !r->behind.most && !r->level && !r->carry.walk &&
-           !r->behind.scale;
+    return r->node->kind == LOOP_REDUCE && !r->lazy.most && !r->level && !r->carry.walk &&
+           !r->lazy.scale;
 }
 
 slot_list lw_long_sums(kernel *k, const loop_node *n) {

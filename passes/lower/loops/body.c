@@ -102,22 +102,23 @@ void lw_node(kernel *k, simt_builder *b, const loop_node *n) {
 
 static void nodes_in(kernel *k, simt_builder *b, const loop_body *body) {
     meeting m = lw_meeting(k);
-    bool walk = lw_deals_walk(k);
+    bool walk = lw_distributes_walk(k);
     uint32_t given = k->scope.given.len;
-    bool deals = k->dealt && !walk && loop_reduces(body) && lw_deals(k, AXIS(k->dealt->axis)),
-         dealt = false;
+    bool distributes = k->distributed && !walk && loop_reduces(body) &&
+                       lw_distributes(k, AXIS(k->distributed->axis)),
+         done = false;
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         span outer = b->at;
         if (n->at.hi) b->at = n->at;
-        if (deals && !dealt && n->kind == LOOP_STORE) dealt = true, lw_deal(k, b);
-        if (walk) lw_deal_for(k, b, body, i);
+        if (distributes && !done && n->kind == LOOP_STORE) done = true, lw_distribute(k, b);
+        if (walk) lw_distribute_for(k, b, body, i);
         lw_meet(k, b, n, &m);
         lw_load_ahead(k, b, body, i);
         lw_node(k, b, n);
         b->at = outer;
     }
-    if (dealt || (walk && k->dealt->there)) lw_deal_back(k);
+    if (done || (walk && k->distributed->there)) lw_distribute_back(k);
     k->scope.given.len = given;
     for (uint32_t i = 0; i < body->len; i++) {
         if (body->data[i]->kind != LOOP_LET) continue;

@@ -19,7 +19,7 @@ static bool spreads(const loop_body *body) {   // over threads, whose states are
 static bool lw_meets(const kernel *k, const loop_body *body) {
     for (uint32_t i = 0; lw_threads(k) && i < body->len; i++) {
         const loop_node *n = body->data[i];
-        if (n->kind == LOOP_PHASE || n->holding.n || n->fetch.n || n->deal.to.extent ||
+        if (n->kind == LOOP_PHASE || n->holding.n || n->fetch.n || n->distributed.to.extent ||
             (n->kind == LOOP_REDUCE && spreads(&n->body)) || lw_meets(k, &n->body))
             return true;
     }
@@ -50,11 +50,11 @@ static uint32_t written_out_axis(kernel *k, const loop_node *n) {
 // Lanes that are through take part in shuffles, and read nothing.
 static void positions_body(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
     uint32_t masks = k->scope.masks.len, rows = k->scope.rows.len, columns = k->scope.columns.len;
-    dealt_steps *outer = k->dealt, dealt = {.node = n, .round = r};
-    if (n->deal.steps) {
-        dealt.axis = written_out_axis(k, n);
-        dealt.unit = n->deal.to.unit;
-        k->dealt = &dealt;
+    distributed_steps *outer = k->distributed, distributed = {.node = n, .round = r};
+    if (n->distributed.steps) {
+        distributed.axis = written_out_axis(k, n);
+        distributed.unit = n->distributed.to.unit;
+        k->distributed = &distributed;
     }
     lw_bind(k, b, n, r->own, r->round);
     if (n->holding.n) lw_take_held(k, b, n, r);
@@ -64,7 +64,7 @@ static void positions_body(kernel *k, simt_builder *b, const loop_node *n, loop_
         lw_build_if(k, b, simt_build_cmp(b, SIMT_LT, r->round.base, r->round.hi), n, at_positions,
                     r);
     else at_positions(k, b, n, r);
-    k->dealt = outer;
+    k->distributed = outer;
     k->scope.masks.len = masks;
     k->scope.rows.len = rows;
     k->scope.columns.len = columns;
@@ -351,7 +351,7 @@ static simt_value full_rounds(kernel *k, simt_builder *b, const loop_node *n, si
 
 // If lanes have a step each, a walk has at least two steps, so that no step belongs to every lane.
 static uint32_t steps_written_out(const loop_node *n, uint32_t steps) {
-    return n->deal.to.extent && steps < 2 ? 2 : steps;
+    return n->distributed.to.extent && steps < 2 ? 2 : steps;
 }
 
 void lw_last_round(kernel *k, simt_builder *b, const loop_node *n, void *user) {
@@ -441,7 +441,7 @@ void lw_for(kernel *k, simt_builder *b, const loop_node *n) {
     bool entered = lw_axes_of(k, n)->entered;
     axis_set own = lw_axes_enter(k, n), bounds = lw_depends(k, n->lo) | lw_depends(k, n->hi);
     bool apart = lw_threads(k) && lw_varies_in_warp(k, bounds),
-         together = apart && (n->holding.n || n->deal.to.extent || lw_meets(k, &n->body));
+         together = apart && (n->holding.n || n->distributed.to.extent || lw_meets(k, &n->body));
     axis_set copies = bounds | steps_in_order(k, n);
     for (instance_walk w = lw_walk_begin(&k->digits, copies); lw_walk_next(&w);) switch (n->rest) {
         case LOOP_BLOCK_PLACE:

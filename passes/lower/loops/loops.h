@@ -73,12 +73,12 @@ void lw_find_read(kernel *k, const loop_body *body);   // what the nodes load
 // The variable is no longer bound: tiles whose origin mentions it are not what they were.
 void lw_forget_tiles(kernel *k, tensor_var v);
 
-// ---- deal.c, deal_walk.c ------------------------------------------------------------------------
+// ---- distributed.c, distributed_walk.c --------------------------------------------------------
 // From here on the steps are a digit of lanes; and written out again.
-void lw_deal(kernel *k, simt_builder *b);
-void lw_deal_back(kernel *k);
+void lw_distribute(kernel *k, simt_builder *b);
+void lw_distribute_back(kernel *k);
 // Before the i-th node of a body in the walk, the steps become what that node needs.
-void lw_deal_for(kernel *k, simt_builder *b, const loop_body *body, uint32_t i);
+void lw_distribute_for(kernel *k, simt_builder *b, const loop_body *body, uint32_t i);
 
 // ---- within.c -----------------------------------------------------------------------------------
 void lw_within(kernel *k, simt_builder *b, const loop_node *n);

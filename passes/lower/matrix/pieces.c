@@ -79,7 +79,7 @@ static bool are_parts_even(const kernel *k, const fetched_rows *f, const tensor_
 }
 
 static bool is_plain(const loop_node *n) {
-    return !n->rounds.pad && !n->deal.steps && !n->holding.n && !n->rounds.within &&
+    return !n->rounds.pad && !n->distributed.steps && !n->holding.n && !n->rounds.within &&
            n->rounds.step <= 1;
 }
 

@@ -10,8 +10,8 @@ slot_list lw_slots(kernel *k, const loop_body *body) {
         if (!r->open || !loop_contributes(body, r->stage)) continue;
         uint32_t n = lw_instances(&k->digits, r->copies) * r->n;
         for (uint32_t s = 0; s < n; s++) VEC_PUSH(k->l->arena, &out, &r->slot[s]);
-        for (uint32_t s = 0; r->behind.most && s < n; s++)
-            VEC_PUSH(k->l->arena, &out, &r->behind.most[s]);
+        for (uint32_t s = 0; r->lazy.most && s < n; s++)
+            VEC_PUSH(k->l->arena, &out, &r->lazy.most[s]);
         for (uint32_t s = 0; r->carry.walk && s < CARRY_SLOTS; s++)
             VEC_PUSH(k->l->arena, &out, &r->carry.run[s]);
     }

@@ -46,7 +46,7 @@ typedef struct {   // i32; of blocks of more than one thread
     simt_value lane, group, number;
 } lower_thread;
 
-typedef struct {   // loops that are dealt to blocks
+typedef struct {   // loops that are dealt out to blocks
     VEC(const loop_node *) loops;
     simt_value *at;   // per loop
 } lower_grid;
@@ -78,7 +78,8 @@ typedef struct {
     product_element product;
     lower_rounds rounds;
     lower_sizes sizes;
-    dealt_steps *dealt;   // of the loop in scope that deals its steps; NULL: there is none
+    distributed_steps
+        *distributed;   // of the loop in scope whose steps are distributed; NULL: there is none
 } kernel;
 
 #endif

@@ -45,7 +45,7 @@ typedef struct {
     simt_type *types;   // of components
     uint32_t n;
     simt_value *slot;   // instance × component
-    followed_maximum behind;
+    followed_maximum lazy;
     carried_runs carry;
 } reduction;
 

@@ -73,7 +73,7 @@ static bool is_index_of(const tensor_op *op, tensor_expr e, const loop_node *n) 
 // of a round have one quotient.
 bool lw_divides_loop(const tensor_op *op, const tensor_node *quotient, const loop_node *n) {
     int64_t c, round = loop_digits_product(n);
-    bool plain = n->rest == LOOP_SERIAL_PLACE && n->rounds.unroll <= 1 && !n->deal.steps &&
+    bool plain = n->rest == LOOP_SERIAL_PLACE && n->rounds.unroll <= 1 && !n->distributed.steps &&
                  n->rounds.step <= 1 && !n->rounds.pad && round == loop_fetch_rows(n);
     return plain && is_index_of(op, quotient->args[0], n) &&
            lw_constant(op, quotient->args[1], &c) && c > 0 && c % round == 0 &&

@@ -71,12 +71,12 @@ typedef struct {
     lw_join join;                         // where groups exchanged last
 } lower_shared;
 
-// ---- Steps that are dealt -----------------------------------------------------------------------
-typedef struct dealt_steps {
+// ---- Steps that are distributed -----------------------------------------------------------------
+typedef struct distributed_steps {
     const loop_node *node;
     const loop_round *round;
     uint32_t axis, unit;   // of the steps; of the lanes that reduce
-    // Of a walk (deal_to), which goes back and forth:
+    // Of a walk (distributed.to), which goes back and forth:
     bool there;       // the steps are the lanes' now
     bool been;        // and have been: what follows is what they know
     axis_set apart;   // of loops that steps stand without
@@ -90,6 +90,6 @@ typedef struct dealt_steps {
     binding bound;
     loop_mask mask;
     region_mark mark;
-} dealt_steps;
+} distributed_steps;
 
 #endif

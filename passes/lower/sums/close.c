@@ -40,11 +40,11 @@ static simt_value *fold_own(kernel *k, simt_builder *b, const reduction *r, axis
 }
 
 static simt_value *fold_steps(kernel *k, simt_builder *b, const reduction *r, axis_set bound) {
-    simt_value **part = ARENA_ARRAY(k->l->arena, simt_value *, lw_dealt_parts(k));
+    simt_value **part = ARENA_ARRAY(k->l->arena, simt_value *, lw_distributed_parts(k));
     uint32_t n = 0;
-    for (instance_walk w = lw_walk_begin(&k->digits, AXIS(k->dealt->axis)); lw_walk_next(&w);)
+    for (instance_walk w = lw_walk_begin(&k->digits, AXIS(k->distributed->axis)); lw_walk_next(&w);)
         part[n++] = fold_own(k, b, r, bound);
-    return lw_fold_dealt(k, b, r, part);
+    return lw_fold_distributed(k, b, r, part);
 }
 
 void lw_close(kernel *k, simt_builder *b, reduction *r) {
@@ -56,12 +56,12 @@ void lw_close(kernel *k, simt_builder *b, reduction *r) {
         ICE("'%s': parts of %s are combined out of order", k->plan->name,
             k->l->op->stages.data[r->stage].name);
     lw_join_groups(k, b, r);
-    bool deals = lw_deals(k, left);
-    if (deals) left &= ~AXIS(k->dealt->axis);
+    bool distributed = lw_distributes(k, left);
+    if (distributed) left &= ~AXIS(k->distributed->axis);
     simt_value *slot = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(&k->digits, left) * r->n);
     for (instance_walk w = lw_walk_begin(&k->digits, left); lw_walk_next(&w);) {
-        simt_value *x = deals ? fold_steps(k, b, r, bound)
-                              : fold_between(k, b, r, fold_own(k, b, r, bound));
+        simt_value *x = distributed ? fold_steps(k, b, r, bound)
+                                    : fold_between(k, b, r, fold_own(k, b, r, bound));
         for (uint32_t c = 0; c < r->n; c++) slot[lw_instance(&k->digits, left) * r->n + c] = x[c];
     }
     r->slot = slot;

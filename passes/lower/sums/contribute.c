@@ -17,7 +17,7 @@ static void lift(kernel *k, simt_builder *b, const reduction *r, const loop_node
     }
     simt_value *arg = ARENA_ARRAY(k->l->arena, simt_value, r->r->nargs + 1);
     for (uint32_t i = 0; i < r->r->nargs; i++)
-        arg[i] = lw_expr(k, b, r->behind.scale ? r->behind.scaled : lw_lifted(k->l->op, r, i));
+        arg[i] = lw_expr(k, b, r->lazy.scale ? r->lazy.scaled : lw_lifted(k->l->op, r, i));
     lw_reducer(k, b, r->r->lift, r->r->nstate, arg, NULL, NULL, out);
 }
 
@@ -132,9 +132,9 @@ static void fold_round(kernel *k, simt_builder *b, reduction *r) {
 // If lanes of a walk have a step each, the maximum so far is that of all lanes.
 static void contribute_steps(kernel *k, simt_builder *b, reduction *r, const loop_node *n) {
     contribute_all(k, b, r, n);
-    if (r->round && !r->behind.most) fold_round(k, b, r);
-    if (!lw_deals_walk(k) || !k->dealt->there) return;
-    r->steps = (loop_digit){LOOP_LANE_PLACE, lw_dealt_parts(k), k->dealt->unit};
+    if (r->round && !r->lazy.most) fold_round(k, b, r);
+    if (!lw_distributes_walk(k) || !k->distributed->there) return;
+    r->steps = (loop_digit){LOOP_LANE_PLACE, lw_distributed_parts(k), k->distributed->unit};
     for (uint32_t i = 0; i < r->node->reduce.nmaxima; i++) {
         if (r->node->reduce.maxima[i].stage != r->stage) continue;
         for (instance_walk w = lw_walk_begin(&k->digits, lw_written_out(&k->digits, r->copies));

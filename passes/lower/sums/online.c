@@ -13,9 +13,9 @@ static tensor_expr load_of(const kernel *k, uint32_t sum, uint32_t maximum) {
     return loop_load_of(k->l->arena, k->l->op, st->body[0], lw_target_of(k->l->op, maximum));
 }
 
-static bool is_behind_by_plan(const loop_node *n, uint32_t stage) {
+static bool is_lazy_by_plan(const loop_node *n, uint32_t stage) {
     for (uint32_t i = 0; i < n->reduce.nmaxima; i++)
-        if (n->reduce.maxima[i].stage == stage) return n->reduce.maxima[i].behind;
+        if (n->reduce.maxima[i].stage == stage) return n->reduce.maxima[i].lazy;
     return false;
 }
 
@@ -123,31 +123,31 @@ static bool is_number(const kernel *k, tensor_expr e) {
 static void leave_out_scale(kernel *k, simt_builder *b, reduction *r) {
     const tensor_node *x = tensor_node_at(k->l->op, lw_lifted(k->l->op, r, 0));
     double positive;
-    for (uint32_t i = 0; i < 2 && x->op == TENSOR_MUL_OP && !r->behind.scale; i++) {
+    for (uint32_t i = 0; i < 2 && x->op == TENSOR_MUL_OP && !r->lazy.scale; i++) {
         simt_value c = is_number(k, x->args[i]) ? lw_expr(k, b, x->args[i]) : 0;
         if (c && lw_is_positive(b, c, &positive))
-            r->behind.scale = c, r->behind.scaled = x->args[1 - i];
+            r->lazy.scale = c, r->lazy.scaled = x->args[1 - i];
     }
 }
 
 void lw_follow(kernel *k, simt_builder *b, reduction *r) {
     bool one = r->n == 1 && r->types[0].element == SIMT_F32,
          walk = one && !r->node->reduce.matrix && lw_is_approximate(k) &&
-                is_behind_by_plan(r->node, r->stage);
+                is_lazy_by_plan(r->node, r->stage);
     if (!walk && (!r->round || !one || r->types[0].lanes > 1)) return;
-    r->behind.most = copied(k, r->slot, lw_instances(&k->digits, r->copies));
+    r->lazy.most = copied(k, r->slot, lw_instances(&k->digits, r->copies));
     if (!walk) leave_out_scale(k, b, r);
 }
 
 static simt_value scaled(simt_builder *b, const reduction *r, simt_value x) {
-    return r->behind.scale ? simt_build_binary(b, SIMT_MUL, x, r->behind.scale) : x;
+    return r->lazy.scale ? simt_build_binary(b, SIMT_MUL, x, r->lazy.scale) : x;
 }
 
 static void catch_up(kernel *k, simt_builder *b, reduction *r) {
     for (instance_walk w = lw_walk_begin(&k->digits, r->copies); lw_walk_next(&w);) {
         uint32_t i = lw_instance(&k->digits, r->copies);
-        r->behind.most[i] = lw_fold_threads(k, b, r, r->round, &r->behind.most[i])[0];
-        r->slot[i] = scaled(b, r, r->behind.most[i]);
+        r->lazy.most[i] = lw_fold_threads(k, b, r, r->round, &r->lazy.most[i])[0];
+        r->slot[i] = scaled(b, r, r->lazy.most[i]);
     }
 }
 
@@ -160,29 +160,28 @@ static void catch_up_all(kernel *k, simt_builder *b, const loop_node *n, void *u
 }
 
 // Matrix operations need all lanes of a warp, so that the answer is that of some lane.
-static simt_value is_behind(kernel *k, simt_builder *b, const reduction *r) {
+static simt_value must_catch_up(kernel *k, simt_builder *b, const reduction *r) {
     simt_type f32 = r->types[0], t = SIMT_T(PRED);
-    simt_value behind = 0;
+    simt_value any = 0;
     for (instance_walk w = lw_walk_begin(&k->digits, r->copies); lw_walk_next(&w);) {
         uint32_t i = lw_instance(&k->digits, r->copies);
         simt_value to = simt_build_binary(b, SIMT_ADD, r->slot[i],
                                           simt_build_float(b, f32, DISTANCE)),
-                   more = simt_build_cmp(b, SIMT_LT, to, scaled(b, r, r->behind.most[i]));
+                   more = simt_build_cmp(b, SIMT_LT, to, scaled(b, r, r->lazy.most[i]));
         for (uint32_t l = 0; l < f32.lanes; l++) {
             simt_value one = simt_pick(b, more, l);
-            behind = behind ? simt_build_binary(b, SIMT_OR, behind, one) : one;
+            any = any ? simt_build_binary(b, SIMT_OR, any, one) : one;
         }
     }
-    return r->round ? simt_result(k->f, simt_build_op(b, SIMT_VOTE_ANY, &behind, 1, &t, 1), 0)
-                    : behind;
+    return r->round ? simt_result(k->f, simt_build_op(b, SIMT_VOTE_ANY, &any, 1, &t, 1), 0) : any;
 }
 
 // ---- All ----------------------------------------------------------------------------------------
 lw_growth lw_grow_begin(kernel *k, reduction *r) {
     if (!lw_is_online(r->node, r->stage)) return (lw_growth){0};
-    if (!r->behind.most) return growth_of(k, r);
+    if (!r->lazy.most) return growth_of(k, r);
     lw_growth c = {.followed = r->slot};
-    r->slot = r->behind.most;
+    r->slot = r->lazy.most;
     return c;
 }
 
@@ -190,14 +189,14 @@ void lw_grow_end(kernel *k, simt_builder *b, reduction *r, lw_growth *c) {
     if (c->maximum) rescale_all(k, b, c);
     if (!c->followed) return;
     r->slot = c->followed;
-    lw_build_if(k, b, is_behind(k, b, r), r->node, catch_up_all, r);
+    lw_build_if(k, b, must_catch_up(k, b, r), r->node, catch_up_all, r);
 }
 
 void lw_close_maxima(kernel *k, simt_builder *b, const loop_node *n) {
     for (uint32_t i = 0; i < n->reduce.nmaxima; i++) {
         reduction *r = lw_reduction(k, n->reduce.maxima[i].stage);
         lw_growth c = growth_of(k, r);
-        if (r->behind.most) catch_up(k, b, r);
+        if (r->lazy.most) catch_up(k, b, r);
         lw_close(k, b, r);
         rescale_all(k, b, &c);
     }

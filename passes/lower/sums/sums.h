@@ -52,13 +52,14 @@ simt_value *lw_fold_pairs(kernel *k, simt_builder *b, const reduction *r, simt_v
 // the sums of products that groups have
 void lw_join_groups(kernel *k, simt_builder *b, reduction *r);
 
-// ---- dealt.c ------------------------------------------------------------------------------------
-bool lw_deals(const kernel *k, axis_set left);   // steps are dealt, and are among these digits
+// ---- distributed.c ------------------------------------------------------------------------------
+bool lw_distributes(const kernel *k,
+                    axis_set left);   // steps are distributed, and are among these digits
 // the innermost loop that deals its steps is a walk
-bool lw_deals_walk(const kernel *k);
-uint32_t lw_dealt_parts(const kernel *k);   // states that lw_fold_dealt takes
+bool lw_distributes_walk(const kernel *k);
+uint32_t lw_distributed_parts(const kernel *k);   // states that lw_fold_distributed takes
 // by step
-simt_value *lw_fold_dealt(kernel *k, simt_builder *b, const reduction *r, simt_value **part);
+simt_value *lw_fold_distributed(kernel *k, simt_builder *b, const reduction *r, simt_value **part);
 // The states of lanes that had one step each, combined.
 simt_value *lw_fold_steps(kernel *k, simt_builder *b, const reduction *r, simt_value *x,
                           const loop_digit *lanes);

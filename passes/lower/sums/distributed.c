@@ -1,6 +1,6 @@
-// States of steps that are dealt to lanes, combined by a butterfly. At its first levels, lanes send
-// half of the states one way and half the other way, so that each level halves their number. The
-// pairs and their order are those of one state at a time, and so are the bits.
+// States of steps that are distributed to lanes, combined by a butterfly. At its first levels lanes
+// send half of the states one way and half the other way, so that each level halves their number.
+// The pairs and their order are those of one state at a time, and so are the bits.
 
 #include "lower/sums/sums.h"
 
@@ -9,7 +9,7 @@ static const lower_axis *reducing_axis(const kernel *k, axis_set bound) {
         if (bound & AXIS(i) && k->digits.axis[i].place == LOOP_LANE_PLACE &&
             k->digits.axis[i].extent > 1)
             return &k->digits.axis[i];
-    ICE("'%s': steps are dealt, and no lanes reduce", k->plan->name);
+    ICE("'%s': steps are distributed, and no lanes reduce", k->plan->name);
 }
 
 static uint32_t power_from(uint32_t n) {
@@ -18,8 +18,9 @@ static uint32_t power_from(uint32_t n) {
     return p;
 }
 
-bool lw_deals(const kernel *k, axis_set left) {
-    return k->dealt && left & AXIS(k->dealt->axis) && k->digits.at[k->dealt->axis] < 0;
+bool lw_distributes(const kernel *k, axis_set left) {
+    return k->distributed && left & AXIS(k->distributed->axis) &&
+           k->digits.at[k->distributed->axis] < 0;
 }
 
 // Lanes whose bit is set keep one state and send the other. The others do it the other way round.
@@ -34,11 +35,11 @@ static void exchange(kernel *k, simt_builder *b, const reduction *r, simt_value 
     *out = lw_fold_pairs(k, b, r, own, sent, simt_build_int(b, SIMT_T(I32), mask));
 }
 
-simt_value *lw_fold_dealt(kernel *k, simt_builder *b, const reduction *r, simt_value **part) {
+simt_value *lw_fold_distributed(kernel *k, simt_builder *b, const reduction *r, simt_value **part) {
     const lower_axis *lanes = reducing_axis(k, r->bound);
-    uint32_t some = k->digits.axis[k->dealt->axis].extent, n = power_from(some),
+    uint32_t some = k->digits.axis[k->distributed->axis].extent, n = power_from(some),
              m = lw_stride(k, lanes);
-    k->dealt->unit = lanes->unit;
+    k->distributed->unit = lanes->unit;
     // a step that is none: any state will do
     for (uint32_t i = some; i < n; i++) part[i] = part[some - 1];
     for (; n > 1; n /= 2, m *= 2) {
@@ -53,10 +54,12 @@ simt_value *lw_fold_dealt(kernel *k, simt_builder *b, const reduction *r, simt_v
     return part[0];
 }
 
-uint32_t lw_dealt_parts(const kernel *k) {
-    return power_from(k->digits.axis[k->dealt->axis].extent);
+uint32_t lw_distributed_parts(const kernel *k) {
+    return power_from(k->digits.axis[k->distributed->axis].extent);
 }
-bool lw_deals_walk(const kernel *k) { return k->dealt && k->dealt->node->deal.to.extent; }
+bool lw_distributes_walk(const kernel *k) {
+    return k->distributed && k->distributed->node->distributed.to.extent;
+}
 
 simt_value *lw_fold_steps(kernel *k, simt_builder *b, const reduction *r, simt_value *x,
                           const loop_digit *lanes) {

@@ -1,5 +1,5 @@
-// Steps of a loop that are dealt to lanes. They are written out until lanes have reduced what is
-// reduced for each step. Then they are a digit of those lanes.
+// Steps of a loop that are distributed to lanes. They are written out until lanes have reduced what
+// is reduced for each step. Then they are a digit of those lanes.
 
 #include "lower/loops/loops.h"
 
@@ -20,14 +20,14 @@ static loop_mask *mask_of(kernel *k, const loop_node *n) {
 }
 
 static void deal_again(kernel *k) {
-    dealt_steps *d = k->dealt;
+    distributed_steps *d = k->distributed;
     loop_mask *m = mask_of(k, d->node);
     d->mark = lw_enter(&k->known);
     d->memo = k->known.memo;
     d->bound = k->scope.var[d->node->var];
     d->mask = *m;
     k->known.memo = d->known;
-    k->digits.axis[d->axis] = (lower_axis){LOOP_LANE_PLACE, lw_dealt_parts(k), d->unit,
+    k->digits.axis[d->axis] = (lower_axis){LOOP_LANE_PLACE, lw_distributed_parts(k), d->unit,
                                            d->written_out.weight};
     k->scope.var[d->node->var] = d->own;
     *m = d->own_mask;
@@ -35,8 +35,8 @@ static void deal_again(kernel *k) {
         VEC_PUSH(k->l->arena, &k->known.registers, d->kept.data[i]);
 }
 
-void lw_deal(kernel *k, simt_builder *b) {
-    dealt_steps *d = k->dealt;
+void lw_distribute(kernel *k, simt_builder *b) {
+    distributed_steps *d = k->distributed;
     lower_axis *a = &k->digits.axis[d->axis];
     d->there = true;
     if (d->been) {
@@ -48,7 +48,7 @@ void lw_deal(kernel *k, simt_builder *b) {
     d->memo = k->known.memo;
     d->bound = k->scope.var[d->node->var];
     k->known.memo = memo_without(k, AXIS(d->axis));
-    *a = (lower_axis){LOOP_LANE_PLACE, lw_dealt_parts(k), d->unit, a->weight};
+    *a = (lower_axis){LOOP_LANE_PLACE, lw_distributed_parts(k), d->unit, a->weight};
     lw_bind(k, b, d->node, d->round->own, d->round->round);
     loop_mask *m = mask_of(k, d->node);
     d->mask = *m;
@@ -57,7 +57,7 @@ void lw_deal(kernel *k, simt_builder *b) {
 
 // The next time, the lanes of a walk know what they know now.
 static void keep_known(kernel *k) {
-    dealt_steps *d = k->dealt;
+    distributed_steps *d = k->distributed;
     d->been = true;
     d->known = k->known.memo;
     d->own = k->scope.var[d->node->var];
@@ -69,10 +69,10 @@ static void keep_known(kernel *k) {
     k->known.log.len = d->mark.log;
 }
 
-void lw_deal_back(kernel *k) {
-    dealt_steps *d = k->dealt;
+void lw_distribute_back(kernel *k) {
+    distributed_steps *d = k->distributed;
     d->there = false;
-    if (lw_deals_walk(k)) keep_known(k);
+    if (lw_distributes_walk(k)) keep_known(k);
     else lw_leave(&k->known, d->mark);
     k->known.memo = d->memo;
     k->digits.axis[d->axis] = d->written_out;

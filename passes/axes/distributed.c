@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "kernels/kernels.h"
 
-struct dealt_loop {
+struct distributed_loop {
     loop_node *loop;
     schedule_cell *cell;
     tensor_id stage;   // whose cell it is
@@ -14,31 +14,33 @@ struct dealt_loop {
     const loop_node *apart;   // of a walk: the loop that steps stand without; NULL: it is none
 };
 
-void plan_deal_steps(planner *p, const index_cut *c, loop_node *n) {
-    struct dealt_loop *d = ARENA_NEW(p->arena, struct dealt_loop);
-    *d = (struct dealt_loop){
+void plan_distribute_steps(planner *p, const index_cut *c, loop_node *n) {
+    struct distributed_loop *d = ARENA_NEW(p->arena, struct distributed_loop);
+    *d = (struct distributed_loop){
         n, schedule_find(p->s, c->stage->id, SCHEDULE_UNROLL, plan_var_id(p, c->var)), c->stage->id,
         c->var, NULL};
-    n->deal.steps = true;
-    VEC_PUSH(p->arena, &p->loops.dealt, d);
+    n->distributed.steps = true;
+    VEC_PUSH(p->arena, &p->loops.distributed, d);
 }
 
-void plan_deal_walk(planner *p, const loop_node *walk, const loop_node *apart) {
-    for (uint32_t i = 0; i < p->loops.dealt.len; i++)
-        if (p->loops.dealt.data[i]->loop == walk) p->loops.dealt.data[i]->apart = apart;
+void plan_distribute_walk(planner *p, const loop_node *walk, const loop_node *apart) {
+    for (uint32_t i = 0; i < p->loops.distributed.len; i++)
+        if (p->loops.distributed.data[i]->loop == walk) p->loops.distributed.data[i]->apart = apart;
 }
 
 // Its lanes have their numbers now.
-static loop_dealt_fault check_loop(planner *p, const struct dealt_loop *d, uint32_t *lanes) {
-    if (!d->apart) return loop_check_dealt(p->arena, p->op, d->loop, lanes);
+static loop_distributed_fault check_loop(planner *p, const struct distributed_loop *d,
+                                         uint32_t *lanes) {
+    if (!d->apart) return loop_check_distributed(p->arena, p->op, d->loop, lanes);
     for (uint32_t i = 0; i < d->apart->ndigits; i++)
-        if (d->apart->digits[i].place == LOOP_LANE_PLACE) d->loop->deal.to = d->apart->digits[i];
-    d->loop->deal.of = d->apart->var;
-    *lanes = d->loop->deal.to.extent;
-    return loop_check_dealt_walk(p->arena, p->op, d->loop, d->apart);
+        if (d->apart->digits[i].place == LOOP_LANE_PLACE)
+            d->loop->distributed.to = d->apart->digits[i];
+    d->loop->distributed.of = d->apart->var;
+    *lanes = d->loop->distributed.to.extent;
+    return loop_check_distributed_walk(p->arena, p->op, d->loop, d->apart);
 }
 
-static void refuse_count(planner *p, const struct dealt_loop *d, uint32_t lanes) {
+static void refuse_count(planner *p, const struct distributed_loop *d, uint32_t lanes) {
     uint32_t steps = loop_steps_written_out(d->loop), fit = 2;
     const char *name = plan_index_text(p, d->loop->var);
     diagnostic *f =
@@ -60,7 +62,7 @@ static void refuse_count(planner *p, const struct dealt_loop *d, uint32_t lanes)
                   masked);
 }
 
-static void refuse_bare(planner *p, const struct dealt_loop *d) {
+static void refuse_bare(planner *p, const struct distributed_loop *d) {
     const char *name = plan_index_text(p, d->loop->var);
     diagnostic *f = plan_refuse(
         p, E0542, d->cell->at,
@@ -71,7 +73,8 @@ static void refuse_bare(planner *p, const struct dealt_loop *d) {
                   loop_steps_written_out(d->loop));
 }
 
-static void refuse_use(planner *p, const struct dealt_loop *d, const char *why, const char *way) {
+static void refuse_use(planner *p, const struct distributed_loop *d, const char *why,
+                       const char *way) {
     const char *name = plan_index_text(p, d->loop->var);
     diagnostic *f = plan_refuse(p, E0540, d->cell->at, "steps of '%s' cannot be distributed: %s",
                                 name, why);
@@ -82,12 +85,12 @@ static bool of_default(const schedule_cell *c) { return c->made || !c->at.hi; }
 
 // The default does without, and does not say it, of no stage that shares the loop: `distributed`
 // is the last of its words.
-static void leave_out(planner *p, const struct dealt_loop *d) {
+static void leave_out(planner *p, const struct distributed_loop *d) {
     const schedule_cell *walk = schedule_find(plan_whole_schedule(p), d->stage, SCHEDULE_FUSE,
                                               d->stage);
     bool shared = plan_is_among(p, plan_fused_at(walk), d->index);
-    d->loop->deal.steps = false;
-    d->loop->deal.to = (loop_digit){0};
+    d->loop->distributed.steps = false;
+    d->loop->distributed.to = (loop_digit){0};
     if (schedule_value_of(d->cell, "distributed")) d->cell->nvalues--;
     for (uint32_t i = 0; i < p->op->stages.len && shared; i++) {
         schedule_cell *c = plan_fuses(p, walk, i)
@@ -98,9 +101,9 @@ static void leave_out(planner *p, const struct dealt_loop *d) {
     }
 }
 
-static void check(planner *p, const struct dealt_loop *d) {
+static void check(planner *p, const struct distributed_loop *d) {
     uint32_t lanes = 0;
-    if (of_default(d->cell) && check_loop(p, d, &lanes) != LOOP_DEALT_WELL) {
+    if (of_default(d->cell) && check_loop(p, d, &lanes) != LOOP_DISTRIBUTED_WELL) {
         leave_out(p, d);
         return;
     }
@@ -108,32 +111,32 @@ static void check(planner *p, const struct dealt_loop *d) {
                                      plan_index_text(p, d->loop->var),
                                      (unsigned)loop_steps_written_out(d->loop));
     switch (check_loop(p, d, &lanes)) {
-    case LOOP_DEALT_WELL: return;
-    case LOOP_DEALT_STEPS: refuse_count(p, d, 0); return;
-    case LOOP_DEALT_FEW: refuse_count(p, d, lanes); return;
-    case LOOP_DEALT_BARE: refuse_bare(p, d); return;
-    case LOOP_DEALT_LANES:
+    case LOOP_DISTRIBUTED_WELL: return;
+    case LOOP_DISTRIBUTED_STEPS: refuse_count(p, d, 0); return;
+    case LOOP_DISTRIBUTED_FEW: refuse_count(p, d, lanes); return;
+    case LOOP_DISTRIBUTED_BARE: refuse_bare(p, d); return;
+    case LOOP_DISTRIBUTED_LANES:
         refuse_use(p, d,
                    p->machine->gpu
                        ? "what is reduced for each is not given to lanes alone, of one index"
                        : "a block of the host is one thread",
                    p->machine->gpu ? "give a reduced index lanes: `lanes f 8`" : leave);
         return;
-    case LOOP_DEALT_READ:
+    case LOOP_DISTRIBUTED_READ:
         refuse_use(
             p, d,
             "what is reduced for each reads another reduction of the same step, which one lane alone has then",
             leave);
         return;
-    case LOOP_DEALT_OTHERS:
+    case LOOP_DISTRIBUTED_OTHERS:
         refuse_use(p, d, "it takes stages that reduce for each point and store what they find",
                    leave);
         return;
     }
 }
 
-void plan_dealt_steps(planner *p) {
-    for (uint32_t i = 0; i < p->loops.dealt.len && !p->failed; i++)
-        check(p, p->loops.dealt.data[i]);
-    p->loops.dealt.len = 0;
+void plan_distributed_steps(planner *p) {
+    for (uint32_t i = 0; i < p->loops.distributed.len && !p->failed; i++)
+        check(p, p->loops.distributed.data[i]);
+    p->loops.distributed.len = 0;
 }

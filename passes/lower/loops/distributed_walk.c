@@ -1,9 +1,9 @@
-// Walks whose steps are dealt go back and forth. A node without the loop of the lanes is done for
-// one step by each lane. A node in that loop is done for all steps by every lane, which takes from
-// the lanes what they know of their steps.
+// Walks whose steps are distributed go back and forth. A node without the loop of the lanes is done
+// for one step by each lane. A node in that loop is done for all steps by every lane, which takes
+// from the lanes what they know of their steps.
 //     for d [lane 8] {
 //       reduce m, y {
-//         for e [serial unroll 4 masked] dealt to lane 8 of d {
+//         for e [serial unroll 4 masked] distributed to lane 8 of d {
 //           without d { reduce s { … } store s }
 //           store z
 //           contribute m
@@ -14,13 +14,13 @@
 // A sum of the walk that does not depend on the loops that are left out: a lane adds its own step.
 static bool is_of_steps(kernel *k, const loop_node *n) {
     const reduction *r = lw_reduction(k, n->stages[0]);
-    return !(r->left & k->dealt->apart) &&
-           loop_over_var(&r->node->body, k->dealt->node->var) == k->dealt->node;
+    return !(r->left & k->distributed->apart) &&
+           loop_over_var(&r->node->body, k->distributed->node->var) == k->distributed->node;
 }
 
 static bool is_of_walk(kernel *k, const loop_node *n) {
     const reduction *r = lw_reduction(k, n->stages[0]);
-    return loop_over_var(&r->node->body, k->dealt->node->var) == k->dealt->node;
+    return loop_over_var(&r->node->body, k->distributed->node->var) == k->distributed->node;
 }
 
 // A store in the loops that are left out: all lanes do it for all steps.
@@ -28,12 +28,12 @@ static bool is_of_lanes(kernel *k, const loop_node *n) {
     const tensor_stage *st = &k->l->op->stages.data[n->stages[0]];
     axis_set left = 0;
     for (uint32_t i = 0; i < st->nleft; i++) left |= lw_var_depends(k, st->left[i]);
-    return n->kind == LOOP_STORE && left & k->dealt->apart;
+    return n->kind == LOOP_STORE && left & k->distributed->apart;
 }
 
 // A stage that lanes have of their steps. It may be stored as well, by others of them.
 static bool lanes_know(const kernel *k, tensor_val v) {
-    const dealt_steps *d = k->dealt;
+    const distributed_steps *d = k->distributed;
     bool known = k->l->plan->values.data[v].home == LOOP_REGISTERS;
     for (uint32_t i = 0; i < d->kept.len && !known; i++) known = d->kept.data[i].val == v;
     return known;
@@ -60,11 +60,11 @@ typedef struct {
 static void find_shared(sharing *s, tensor_expr e) {
     kernel *k = s->k;
     const tensor_node *x = tensor_node_at(k->l->op, e);
-    axis_set axes = lw_depends(k, e), steps = AXIS(k->dealt->axis);
+    axis_set axes = lw_depends(k, e), steps = AXIS(k->distributed->axis);
     if (s->seen[e] || !(axes & steps)) return;
     s->seen[e] = 1;
     if (lw_is_known(k, e)) return;
-    if (!(axes & k->dealt->apart) && is_worth(k, e)) {
+    if (!(axes & k->distributed->apart) && is_worth(k, e)) {
         VEC_PUSH(k->l->arena, &s->all, e);
         return;
     }
@@ -82,8 +82,8 @@ static simt_value from_lane(simt_builder *b, simt_value x, simt_value lane) {
 
 // Of the lanes that have a step each, lane i has the i-th. All lanes take the values from there.
 static void spread_steps(kernel *k, simt_builder *b, tensor_expr e, simt_value own) {
-    dealt_steps *d = k->dealt;
-    uint32_t extent = lw_dealt_parts(k);
+    distributed_steps *d = k->distributed;
+    uint32_t extent = lw_distributed_parts(k);
     simt_type i32 = SIMT_T(I32);
     simt_value first = simt_build_binary(b, SIMT_AND, k->thread.number,
                                          simt_build_int(b, i32, 31 & ~((extent - 1) * d->unit)));
@@ -106,26 +106,26 @@ static void share_steps(kernel *k, simt_builder *b, const loop_node *n) {
     axis_set *copies = ARENA_ARRAY(k->l->arena, axis_set, s.all.len);
     for (uint32_t i = 0; i < s.all.len; i++)
         copies[i] = lw_written_out(&k->digits, lw_depends(k, s.all.data[i])) &
-                    ~AXIS(k->dealt->axis);
-    lw_deal(k, b);
+                    ~AXIS(k->distributed->axis);
+    lw_distribute(k, b);
     for (uint32_t i = 0; i < s.all.len; i++)
         for (instance_walk w = lw_walk_begin(&k->digits, copies[i]); lw_walk_next(&w);)
             VEC_PUSH(k->l->arena, &own, lw_expr(k, b, s.all.data[i]));
-    lw_deal_back(k);
+    lw_distribute_back(k);
     for (uint32_t i = 0; i < s.all.len; i++)
         for (instance_walk w = lw_walk_begin(&k->digits, copies[i]); lw_walk_next(&w);)
             spread_steps(k, b, s.all.data[i], own.data[at++]);
 }
 
-void lw_deal_for(kernel *k, simt_builder *b, const loop_body *body, uint32_t i) {
+void lw_distribute_for(kernel *k, simt_builder *b, const loop_body *body, uint32_t i) {
     const loop_node *n = body->data[i];
-    dealt_steps *d = k->dealt;
-    if (!d->apart) d->apart = lw_var_depends(k, d->node->deal.of);
+    distributed_steps *d = k->distributed;
+    if (!d->apart) d->apart = lw_var_depends(k, d->node->distributed.of);
     bool there = n->kind == LOOP_STORE && !is_of_lanes(k, n);
     if (n->kind == LOOP_CONTRIBUTE && is_of_walk(k, n)) there = is_of_steps(k, n);
     if (n->kind == LOOP_LET || n->kind == LOOP_GIVEN) return;
-    if (there && !d->there) lw_deal(k, b);
-    else if (!there && d->there) lw_deal_back(k);
+    if (there && !d->there) lw_distribute(k, b);
+    else if (!there && d->there) lw_distribute_back(k);
     for (uint32_t j = 0; j < i && there; j++)
         if (body->data[j]->kind == LOOP_GIVEN) lw_given(k, b, body->data[j]);
     if (n->kind == LOOP_STORE && !there) share_steps(k, b, n);
