@@ -206,8 +206,8 @@ static void deal_blocks(dealing *d) {
     test_put(d->m, d->s, "block", words.data, words.len, about(d));
 }
 
-// Sizes of rows that are taken whole.
-static void take_whole(dealing *d) {
+// Sizes of rows whose loops are unrolled completely.
+static void specialize(dealing *d) {
     static const int64_t sizes[] = {1, 4, 8, 16, 40}, more[] = {1, 2, 3, 7};
     test_rng *r = d->m->rng;
     int64_t size = TEST_PICK(r, sizes);
@@ -229,7 +229,7 @@ static void write_out(dealing *d) {
     if (masked) VEC_PUSH(d->m->arena, &words, test_text("masked"));
     if (distributed) VEC_PUSH(d->m->arena, &words, test_text("distributed"));
     test_put(d->m, d->s, "unroll", words.data, words.len, about(d));
-    if (masked && (d->reduced ? test_chance(r, 40) : test_chance(r, 5))) take_whole(d);
+    if (masked && (d->reduced ? test_chance(r, 40) : test_chance(r, 5))) specialize(d);
 }
 
 static void deal(dealing *d) {

@@ -134,7 +134,7 @@ const char *loop_blocks_text(arena *a, const loop_kernel *k) {
 }
 
 // A launch is of one kind of block, and none of its blocks waits for another.
-static const char *together_fault(arena *a, const loop_kernel *k, const loop_kernel *before) {
+static const char *launch_fault(arena *a, const loop_kernel *k, const loop_kernel *before) {
     if (k->persistent || before->persistent)
         return "blocks of a kernel that shares a launch take one share each";
     if (!loop_blocks_alike(k, before))
@@ -153,7 +153,7 @@ const char *loop_start_fault(arena *a, const loop_plan *p, uint32_t step) {
     if (k->start == LOOP_START_IN_TURN) return NULL;
     if (!step || !kernel_at(p, step - 1))
         return arena_printf(a, "%s, but no kernel stands just before it", shares);
-    const char *fault = together ? together_fault(a, k, kernel_at(p, step - 1)) : NULL;
+    const char *fault = together ? launch_fault(a, k, kernel_at(p, step - 1)) : NULL;
     if (fault || k->start == LOOP_START_WAIT_FIRST) return fault;
     loop_uses own = loop_uses_of(a, p, k);
     for (uint32_t i = step; i-- > 0;) {

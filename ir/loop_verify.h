@@ -148,7 +148,7 @@ const char *loop_check_product(loop_verifier *v, const loop_node *reduce, const 
 // n inside m: those of one product
 bool loop_shares_lanes(const loop_verifier *v, const loop_node *n, const loop_node *m);
 
-// Rows taken whole (loop_verify_within.c): the node, before its body is followed.
+// Specialized rows (loop_verify_within.c): the node, before its body is followed.
 const char *loop_check_within(loop_verifier *v, const loop_node *n);
 
 // Maxima found on the run (loop_verify_online.c): of a reduction, before its body is followed;

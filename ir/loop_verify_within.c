@@ -1,4 +1,4 @@
-// Rows that are taken whole: the sizes of a WITHIN, and the loops in it whose range is its own.
+// Rows that are specialized: the sizes of a WITHIN, and the loops in it whose range is its own.
 #include "loop_verify.h"
 
 enum { MOST_STEPS = 256 };   // of a loop that is written out
@@ -65,17 +65,17 @@ const char *loop_check_within_loop(loop_verifier *v, const loop_node *n) {
     for (uint32_t k = 0; k < v->path.len; k++)
         if (v->path.data[k]->kind == LOOP_WITHIN) around = v->path.data[k];
     for (uint32_t d = 0; d < n->ndigits; d++) serial |= n->digits[d].place == LOOP_SERIAL_PLACE;
-    if (!around) return WRONG(v, "'%s' is taken whole within no sizes", name);
+    if (!around) return WRONG(v, "'%s' is specialized within no sizes", name);
     if (n->rest != LOOP_SERIAL_PLACE || !n->rounds.masked || n->holding.n || n->fetch.n ||
         n->distributed.steps || serial)
         return WRONG(
             v,
-            "'%s' is taken whole, so its rounds are serial, unrolled and masked, and it has no others",
+            "'%s' is specialized, so its rounds are serial, unrolled and masked, and it has no others",
             name);
     if (!same(v, n->lo, around->lo) || !same(v, n->hi, around->hi))
-        return WRONG(v, "'%s' is taken whole, and has another range than the 'within' around",
+        return WRONG(v, "'%s' is specialized, and has another range than the 'within' around",
                      name);
     if (around->ranges.most[around->ranges.n - 1] > MOST_STEPS * loop_digits_product(n))
-        return WRONG(v, "'%s' is taken whole in more than %d steps", name, MOST_STEPS);
+        return WRONG(v, "'%s' is specialized in more than %d steps", name, MOST_STEPS);
     return NULL;
 }

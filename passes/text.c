@@ -103,7 +103,7 @@ static bool find_guards(planner *p) {
         if (!compiles(p, step->kernel)) return false;
         guard_body(p, &step->kernel->body, &vars);
     }
-    plan_whole_guards(p);
+    plan_specialize_guards(p);
     plan_narrow_guards(p);
     return true;
 }

@@ -101,11 +101,11 @@ void plan_distributed_steps(planner *p);
 // ---- row_begins.c -------------------------------------------------------------------------------
 void plan_row_begins(planner *p);   // likewise (axes/row_begins.c)
 
-// ---- flat.c -------------------------------------------------------------------------------------
+// ---- collapse.c ---------------------------------------------------------------------------------
 // Where the loop opened last ends a list of `collapse`, its loops become one; gives the body of the
-// innermost (axes/flat.c).
-loop_body *plan_flatten(planner *p, const stage_group *g, loop_list *levels, uint32_t level,
-                        loop_body *at);
+// innermost (axes/collapse.c).
+loop_body *plan_collapse(planner *p, const stage_group *g, loop_list *levels, uint32_t level,
+                         loop_body *at);
 
 // ---- taken.c ------------------------------------------------------------------------------------
 void plan_take_parts(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce,

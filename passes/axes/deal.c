@@ -214,7 +214,7 @@ void plan_settle(plan_nest *n) {
         plan_matrix_lanes(n->p, dealt(n, &n->dealings.data[i]), lanes);
         plan_matrix_units(n->p, dealt(n, &n->dealings.data[i]), &n->levels);
     }
-    plan_whole_lanes(n, lanes);
+    plan_specialize_lanes(n, lanes);
     for (uint32_t i = 0; i < n->everyone.len; i++) {
         loop_node *all = n->everyone.data[i];
         if (lanes > 1) all->digits[all->ndigits++] = (loop_digit){LOOP_LANE_PLACE, lanes, 1};

@@ -192,7 +192,7 @@ void plan_given(planner *p, const plan_tile *t, tensor_var v, loop_body *to) {
     loop_append(p->plan, to, n);
 }
 
-// A tile is taken whole, or, where it is rounded, by so many points at a time, until they end.
+// A tile is taken at once, or, where it is rounded, by so many points at a time, until they end.
 void plan_tile_digits(planner *p, const plan_tile *t, index_cut c, loop_node *node) {
     int64_t part = plan_parts_of(&c), points = t->round ? t->round : t->points;
     if (t->round && t->round % part) {

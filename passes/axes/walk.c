@@ -231,7 +231,7 @@ static void walk_range(walking *w, tensor_var v, tensor_var position, tensor_exp
     n->hi = hi;
     cut_loop(w, v, n);
     hold(w, v, at, n);
-    plan_whole_loop(w->p, w->st, v, w->part || w->levelled || n->holding.n, n);
+    plan_specialize_loop(w->p, w->st, v, w->part || w->levelled || n->holding.n, n);
     VEC_PUSH(w->p->arena, w->made, n);
     go_in(w, n);
 }

@@ -150,9 +150,9 @@ void plan_row_guards(planner *p, tensor_val val, uint32_t from);
 // to a multiple of it; false: it cannot be
 bool plan_vector_guards(planner *p, const tensor_stage *st, tensor_var v, uint32_t width,
                         bool padded);
-void plan_packed_guards(planner *p);   // when the loops are there
-void plan_beside_guards(planner *p);   // likewise
-void plan_whole_guards(planner *p);    // likewise
+void plan_packed_guards(planner *p);       // when the loops are there
+void plan_beside_guards(planner *p);       // likewise
+void plan_specialize_guards(planner *p);   // likewise
 void plan_narrow_guards(planner *p);
 void plan_holds(planner *p, size_expr e, const char *text);
 // positions of a product fit too

@@ -323,16 +323,16 @@ static void suppose_some(planner *p, tensor_var v) {
     plan_holds(p, some, arena_printf(p->arena, "%s >= 1", p->op->spaces.data[points].name));
 }
 
-static void guard_whole(planner *p, const loop_body *body, bool alone) {
+static void guard_specialized(planner *p, const loop_body *body, bool alone) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         if (n->kind == LOOP_FOR && n->rounds.within && alone) suppose_some(p, n->var);
-        guard_whole(p, &n->body, alone || (n->kind == LOOP_WITHIN && n->ranges.alone));
+        guard_specialized(p, &n->body, alone || (n->kind == LOOP_WITHIN && n->ranges.alone));
     }
 }
 
-void plan_whole_guards(planner *p) {
+void plan_specialize_guards(planner *p) {
     for (uint32_t i = 0; i < p->plan->steps.len; i++)
         if (p->plan->steps.data[i].kernel)
-            guard_whole(p, &p->plan->steps.data[i].kernel->body, false);
+            guard_specialized(p, &p->plan->steps.data[i].kernel->body, false);
 }

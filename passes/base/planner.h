@@ -67,14 +67,14 @@ typedef struct {
     const schedule_cell *cell;
 } loop_inside;
 
-typedef struct {       // rows of the group at hand that are taken whole: see kernels/whole.c
+typedef struct {       // rows of the group at hand that are specialized: see kernels/specialize.c
     loop_node *loop;   // NULL: there are none
     const schedule_cell *cell;   // that says so
     tensor_stage stage;          // the first that walks it
     bool apart;                  // threads of a block have rows of their own
     tensor_val counted;   // takes at most so many points to each of the rows; 0: that is not known
     int64_t most;
-} plan_taken_whole;
+} plan_specialized;
 
 typedef struct {   // parts of reductions of the kernel at hand: see nests/parts.c
     VEC(plan_part) parts;
@@ -107,7 +107,7 @@ typedef struct {
         // of those, whose numbers do not go with another one's; NULL: the last
         const tensor_stage *blamed;
     } hand;
-    plan_taken_whole taken;
+    plan_specialized specialized;
     plan_cutting cut;
     schedule *whole;   // of classes that are dealt out at hand: the one with the bucket; NULL:
                        // there are none

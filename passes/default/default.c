@@ -131,7 +131,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     plan_counts(&p);
     plan_rewrite(&p);
     p.s = s;
-    default_apart(a, facts->retreat, s);
+    default_separate(a, facts->retreat, s);
     making m = {.p = &p,
                 .s = s,
                 .class = class,

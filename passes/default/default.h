@@ -16,7 +16,7 @@ void default_suppose_long(making *m);   // some row of what is walked is long
 void default_guard_version(making *m, plan_rows rows, bool spares);
 
 // ---- retreat.c ----------------------------------------------------------------------------------
-void default_apart(arena *a, const plan_retreat *r, schedule *s);   // stages that begin kernels
+void default_separate(arena *a, const plan_retreat *r, schedule *s);   // stages that begin kernels
 typedef enum { RETREAT_NONE, RETREAT_EVEN, RETREAT_POINTS } default_retreat;
 // how a kernel is made otherwise, as it was refused
 default_retreat default_retreat_of(const planner *p, plan_rows rows, const stage_group *g);

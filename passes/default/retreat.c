@@ -5,7 +5,7 @@
 #include "default/default.h"
 #include "base/base.h"
 
-void default_apart(arena *a, const plan_retreat *r, schedule *s) {
+void default_separate(arena *a, const plan_retreat *r, schedule *s) {
     for (uint32_t i = 0; r && i < r->apart.len; i++)
         schedule_fill(a, s,
                       (schedule_cell){.verb = SCHEDULE_SEPARATE,

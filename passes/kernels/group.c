@@ -177,11 +177,11 @@ bool plan_may_join(planner *p, const stage_group *g, uint32_t stage) {
 }
 
 bool plan_joins(planner *p, const stage_group *g, uint32_t stage) {
-    schedule_cell *apart = schedule_find(p->s, p->op->stages.data[stage].id, SCHEDULE_SEPARATE,
-                                         TENSOR_ALL);
+    schedule_cell *separate = schedule_find(p->s, p->op->stages.data[stage].id, SCHEDULE_SEPARATE,
+                                            TENSOR_ALL);
     bool joins = plan_may_join(p, g, stage) && has_a_reason(p, g, plan_stage(p, stage));
-    if (!apart || !joins || !g->len) return joins;
-    apart->consumed = true;
+    if (!separate || !joins || !g->len) return joins;
+    separate->consumed = true;
     return false;
 }
 

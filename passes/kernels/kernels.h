@@ -114,13 +114,14 @@ bool plan_windowed(const planner *p, uint32_t stage, plan_matrix *m);
 matrix_role plan_window_role(const planner *p, uint32_t stage, tensor_var v, plan_matrix *m);
 tensor_var plan_window_slot(const loop_node *reduce);   // of a reduction whose walk is of windows
 
-// ---- whole.c ------------------------------------------------------------------------------------
-// Rows that are taken whole (kernels/whole.c): where the deepest stages of the nest stand; the
+// ---- specialize.c -------------------------------------------------------------------------------
+// Rows that are specialized (kernels/specialize.c): where the deepest stages of the nest stand; the
 // loops that walk their rows.
-loop_body *plan_whole_open(plan_nest *n, loop_body *at);
-void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part, loop_node *n);
+loop_body *plan_specialize_open(plan_nest *n, loop_body *at);
+void plan_specialize_loop(planner *p, const tensor_stage *st, tensor_var v, bool part,
+                          loop_node *n);
 // of the kernel: refuses those that could not ask one another
-void plan_whole_lanes(const plan_nest *n, uint32_t lanes);
+void plan_specialize_lanes(const plan_nest *n, uint32_t lanes);
 
 // ---- gather.c -----------------------------------------------------------------------------------
 const schedule_cell *plan_fuse_cell(const planner *p, uint32_t stage);

@@ -10,7 +10,7 @@ const loop_kernel *lw_launch_at(const lowering *l, uint32_t step) {
     return launch ? l->plan->steps.data[step].kernel : NULL;
 }
 
-bool lw_together(const lowering *l, uint32_t step) {
+bool lw_shares_launch(const lowering *l, uint32_t step) {
     const loop_kernel *k = lw_launch_at(l, step);
     return k && loop_shares_launch(k->start);
 }
@@ -50,7 +50,7 @@ static bool leaves_states_alone(const kernel *k, uint32_t step) {
     arena *a = k->l->arena;
     bool *states = ARENA_ARRAY(a, bool, op->vals.len + 1), any = false;
     uint32_t end = step + 1;
-    while (lw_together(k->l, end)) end++;
+    while (lw_shares_launch(k->l, end)) end++;
     for (uint32_t i = step; i < end; i++)
         any |= find_states(k, &lw_launch_at(k->l, i)->body, states);
     for (uint32_t i = 0; i < end && any; i++) {
@@ -72,7 +72,7 @@ void lw_find_left(kernel *k, uint32_t step) {
 }
 
 void lw_begin_early(kernel *k, simt_builder *b, uint32_t step) {
-    while (lw_together(k->l, step + 1)) step++;
+    while (lw_shares_launch(k->l, step + 1)) step++;
     const loop_kernel *next = lw_launch_at(k->l, step + 1);
     if (!k->l->o->machine->gpu) return;
     if (next && next->start) simt_build_op(b, SIMT_LAUNCH_NEXT, NULL, 0, NULL, 0);

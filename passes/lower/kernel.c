@@ -83,11 +83,11 @@ static simt_value count_of_shares(kernel *k, simt_builder *b) {
 // Kernels that share a launch become one, with the bodies of all. Its blocks take turns.
 static const loop_kernel *whole_launch(lowering *l, uint32_t step) {
     const loop_kernel *first = lw_launch_at(l, step);
-    if (!lw_together(l, step + 1)) return first;
+    if (!lw_shares_launch(l, step + 1)) return first;
     loop_kernel *all = ARENA_NEW(l->arena, loop_kernel);
     *all = *first;
     all->body = (loop_body){0};
-    for (uint32_t i = step; i == step || lw_together(l, i); i++) {
+    for (uint32_t i = step; i == step || lw_shares_launch(l, i); i++) {
         const loop_kernel *k = lw_launch_at(l, i);
         for (uint32_t n = 0; n < k->body.len; n++) VEC_PUSH(l->arena, &all->body, k->body.data[n]);
     }
@@ -167,10 +167,10 @@ static simt_value *counts_of(kernel *k, simt_builder *b, uint32_t step, uint32_t
     return n;
 }
 
-static size_expr walk_together(kernel *k, simt_builder *b, uint32_t step) {
+static size_expr build_launch(kernel *k, simt_builder *b, uint32_t step) {
     size_expr all = {0};
     uint32_t kernels = 1, shared = k->f->shared_bytes, most = shared;
-    while (lw_together(k->l, step + kernels)) kernels++;
+    while (lw_shares_launch(k->l, step + kernels)) kernels++;
     bool turns = lw_launch_at(k->l, step + 1)->start == LOOP_START_INTERLEAVE;
     simt_value *n = counts_of(k, b, step, kernels, &all), block = simt_build_sreg(b, SREG_CTAID),
                least = n[0], from = 0;
@@ -287,7 +287,7 @@ static const char *made_before(const kernel *k) {
 // ---- The kernel ---------------------------------------------------------------------------------
 // The block's share, or all shares in turn.
 static size_expr walk_blocks(kernel *k, simt_builder *b, uint32_t step) {
-    if (lw_together(k->l, step + 1)) return walk_together(k, b, step);
+    if (lw_shares_launch(k->l, step + 1)) return build_launch(k, b, step);
     find_block_loops(k, &k->plan->body);
     if (k->plan->persistent) {
         walk_shares(k, b);
@@ -299,7 +299,7 @@ static size_expr walk_blocks(kernel *k, simt_builder *b, uint32_t step) {
 }
 
 void lw_kernel(lowering *l, uint32_t step) {
-    if (lw_together(l, step)) return;   // it was lowered with the launch before
+    if (lw_shares_launch(l, step)) return;   // it was lowered with the launch before
     const loop_kernel *plan = whole_launch(l, step);
     kernel k = kernel_start(l, plan);
     if (l->o->machine->gpu) k.f->occupancy = plan->occupancy, k.f->fits = plan->soft;

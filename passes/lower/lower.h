@@ -9,7 +9,8 @@ void lw_kernel(lowering *l, uint32_t step);   // a launch of the plan
 
 // ---- early.c ------------------------------------------------------------------------------------
 const loop_kernel *lw_launch_at(const lowering *l, uint32_t step);   // NULL: the step is no launch
-bool lw_together(const lowering *l, uint32_t step);   // it shares the launch of the step before
+bool lw_shares_launch(const lowering *l,
+                      uint32_t step);   // it shares the launch of the step before
 // Which values kernels before may still use, and whether this kernel waits before it writes.
 void lw_find_unsettled(kernel *k, uint32_t step);
 void lw_find_left(kernel *k, uint32_t step);

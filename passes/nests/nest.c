@@ -116,7 +116,7 @@ static void check_blocks(nest *n, const index_cut *c, bool blocks) {
         const char *outer = plan_index_text(n->p, n->levels.data[i]->var);
         diagnostic *d = plan_refuse(
             n->p, E0554, blocks_at(n, c),
-            "'%s' is distributed over blocks, and '%s', whose loop is around it, is not",
+            "'%s' is dealt out to blocks, and '%s', whose loop is around it, is not",
             plan_index_text(n->p, c->var), outer);
         bool tile = n->rows->tile && i == n->rows->level;
         if (d && tile)
@@ -361,7 +361,7 @@ void plan_nest_begin(plan_nest *n, const stage_group *g, const row_class *rows) 
     n->levels = (loop_list){0};
     n->tiles = NULL;
     n->dealt = n->dealings.len;
-    n->p->taken.loop = NULL;
+    n->p->specialized.loop = NULL;
     n->vars = ARENA_ARRAY(n->p->arena, tensor_var, deepest->nleft + 1);
     n->depth = plan_left(n->p, deepest, n->vars);
 }
@@ -369,12 +369,12 @@ void plan_nest_begin(plan_nest *n, const stage_group *g, const row_class *rows) 
 loop_body *plan_nest_group(plan_nest *n, const stage_group *g, const row_class *rows,
                            loop_body *at) {
     plan_nest_begin(n, g, rows);
-    if (!n->depth) at = plan_whole_open(n, at);
+    if (!n->depth) at = plan_specialize_open(n, at);
     at = emit_stages(n, 0, at);
     for (uint32_t level = 0; level < n->depth; level++) {
         at = plan_nest_open(n, level, at);
-        at = plan_flatten(n->p, g, &n->levels, level, at);
-        if (level + 1 == n->depth) at = plan_whole_open(n, at);
+        at = plan_collapse(n->p, g, &n->levels, level, at);
+        if (level + 1 == n->depth) at = plan_specialize_open(n, at);
         at = emit_stages(n, level + 1, at);
     }
     return at;

@@ -70,7 +70,7 @@ bool default_short(making *m, const stage_group *g) {
     if (!m->hand.sums || map == TENSOR_NO_VAL) return false;
     for (uint32_t i = 0, end = plan_run_end(m->p, g, 0); i < end && m->rows == ROWS_SHORTEST; i++) {
         const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
-        default_whole(m, st, st->bound[0], &m->limit.entries, 1);
+        default_specialize(m, st, st->bound[0], &m->limit.entries, 1);
     }
     default_suppose_longest(m, map, m->limit.entries);
     return true;

@@ -238,17 +238,17 @@ static int64_t walkers(const chain *c, const tensor_stage *st) {
     return plan_or_one(e.lanes) * plan_or_one(e.groups);
 }
 
-// Rows of so many steps of their threads take their loops whole, as far as registers go; longer
-// ones go round. The entries of the longest that do not; 0: all go round.
-static int64_t fill_whole(chain *c, const tensor_stage *st, tensor_var v, int64_t threads,
-                          int64_t held, const int64_t *steps) {
+// Rows of so many steps of their threads have their loops written out, as far as registers go.
+// Longer ones go round. The entries of the longest that do not; 0: all go round.
+static int64_t fill_specialize(chain *c, const tensor_stage *st, tensor_var v, int64_t threads,
+                               int64_t held, const int64_t *steps) {
     enum { HELD_WHOLE = 32 };   // elements of a thread
     int64_t sizes[LOOP_MAX_SIZES];
     uint32_t n = 0;
     while (n < LOOP_MAX_SIZES && steps[n] && steps[n] * held <= HELD_WHOLE)
         sizes[n] = steps[n] * threads, n++;
     c->m->unfit |= c->m->limit.entries && !n;
-    default_whole(c->m, st, v, sizes, n);
+    default_specialize(c->m, st, v, sizes, n);
     return n ? sizes[n - 1] : 0;
 }
 
@@ -259,7 +259,7 @@ static int64_t deal_followed(const followed *f, const int64_t *steps) {
     int64_t held = default_held(c->m, last), threads = walkers(c, last);
     for (uint32_t i = 0; i < f->rows.len && steps; i++) {
         const tensor_stage *st = plan_stage(c->m->p, f->rows.data[i]);
-        whole = fill_whole(c, st, st->bound[0], threads, held, steps);
+        whole = fill_specialize(c, st, st->bound[0], threads, held, steps);
     }
     for (uint32_t i = f->last + 1; i < c->m->p->op->stages.len; i++)
         if (in_edges(c, i)) deal_like(c, i, f->last);
@@ -315,8 +315,8 @@ typedef struct {
     uint32_t n;
 } followed_classes;
 
-// Rows are taken whole, but for the longest: each size of a class is code that has to be made. Of
-// many entries a class that takes longer rows whole than the one before has no others.
+// Loops over rows are written out, but for the longest: each size of a class is code that has to be
+// made. Of many entries a class that writes out longer rows than the one before has no others.
 static void class_followed(void *user, uint32_t number) {
     enum { MOST = LOOP_MAX_SIZES };
     static const int64_t few[2][MOST] = {{1, 8}},

@@ -59,8 +59,8 @@ void default_rounds(making *m, const tensor_stage *st, int64_t lanes) {
                  default_unroll(m, st, rounds_of(m, st, lanes), UNROLLED), "masked");
 }
 
-void default_whole(making *m, const tensor_stage *st, tensor_var v, const int64_t *sizes,
-                   uint32_t n) {
+void default_specialize(making *m, const tensor_stage *st, tensor_var v, const int64_t *sizes,
+                        uint32_t n) {
     arena *a = m->p->arena;
     const schedule_cell *rounds = schedule_find(m->s, st->id, SCHEDULE_UNROLL,
                                                 plan_var_id(m->p, v));

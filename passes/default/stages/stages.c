@@ -155,7 +155,7 @@ static void fill_blocks(making *m, const stage_group *g) {
 // ---- Without reductions -------------------------------------------------------------------------
 // Lanes along a short last axis, or one whose extent may be anything, would idle: a thread a point,
 // over all axes as one.
-static bool flattens(making *m, const stage_group *g) {
+static bool collapses(making *m, const stage_group *g) {
     planner *p = m->p;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
     uint32_t n = plan_left(p, &p->op->stages.data[g->data[g->len - 1]], left);
@@ -172,7 +172,7 @@ static bool flattens(making *m, const stage_group *g) {
     return extent < WARP && s.lanes * s.vector != extent;
 }
 
-static void fill_flat(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
+static void fill_collapse(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
     schedule_value *v = ARENA_NEW(m->p->arena, schedule_value);
     *v = default_index_list(m->p, left, n);
     default_say(m, default_cell(SCHEDULE_COLLAPSE, st), v, 1);
@@ -185,7 +185,7 @@ void default_points(making *m, const stage_group *g) {
         tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
         uint32_t n = plan_left(p, st, left);
         if (!n) continue;
-        if (n > 1) fill_flat(m, st, left, n);
+        if (n > 1) fill_collapse(m, st, left, n);
         default_fill(m, st, SCHEDULE_LANES, left[0], p->machine->gpu ? WARP : 1, NULL);
         default_fill(m, st, SCHEDULE_GROUPS, left[0], p->machine->gpu ? default_groups(p) : 1,
                      NULL);
@@ -198,7 +198,7 @@ void default_points(making *m, const stage_group *g) {
 void default_stages(making *m, const stage_group *g) {
     planner *p = m->p;
     if (default_matrix(m, g) || default_outer_all(m, g)) return;
-    if (flattens(m, g)) {
+    if (collapses(m, g)) {
         default_points(m, g);
         return;
     }

@@ -30,8 +30,8 @@ void default_agree_on_heads(making *m, const stage_group *g, uint32_t depth);
 int64_t default_unroll(making *m, const tensor_stage *st, int64_t most, int64_t longest);
 void default_rounds(making *m, const tensor_stage *st, int64_t lanes);
 // Rows of at most so many entries have no rounds.
-void default_whole(making *m, const tensor_stage *st, tensor_var v, const int64_t *sizes,
-                   uint32_t n);
+void default_specialize(making *m, const tensor_stage *st, tensor_var v, const int64_t *sizes,
+                        uint32_t n);
 void default_level_rounds(making *m, const stage_group *g);
 
 // ---- points.c -----------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ uint32_t lw_panel_rows(const fetched_rows *f);   // of one panel
 simt_value lw_in_panels(simt_builder *b, const fetched_rows *f, uint32_t row_bytes, simt_value row,
                         simt_value part);
 
-// ---- apart.c ------------------------------------------------------------------------------------
+// ---- split_operand.c ----------------------------------------------------------------------------
 // A number of f32 is multiplied by a power of two, and taken apart: the nearest f16, and LM_REST
 // times what that leaves. `back` undoes the factor.
 enum { LM_REST = 1 << 11 };

@@ -4,8 +4,7 @@
 //     fetch 3 k[…] panels, x[…] panels {
 //       reduce s by m64k16.f16 (v, slot, d) …  reduce y by m64k16.f16 (v, d, slot) … }
 //  →  copy.wait; fence.mma; barrier;  s, … = mma.rows k, q, …  y, … = mma.rows.trans x, s, …, y, …
-// Rows of f32 were taken apart there (lower/copies/apart.c), and what registers have is taken apart
-// here.
+// Rows of f32 were split there (lower/copies/split_operand.c). What registers have is split here.
 
 #include "lower/matrix/matrix.h"
 

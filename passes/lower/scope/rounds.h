@@ -37,7 +37,7 @@ typedef struct {
     loop_tile tile;
     uint32_t at;         // bytes: of the first buffer
     simt_value buffer;   // i32: bytes from there to the round's
-    // i32: bytes to those of rows that were taken apart (lower/copies/apart.c)
+    // i32: bytes to those of rows that were taken apart (lower/copies/split_operand.c)
     simt_value factors;
     simt_value base, hi;           // of the round
     const struct filling *next;    // whose indices are read while the round goes on; NULL: none

@@ -31,7 +31,7 @@ ROWS = {
     "overlap": "passes/overlap.gnn --op=sums --schedule=rows -D T=f32",
     "guard_packed": "passes/inlined_size.gnn --op=twice -D T=f32 -D F=64",
     "guard_beside": "passes/default_walked.gnn --op=att -D T=f16 -D H=4 -D D=16",
-    "guard_whole": "passes/inlined.gnn --op=cheap",
+    "guard_specialized": "passes/inlined.gnn --op=cheap",
     "guard_narrow": "passes/classes.gnn --op=within",
     "unused": "passes/Inputs/unheard.gnn",
     "lower": "passes/classes.gnn --op=within",

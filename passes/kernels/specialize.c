@@ -30,7 +30,7 @@ static bool dealt_to_threads(const loop_node *n) {
     return n && (has_digit(n, LOOP_LANE_PLACE) || has_digit(n, LOOP_GROUP_PLACE));
 }
 
-loop_body *plan_whole_open(plan_nest *n, loop_body *at) {
+loop_body *plan_specialize_open(plan_nest *n, loop_body *at) {
     planner *p = n->p;
     const schedule_cell *c = NULL;
     for (uint32_t i = 0; i < n->group->len && !c; i++) {
@@ -53,12 +53,12 @@ loop_body *plan_whole_open(plan_nest *n, loop_body *at) {
         if (d) diag_help(d, "leave some out: rows between two sizes take the greater one");
     }
     loop_append(p->plan, at, w);
-    p->taken.loop = w;
-    p->taken.cell = c;
-    p->taken.counted = n->rows->counted;
-    p->taken.most = n->rows->most;
-    p->taken.apart = dealt_to_threads(n->rows->around) ||
-                     (n->depth && dealt_to_threads(n->levels.data[0]));
+    p->specialized.loop = w;
+    p->specialized.cell = c;
+    p->specialized.counted = n->rows->counted;
+    p->specialized.most = n->rows->most;
+    p->specialized.apart = dealt_to_threads(n->rows->around) ||
+                           (n->depth && dealt_to_threads(n->levels.data[0]));
     return &w->body;
 }
 
@@ -90,43 +90,44 @@ static bool same_end(const planner *p, const tensor_stage *a, tensor_expr x, con
 
 // The rows are those of a class that has none of more points, or a condition says so of all.
 static bool no_row_is_longer(const planner *p, uint32_t most) {
-    const tensor_node *lo = tensor_node_at(p->op, p->taken.loop->lo);
+    const tensor_node *lo = tensor_node_at(p->op, p->specialized.loop->lo);
     while (lo->op == TENSOR_CVT_OP || lo->op == TENSOR_INDEX_OP)
         lo = tensor_node_at(p->op, lo->args[0]);
     const loop_prepared *of = NULL;
     for (uint32_t i = 0; i < p->plan->prepared.len && lo->op == TENSOR_LOAD_OP; i++)
         if (p->plan->prepared.data[i].val == (tensor_val)lo->imm.i) of = &p->plan->prepared.data[i];
     if (!of || of->builder != PREPARED_OFFSETS) return false;
-    int64_t longest = p->taken.most && of->args[0] == p->taken.counted
-                          ? p->taken.most
+    int64_t longest = p->specialized.most && of->args[0] == p->specialized.counted
+                          ? p->specialized.most
                           : plan_largest_row(p, of->args[0]);
     return longest && longest <= most;
 }
 
 // The loop walks a row: of the kernel's within, or it is refused.
-void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part, loop_node *n) {
+void plan_specialize_loop(planner *p, const tensor_stage *st, tensor_var v, bool part,
+                          loop_node *n) {
     schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_SPECIALIZE, p->op->vars.data[v].id);
     const char *index = plan_index_text(p, v);
     if (!c || p->failed) return;
     c->consumed = true;
-    if (part || !p->taken.loop) {
+    if (part || !p->specialized.loop) {
         refuse_place(p, c, index,
                      part ? "where it is walked in parts"
                           : "where further loops of the kernel lie inside its own",
                      "leave it out");
         return;
     }
-    if (!same_sizes(c, p->taken.cell)) {
+    if (!same_sizes(c, p->specialized.cell)) {
         diagnostic *d = plan_refuse(
             p, E0541, c->at,
             "'specialize %s' has other sizes for '%s' than for the others that walk the row", index,
             st->name);
         if (d)
-            diag_note(d, p->taken.cell->at, "here they are others"),
+            diag_note(d, p->specialized.cell->at, "here they are others"),
                 diag_help(d, "say it once for all of them");
         return;
     }
-    if (p->taken.apart && has_digit(n, LOOP_GROUP_PLACE)) {
+    if (p->specialized.apart && has_digit(n, LOOP_GROUP_PLACE)) {
         refuse_place(p, c, index,
                      "where groups share some of a block's rows: warps would take different ways",
                      "take lanes along it, and groups for rows, or one row a block");
@@ -142,7 +143,8 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
                       index);
         return;
     }
-    uint32_t most = p->taken.loop->ranges.most[p->taken.loop->ranges.n - 1], threads = 1;
+    uint32_t most = p->specialized.loop->ranges.most[p->specialized.loop->ranges.n - 1],
+             threads = 1;
     for (uint32_t i = 0; i < n->ndigits; i++)
         if (n->digits[i].place == LOOP_LANE_PLACE || n->digits[i].place == LOOP_GROUP_PLACE)
             threads *= n->digits[i].extent;
@@ -154,15 +156,15 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
         if (d) diag_help(d, "take more lanes along it, or leave out the greatest size");
         return;
     }
-    if (!p->taken.loop->lo) {
-        p->taken.stage = *st;
-        p->taken.loop->lo = n->lo;
-        p->taken.loop->hi = n->hi;
-        p->taken.loop->ranges.alone = no_row_is_longer(p, most);
+    if (!p->specialized.loop->lo) {
+        p->specialized.stage = *st;
+        p->specialized.loop->lo = n->lo;
+        p->specialized.loop->hi = n->hi;
+        p->specialized.loop->ranges.alone = no_row_is_longer(p, most);
     }
-    const tensor_stage *first = &p->taken.stage;
-    n->rounds.within = same_end(p, first, p->taken.loop->lo, st, n->lo) &&
-                       same_end(p, first, p->taken.loop->hi, st, n->hi);
+    const tensor_stage *first = &p->specialized.stage;
+    n->rounds.within = same_end(p, first, p->specialized.loop->lo, st, n->lo) &&
+                       same_end(p, first, p->specialized.loop->hi, st, n->hi);
     if (n->rounds.within) return;
     refuse_place(
         p, c, index,
@@ -172,13 +174,13 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
 
 // Which way a warp goes it asks all its lanes, who must be there: those of another tile may have no
 // point.
-void plan_whole_lanes(const plan_nest *n, uint32_t lanes) {
+void plan_specialize_lanes(const plan_nest *n, uint32_t lanes) {
     planner *p = n->p;
-    if (p->failed || !p->taken.loop || !n->tiles || !has_digit(n->tiles, LOOP_GROUP_PLACE) ||
+    if (p->failed || !p->specialized.loop || !n->tiles || !has_digit(n->tiles, LOOP_GROUP_PLACE) ||
         lanes >= p->machine->lanes)
         return;
     diagnostic *d = plan_refuse(
-        p, E0530, p->taken.cell->at,
+        p, E0530, p->specialized.cell->at,
         "'specialize' has no pass in this version where a warp has several tiles, some of which may have no point");
     if (d)
         diag_help(d, "leave it out, or take one tile a block, or %u lanes for each",

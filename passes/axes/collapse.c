@@ -12,13 +12,13 @@
 static const char *name_of(const planner *p, tensor_var v) { return plan_index_text(p, v); }
 
 // The list of `collapse` about a stage: it has all of its indices on its left; NULL: none is.
-static schedule_cell *flat_of(const planner *p, const tensor_stage *st, const tensor_var *left,
-                              uint32_t n) {
+static schedule_cell *collapse_of(const planner *p, const tensor_stage *st, const tensor_var *left,
+                                  uint32_t n) {
     schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_COLLAPSE, TENSOR_ALL);
-    const schedule_value *flat = c ? schedule_value_of(c, NULL) : NULL;
-    for (uint32_t i = 0; flat && i < flat->nnames; i++) {
+    const schedule_value *list = c ? schedule_value_of(c, NULL) : NULL;
+    for (uint32_t i = 0; list && i < list->nnames; i++) {
         uint32_t k = 0;
-        while (k < n && !plan_is_among(p, flat->ids[i], left[k])) k++;
+        while (k < n && !plan_is_among(p, list->ids[i], left[k])) k++;
         if (k == n) return NULL;
     }
     return c;
@@ -93,8 +93,9 @@ static tensor_var product(planner *p, loop_node *const *loops, uint32_t n) {
     return tensor_add_var(p->op, name.data, plan_space(p, space.data, size));
 }
 
-static void bind(planner *p, loop_body *to, tensor_var flat, loop_node *const *loops, uint32_t n) {
-    tensor_expr rest = tensor_cvt(p->op, TENSOR_TYPE(I64), tensor_var_expr(p->op, flat, NO_SPAN),
+static void bind(planner *p, loop_body *to, tensor_var merged, loop_node *const *loops,
+                 uint32_t n) {
+    tensor_expr rest = tensor_cvt(p->op, TENSOR_TYPE(I64), tensor_var_expr(p->op, merged, NO_SPAN),
                                   NO_SPAN);
     for (uint32_t i = n; i-- > 0;) {
         tensor_space s = p->op->vars.data[loops[i]->var].space;
@@ -110,13 +111,13 @@ static loop_body *merge(planner *p, loop_list *levels, uint32_t first) {
     loop_node *outer = levels->data[first];
     uint32_t n = levels->len - first;
     loop_body body = {0};
-    tensor_var flat = product(p, loops, n);
-    bind(p, &body, flat, loops, n);
+    tensor_var merged = product(p, loops, n);
+    bind(p, &body, merged, loops, n);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k + (i + 1 < n) < loops[i]->body.len; k++)
             loop_append(p->plan, &body, loops[i]->body.data[k]);
-    outer->var = flat;
-    outer->hi = tensor_size(p->op, p->op->vars.data[flat].space, NO_SPAN);
+    outer->var = merged;
+    outer->hi = tensor_size(p->op, p->op->vars.data[merged].space, NO_SPAN);
     if (outer->rest == LOOP_WHOLE_PLACE) outer->rest = LOOP_SERIAL_PLACE;
     outer->body = body;
     levels->len = first + 1;
@@ -129,7 +130,7 @@ static bool agree(planner *p, const stage_group *g, uint32_t level, uint32_t run
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
         uint32_t n = plan_left(p, st, left);
-        const schedule_cell *c = n > level ? flat_of(p, st, left, n) : NULL;
+        const schedule_cell *c = n > level ? collapse_of(p, st, left, n) : NULL;
         if (n > level && (!c || c->values[0].nnames != run)) {
             diagnostic *d = plan_refuse(p, E0541, p->s->at,
                                         "'%s' takes indices as one, and '%s' in its loops does not",
@@ -141,23 +142,23 @@ static bool agree(planner *p, const stage_group *g, uint32_t level, uint32_t run
     return true;
 }
 
-loop_body *plan_flatten(planner *p, const stage_group *g, loop_list *levels, uint32_t level,
-                        loop_body *at) {
+loop_body *plan_collapse(planner *p, const stage_group *g, loop_list *levels, uint32_t level,
+                         loop_body *at) {
     const tensor_stage *deepest = plan_deepest(p, g);
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);
     uint32_t n = plan_left(p, deepest, left);
-    schedule_cell *c = flat_of(p, deepest, left, n);
-    const schedule_value *flat = c ? &c->values[0] : NULL;
-    if (!flat || !plan_is_among(p, flat->ids[flat->nnames - 1], left[level])) return at;
+    schedule_cell *c = collapse_of(p, deepest, left, n);
+    const schedule_value *list = c ? &c->values[0] : NULL;
+    if (!list || !plan_is_among(p, list->ids[list->nnames - 1], left[level])) return at;
     c->consumed = true;
-    for (uint32_t i = 0; i < flat->nnames; i++)
-        if (level + 1 < flat->nnames ||
-            !plan_is_among(p, flat->ids[i], left[level + 1 + i - flat->nnames]))
+    for (uint32_t i = 0; i < list->nnames; i++)
+        if (level + 1 < list->nnames ||
+            !plan_is_among(p, list->ids[i], left[level + 1 + i - list->nnames]))
             return refuse(p, c, "what is taken as one up to '%s' are no loops within one another",
                           name_of(p, left[level])),
                    at;
-    if (p->failed || !agree(p, g, level, flat->nnames) ||
-        !fits(p, c, levels, levels->len - flat->nnames))
+    if (p->failed || !agree(p, g, level, list->nnames) ||
+        !fits(p, c, levels, levels->len - list->nnames))
         return at;
-    return flat->nnames > 1 ? merge(p, levels, levels->len - flat->nnames) : at;
+    return list->nnames > 1 ? merge(p, levels, levels->len - list->nnames) : at;
 }
