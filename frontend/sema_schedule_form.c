@@ -33,6 +33,15 @@ static diagnostic *form_help(fitting *f, diagnostic *d) {
                      f->c->what->form);
 }
 
+// An option by its old name stands where something else has to stand before it.
+static fit tell_renamed(fitting *f, diagnostic *d, const char *name) {
+    const char *verb = f->c->what->verb, *now = d && name ? schedule_renamed(verb, name) : NULL;
+    if (!now) return FIT_FAULTY;
+    diag_help(d, "where the option is meant, it is called '%s': %s %s;", now, verb,
+              f->c->what->form);
+    return FIT_STOP;
+}
+
 static void note_word(fitting *f, const schedule_part *p, const ast_word *w) {
     VEC_PUSH(f->c->s->arena, f->c->words, ((fitted_word){(uint32_t)(p - f->form.parts), w}));
 }
@@ -48,7 +57,8 @@ static fit fit_keyword(fitting *f, const schedule_part *p) {
     if (!f->word) return report_missing(f, arena_printf(f->c->s->arena, "'%s'", keyword));
     span at = schedule_subject_span(f->word->subjects);
     if (!name || !is_keyword(p, name)) {
-        form_help(f, diag(f->c->s->ds, E0518, at, "'%s' is wanted here", keyword));
+        diagnostic *d = diag(f->c->s->ds, E0518, at, "'%s' is wanted here", keyword);
+        if (tell_renamed(f, d, name) != FIT_STOP) form_help(f, d);
         return FIT_STOP;
     }
     note_word(f, p, NULL);
@@ -75,7 +85,9 @@ static fit fit_part(fitting *f, const schedule_part *p) {
     }
     note_word(f, p, w);
     f->word = w->next;
-    return schedule_word_check(f->c, p->kind, w) ? FIT_GOOD : FIT_FAULTY;
+    uint32_t mark = diag_mark(f->c->s->ds);
+    if (schedule_word_check(f->c, p->kind, w)) return FIT_GOOD;
+    return tell_renamed(f, diag_last(f->c->s->ds, mark), name);
 }
 
 // ---- Options ------------------------------------------------------------------------------------

@@ -93,6 +93,10 @@ bool diag_told(const diag_set *ds, diag_code code) { return ds->raised[code] > 0
 
 uint32_t diag_mark(const diag_set *ds) { return ds->all.len; }
 
+diagnostic *diag_last(const diag_set *ds, uint32_t mark) {
+    return ds->all.len > mark ? ds->all.data[ds->all.len - 1] : NULL;
+}
+
 void diag_note_use(diag_set *ds, uint32_t mark, span body, span call, const char *name) {
     for (uint32_t i = mark; i < ds->all.len; i++) {
         diagnostic *d = ds->all.data[i];

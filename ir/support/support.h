@@ -160,6 +160,7 @@ diagnostic *diag_help(diagnostic *d, const char *format, ...) SUP_PRINTF(2, 3);
 // What was reported since `mark` (diag_mark) inside `body` is told to have been used at `call`:
 // bodies that are expanded at each use would otherwise hide who used them.
 uint32_t diag_mark(const diag_set *ds);
+diagnostic *diag_last(const diag_set *ds, uint32_t mark);   // reported since; NULL: none
 void diag_note_use(diag_set *ds, uint32_t mark, span body, span call, const char *name);
 // A help with a replacement a tool can apply.
 diagnostic *diag_fix(diagnostic *d, span at, const char *replacement, const char *format, ...)
