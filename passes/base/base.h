@@ -9,6 +9,7 @@ typedef bool plan_visit(void *user, const tensor_node *load);
 
 // ---- refuse.c -----------------------------------------------------------------------------------
 void plan_blame(planner *p, const tensor_stage *one, const tensor_stage *other);   // the later one
+bool plan_may_separate(const planner *p, const tensor_stage *st);   // `separate` holds for it
 planner plan_new(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const machine *m,
                  version_facts *facts);
 diagnostic *plan_refuse(planner *p, diag_code code, span at, const char *format, ...)

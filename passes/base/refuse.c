@@ -74,3 +74,8 @@ planner plan_new(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const
 void plan_blame(planner *p, const tensor_stage *one, const tensor_stage *other) {
     p->hand.blamed = one > other ? one : other;
 }
+
+// Stages that `fuse` names share a kernel whatever is said.
+bool plan_may_separate(const planner *p, const tensor_stage *st) {
+    return !schedule_find(plan_whole_schedule(p), st->id, SCHEDULE_FUSE, st->id);
+}

@@ -30,6 +30,8 @@ static const schedule_cell *take(planner *p, const tensor_stage *st, schedule_ve
             "'%s' shares its kernel with a stage that wants %u %s a multiprocessor, not %u",
             st->name, *number, what, wanted);
         if (d) diag_help(d, "say it once for both");
+        if (d && plan_may_separate(p, st))
+            diag_help(d, "or let the later one begin a kernel of its own: `separate`");
         return NULL;
     }
     *number = wanted;

@@ -44,6 +44,10 @@ static void tell_alike(planner *p, diagnostic *d, const index_cut *c, const inde
         diag_help(d, "'%s' of '%s' is '%s' of '%s': say `%s: %s %s …;  %s: %s %s …;`", one,
                   c->stage->name, other, o->stage->name, c->stage->name, verb, one, o->stage->name,
                   verb, other);
+    if (!plan_may_separate(p, c->stage) || !plan_may_separate(p, o->stage)) return;
+    const char *later = (c->stage > o->stage ? c : o)->stage->name;
+    diag_help(d, "or let '%s' begin a kernel, with loops of its own: `%s: separate;`", later,
+              later);
 }
 
 // Two stages that stand in one loop deal it out alike.
@@ -116,7 +120,7 @@ static void check_blocks(nest *n, const index_cut *c, bool blocks) {
         const char *outer = plan_index_text(n->p, n->levels.data[i]->var);
         diagnostic *d = plan_refuse(
             n->p, E0554, blocks_at(n, c),
-            "'%s' is dealt out to blocks, and '%s', whose loop is around it, is not",
+            "'%s' is distributed over blocks, and '%s', whose loop is around it, is not",
             plan_index_text(n->p, c->var), outer);
         bool tile = n->rows->tile && i == n->rows->level;
         if (d && tile)
