@@ -259,8 +259,9 @@ static void walk_preimage(walking *w, tensor_var v, const plan_map *m, tensor_ex
     key = key_value(p, key);
     check_vector(w, v);
     if (!is_var(p, key)) test(w, some(p, key));
-    bool runs = w->part && w->part->kind == PART_RUNS && w->part->var == v,
-         of_row = w->part && (w->part->kind == PART_TILE || w->part->kind == PART_ROW);
+    bool cut = w->part && w->part->var == v;   // another index has rows of its own
+    bool runs = cut && w->part->kind == PART_RUNS,
+         of_row = cut && (w->part->kind == PART_TILE || w->part->kind == PART_ROW);
     tensor_val offsets = runs || of_row ? TENSOR_NO_VAL : plan_offsets(p, m);
     tensor_expr lo = runs || of_row ? w->part->lo : plan_offset_at(p, offsets, key, 0),
                 hi = runs || of_row ? w->part->hi : plan_offset_at(p, offsets, key, 1);
