@@ -83,11 +83,19 @@ static gnn_status sort_pairs(rt_gpu *g, const rt_map_view *a, const rt_map_view 
     return s ? s : rt_gpu_order(g, &classes, false, out);
 }
 
+static gnn_status edge_at(rt_gpu *g, const rt_map_view *src, const rt_map_view *dst,
+                          const rt_ints *order, int64_t i, rt_edge *out) {
+    gnn_status s = rt_gpu_get(g, order, i, &out->at);
+    if (!s) s = rt_gpu_get(g, &src->values, out->at, &out->src);
+    return s ? s : rt_gpu_get(g, &dst->values, out->at, &out->dst);
+}
+
 static gnn_status compare(rt_gpu *g, const rt_map_view *src, const rt_map_view *dst,
-                          const rt_ints *one, const rt_ints *other, int64_t *out) {
+                          const rt_ints *one, const rt_ints *other, int64_t *out, rt_edge *odd) {
     const int64_t n = src->values.count;
     void *found;
     int64_t at = 0;
+    rt_edge e, f;
     gnn_status s = rt_gpu_found_new(g, &found);
     if (!s)
         s = RT_LAUNCH(g, ASYMMETRIC, n, RT_POINTER(src->values.data), RT_POINTER(dst->values.data),
@@ -95,15 +103,19 @@ static gnn_status compare(rt_gpu *g, const rt_map_view *src, const rt_map_view *
                       RT_POINTER(found));
     if (!s) s = rt_gpu_read(g, found, &at);
     *out = !s && at >= n;
+    if (s || *out || !odd) return s;
+    s = edge_at(g, src, dst, one, at, &e);
+    if (!s) s = edge_at(g, src, dst, other, at, &f);
+    if (!s) *odd = rt_odd_edge(e, f);
     return s;
 }
 
-gnn_status rt_gpu_symmetric(rt_gpu *g, const rt_map_view *src, const rt_map_view *dst,
-                            int64_t *out) {
+gnn_status rt_gpu_symmetric(rt_gpu *g, const rt_map_view *src, const rt_map_view *dst, int64_t *out,
+                            rt_edge *odd) {
     *out = 0;
     if (src->values.count != dst->values.count) return GNN_OK;
     rt_ints one, other;
     gnn_status s = sort_pairs(g, src, dst, &one);
     if (!s) s = sort_pairs(g, dst, src, &other);
-    return s ? s : compare(g, src, dst, &one, &other, out);
+    return s ? s : compare(g, src, dst, &one, &other, out, odd);
 }

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static gnn_status symmetric(gnn_plan *plan, const rt_token *t, int64_t *out) {
+// odd: an edge without one back, or NULL.
+static gnn_status symmetric(gnn_plan *plan, const rt_token *t, int64_t *out, rt_edge *odd) {
     rt_structure *maps[2];
     bool on_device;
     rt_gpu g = {0};
@@ -15,9 +16,9 @@ static gnn_status symmetric(gnn_plan *plan, const rt_token *t, int64_t *out) {
     if (s) return s;
     const rt_map_view a = rt_structure_view(maps[0], on_device),
                       b = rt_structure_view(maps[1], on_device);
-    if (!on_device) return rt_symmetric(plan->c, &a, &b, out);
+    if (!on_device) return rt_symmetric(plan->c, &a, &b, out, odd);
     s = rt_gpu_begin(&g, plan->c, plan->making.stream, a.values.wide);
-    return rt_gpu_end(&g, s ? s : rt_gpu_symmetric(&g, &a, &b, out));
+    return rt_gpu_end(&g, s ? s : rt_gpu_symmetric(&g, &a, &b, out, odd));
 }
 
 // How full windows of rows are; the cache keeps the slots for what is prepared.
@@ -57,7 +58,7 @@ static gnn_status fact(void *user, const rt_token *t, int64_t *out) {
     gnn_plan *plan = user;
     if (t->kind == RT_DEVICE) return rt_device_number(plan->c, (rt_device_fact)t->a, out);
     if (t->kind == RT_IS_SORTED) return sorted(plan, t, out);
-    if (t->kind == RT_SYMMETRIC) return symmetric(plan, t, out);
+    if (t->kind == RT_SYMMETRIC) return symmetric(plan, t, out, NULL);
     if (t->kind == RT_DENSITY) return density(plan, t, out);
     rt_structure *m;
     gnn_status s = rt_plan_map(plan, t->a, &m);
@@ -78,6 +79,17 @@ gnn_status rt_plan_eval(gnn_plan *plan, const rt_expr *e, int64_t *out) {
     return rt_expr_eval(plan->c, e, &values, out);
 }
 
+// The edge that makes maps asymmetric; "": there is none.
+static void tell_odd(gnn_plan *plan, const rt_token *t, char *out, size_t size) {
+    rt_edge odd = {-1, 0, 0};
+    int64_t holds = 1;
+    *out = 0;
+    if (t->kind != RT_SYMMETRIC || symmetric(plan, t, &holds, &odd) || odd.at < 0) return;
+    snprintf(out, size, ", as no edge leads back from %.40s[%lld] = %lld to %.40s[%lld] = %lld",
+             plan->p->params[t->b].name, (long long)odd.at, (long long)odd.dst,
+             plan->p->params[t->a].name, (long long)odd.at, (long long)odd.src);
+}
+
 void rt_plan_tell(gnn_plan *plan, const rt_expr *e, char *out, size_t size) {
     size_t n = 0;
     *out = 0;
@@ -86,8 +98,10 @@ void rt_plan_tell(gnn_plan *plan, const rt_expr *e, char *out, size_t size) {
         const rt_token *t = &e->tokens[i];
         int64_t value = t->kind == RT_SPACE ? plan->sizes[t->a] : 0;
         if (t->kind != RT_SPACE && (!rt_is_fact(t->kind) || fact(plan, t, &value))) continue;
-        int wrote = snprintf(out + n, size - n, "%s%.*s = %lld", n ? ", " : ": ",
-                             (int)strcspn(text, " "), text, (long long)value);
+        char odd[200];
+        tell_odd(plan, t, odd, sizeof odd);
+        int wrote = snprintf(out + n, size - n, "%s%.*s = %lld%s", n ? ", " : ": ",
+                             (int)strcspn(text, " "), text, (long long)value, odd);
         n += wrote > 0 ? (size_t)wrote : 0;
     }
 }

@@ -86,7 +86,13 @@ gnn_status rt_measure(gnn_context *c, const rt_map_view *m, rt_preimages *out);
 // all but IS_SORTED, SYMMETRIC, DENSITY
 int64_t rt_statistic(const rt_preimages *m, const rt_token *t);
 int64_t rt_sorted(const rt_map_view *m);
+typedef struct {
+    int64_t at, src, dst;
+} rt_edge;
+// odd: an edge that has none back, where some has not; may be NULL
 gnn_status rt_symmetric(gnn_context *c, const rt_map_view *src, const rt_map_view *dst,
-                        int64_t *out);
+                        int64_t *out, rt_edge *odd);
+// Of edges that differ where pairs are sorted one way and the other, a and b: the one without.
+rt_edge rt_odd_edge(rt_edge a, rt_edge b);
 
 #endif

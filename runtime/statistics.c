@@ -134,9 +134,20 @@ static gnn_status sort_pairs(gnn_context *c, const rt_map_view *a, const rt_map_
     return s;
 }
 
+// The pair that comes first is not among those that are read the other way. None is the last.
+rt_edge rt_odd_edge(rt_edge a, rt_edge b) {
+    uint64_t u = (uint64_t)a.src, v = (uint64_t)b.dst;
+    bool first = u != v ? u < v : (uint64_t)a.dst < (uint64_t)b.src;
+    return first ? a : b;
+}
+
+static rt_edge edge_at(const rt_map_view *src, const rt_map_view *dst, int64_t e) {
+    return (rt_edge){e, rt_get(&src->values, e), rt_get(&dst->values, e)};
+}
+
 // As often as (u, v) stands (v, u) does: sorted one way and the other, the pairs read the same.
 gnn_status rt_symmetric(gnn_context *c, const rt_map_view *src, const rt_map_view *dst,
-                        int64_t *out) {
+                        int64_t *out, rt_edge *odd) {
     *out = 0;
     if (src->values.count != dst->values.count) return GNN_OK;
     rt_ints one = {0}, other = {0};
@@ -144,10 +155,11 @@ gnn_status rt_symmetric(gnn_context *c, const rt_map_view *src, const rt_map_vie
     if (!s) s = sort_pairs(c, dst, src, &other);
     *out = !s;
     for (int64_t i = 0; i < src->values.count && *out; i++) {
-        int64_t e = rt_get(&one, i), f = rt_get(&other, i);
-        int64_t u = rt_get(&src->values, e), v = rt_get(&dst->values, e);
-        bool none = u < 0 || v < 0;   // these come last, and on both sides
-        *out = none || (u == rt_get(&dst->values, f) && v == rt_get(&src->values, f));
+        const rt_edge e = edge_at(src, dst, rt_get(&one, i)),
+                      f = edge_at(src, dst, rt_get(&other, i));
+        bool none = e.src < 0 || e.dst < 0;   // these come last, and on both sides
+        *out = none || (e.src == f.dst && e.dst == f.src);
+        if (!*out && odd) *odd = rt_odd_edge(e, f);
     }
     rt_free(c, one.data);
     rt_free(c, other.data);

@@ -45,8 +45,6 @@ void plan_pad_loop(planner *p, const index_cut *c, loop_node *n, const char *why
 void plan_pads(planner *p);   // of values, when all loops are made
 
 // ---- order.c ------------------------------------------------------------------------------------
-// what it reads at its index; TENSOR_NO_VAL: it is more than that
-tensor_val plan_key_read(const planner *p, const schedule_value *key);
 // is of points that the index runs over
 bool plan_key_fits(planner *p, const schedule_cell *c, tensor_space of, tensor_var var);
 bool plan_shares_rows(planner *p, const stage_group *g);   // of a fused kernel; false: refused

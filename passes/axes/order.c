@@ -53,18 +53,6 @@ bool plan_key_fits(planner *p, const schedule_cell *c, tensor_space of, tensor_v
     return false;
 }
 
-static const tensor_op *op_of_keys(const planner *p) { return p->s->op ? p->s->op : p->op; }
-
-tensor_val plan_key_read(const planner *p, const schedule_value *key) {
-    const tensor_op *of = op_of_keys(p);
-    const tensor_node *n = key->key ? tensor_node_at(of, key->key) : NULL;
-    while (n && (n->op == TENSOR_CVT_OP || n->op == TENSOR_INDEX_OP))
-        n = tensor_node_at(of, n->args[0]);
-    bool read = n && n->op == TENSOR_LOAD_OP && n->nargs == 1 &&
-                tensor_node_at(of, n->args[0])->op == TENSOR_VAR_OP;
-    return read ? (tensor_val)n->imm.i : TENSOR_NO_VAL;
-}
-
 // The prepared order of a key: of a map's values, or of how many points a map takes to each.
 static bool key_order(planner *p, const schedule_cell *c, tensor_var var, const schedule_value *key,
                       bool descending, tensor_val *order, tensor_val *counted) {

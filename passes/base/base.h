@@ -45,6 +45,8 @@ tensor_val
 plan_map_meant(const planner *p, const schedule_value *map);
 // TENSOR_NO_VAL: the op has it no more
 tensor_val plan_val_meant(const planner *p, const schedule_value *map);
+// what a key reads at its index; TENSOR_NO_VAL: it is more than that
+tensor_val plan_key_read(const planner *p, const schedule_value *key);
 // as the source calls it, for messages
 const char *plan_index_text(const planner *p, tensor_var v);
 bool plan_is_step(const planner *p, const tensor_stage *st, tensor_var v);
@@ -110,6 +112,17 @@ tensor_var plan_part_position(planner *p, const plan_part *part, tensor_space pa
 // the key by which v is sorted
 bool plan_run_key(planner *p, const tensor_stage *st, tensor_var v, plan_part *part);
 const schedule_cell *plan_block_of(const planner *p, const tensor_stage *st, tensor_var v);
+
+// ---- ends.c -------------------------------------------------------------------------------------
+typedef struct {   // of edges: as often as (u, v) stands, (v, u) does
+    tensor_val one, other;
+} plan_ends;
+bool plan_ends_at(const tensor_op *op, uint32_t i, plan_ends *out);   // false: past the last
+// Stages that reduce over the edges of one end do so over those of the other, whose map is sorted:
+// all of them, or none. stays: of each stage, whether it must not; inlined: by value, the stage
+// that is computed where it is read; NULL: none.
+void plan_swap_ends(tensor_op *op, const plan_ends *ends, const bool *stays,
+                    const tensor_stage *const *inlined);
 
 // ---- kept.c -------------------------------------------------------------------------------------
 kept_place plan_kept(planner *p, const tensor_stage *st, tensor_val v);

@@ -23,6 +23,16 @@ tensor_val plan_map_meant(const planner *p, const schedule_value *map) {
     return v < p->op->nparams && p->op->vals.data[v].role == VAL_MAP ? v : TENSOR_NO_VAL;
 }
 
+tensor_val plan_key_read(const planner *p, const schedule_value *key) {
+    const tensor_op *of = p->s->op ? p->s->op : p->op;
+    const tensor_node *n = key->key ? tensor_node_at(of, key->key) : NULL;
+    while (n && (n->op == TENSOR_CVT_OP || n->op == TENSOR_INDEX_OP))
+        n = tensor_node_at(of, n->args[0]);
+    bool read = n && n->op == TENSOR_LOAD_OP && n->nargs == 1 &&
+                tensor_node_at(of, n->args[0])->op == TENSOR_VAR_OP;
+    return read ? (tensor_val)n->imm.i : TENSOR_NO_VAL;
+}
+
 // Variables of a kernel's own, such as a part of an index, have a number behind their name.
 const char *plan_index_text(const planner *p, tensor_var v) {
     const char *name = plan_var_name(p, v);

@@ -127,9 +127,11 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     s->op = tensor_op_copy(a, op);
     planner p = plan_new(a, ds, op, none, mach, facts);
     plan_drop_else(&p);
+    plan_symmetric(&p);
     p.alone = true;
     plan_counts(&p);
     plan_rewrite(&p);
+    plan_symmetric(&p);
     p.s = s;
     default_separate(a, facts->retreat, s);
     making m = {.p = &p,

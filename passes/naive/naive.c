@@ -5,6 +5,7 @@
 //  →  for each (v, f) in parallel: acc = 0; for e in offsets(dst)[v] … offsets(dst)[v + 1]: acc += w[e] *
 //  x[src[e], f]; y[v, f] = acc
 #include "naive/naive.h"
+#include "base/base.h"
 #include "base/scalar.h"
 
 static void add_temps(naive *n) {
@@ -51,20 +52,35 @@ static void add_stages(naive *n) {
     if (loop != TENSOR_NO_LOOP) add_step(n, (program_step){.kind = STEP_END});
 }
 
+// Sums over edges that stand both ways take the end that is sorted.
+static void swap_ends(const naive *n, tensor_op *op) {
+    plan_ends ends;
+    for (uint32_t i = 0; plan_ends_at(op, i, &ends); i++)
+        plan_swap_ends(op, &ends, NULL, n->inlined);
+}
+
+// What is computed where it is read, and what is noted of expressions when all of them are there.
+static void begin(naive *n, tensor_op *op) {
+    n->op = op;
+    n->temp_of = ARENA_ARRAY(n->arena, uint32_t, op->vals.len + 1);
+    n->inlined = ARENA_ARRAY(n->arena, const tensor_stage *, op->vals.len + 1);
+    n->prepared_of = ARENA_ARRAY(n->arena, uint32_t, op->vals.len + 1);
+    for (uint32_t i = 0; i < op->vals.len; i++) n->temp_of[i] = n->prepared_of[i] = UINT32_MAX;
+    n->visited = ARENA_ARRAY(n->arena, uint32_t, op->exprs.len + 1);
+    choose_inlined(n);
+    swap_ends(n, op);
+    n->visited = ARENA_ARRAY(n->arena, uint32_t, op->exprs.len + 1);
+    n->checked = ARENA_ARRAY(n->arena, uint32_t, op->exprs.len + 1);
+    n->checked_inside = ARENA_ARRAY(n->arena, uint32_t, op->exprs.len + 1);
+    n->none_facts = scalar_none_facts(n->arena, op);
+}
+
 program *pass_naive(arena *a, diag_set *ds, const tensor_op *op, const pass_options *o) {
     uint32_t errors = diag_raised(ds);
     program *p = program_start(a, op, o);
     VEC_PUSH(a, &p->versions, ((program_version){.name = "naive"}));
-    naive n = {.arena = a, .ds = ds, .op = op, .options = o, .p = p};
-    n.temp_of = ARENA_ARRAY(a, uint32_t, op->vals.len + 1);
-    n.inlined = ARENA_ARRAY(a, const tensor_stage *, op->vals.len + 1);
-    n.prepared_of = ARENA_ARRAY(a, uint32_t, op->vals.len + 1);
-    n.visited = ARENA_ARRAY(a, uint32_t, op->exprs.len + 1);
-    n.checked = ARENA_ARRAY(a, uint32_t, op->exprs.len + 1);
-    n.checked_inside = ARENA_ARRAY(a, uint32_t, op->exprs.len + 1);
-    for (uint32_t i = 0; i < op->vals.len; i++) n.temp_of[i] = n.prepared_of[i] = UINT32_MAX;
-    n.none_facts = scalar_none_facts(n.arena, n.op);
-    choose_inlined(&n);
+    naive n = {.arena = a, .ds = ds, .options = o, .p = p};
+    begin(&n, tensor_op_copy(a, op));
     add_temps(&n);
     prepare_classes(&n);
     if (diag_raised(ds) != errors) return NULL;

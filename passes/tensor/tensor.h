@@ -9,6 +9,9 @@ typedef tensor_expr plan_replacement(void *user,
                                      // for a load, whose indices are replaced already
                                      tensor_expr load);
 
+// ---- symmetric.c --------------------------------------------------------------------------------
+void plan_symmetric(planner *p);   // again when stages are inlined
+
 // ---- rfactor.c ----------------------------------------------------------------------------------
 void plan_rfactor(planner *p);
 // NULL: it may be reduced row by row.

@@ -155,7 +155,8 @@ static void counted(void) {
                             {"b", {.index = b, .width = 64, .domain = 5, .codomain = 3}}};
     gnn_plan_options o = {.maps = maps, .nmaps = 2};
     EXPECT(c, gnn_plan_new(p, &o, &plan), PRECONDITION,
-           "the precondition `symmetric(a, b)` does not hold: symmetric(a,b) = 0");
+           "the precondition `symmetric(a, b)` does not hold: symmetric(a,b) = 0, as "
+           "no edge leads back from b[2] = 0 to a[2] = 1");
     a[2] = 0, b[2] = 1;
     EXPECT(c, gnn_plan_new(p, &o, &plan), PRECONDITION,
            "the precondition `few` does not hold: classes(a,b) = 3, max(b) = 3");

@@ -12,6 +12,8 @@ import sys
 ROWS = {
     "normalise": "passes/classes.gnn --op=within",
     "empty": "passes/else_nothing.gnn --op=sums -D T=f32",
+    "symmetric": "passes/symmetric.gnn --op=outward -D T=f32 -D F=8",
+    "symmetric_inlined": "passes/symmetric.gnn --op=norm.grad -D T=f32 -D F=8",
     "rfactor": "passes/rfactor.gnn --op=shared --schedule=rows -D H=4 -D T=f32",
     "matrix_counts": "passes/Inputs/mean_products.gnn",
     "types": "passes/compute.gnn --op=scaled -D T=f16",

@@ -237,12 +237,14 @@ static void compare_numbers(gnn_context *c, const rt_map_view *here, const rt_ma
 static int64_t symmetric(gnn_context *c, const rt_map_view *a, const rt_map_view *b) {
     rt_gpu g = {0};
     int64_t got = -1, wanted = -2;
+    rt_edge odd = {-1, 0, 0}, other = odd;
     const rt_map_view x = upload(c, a), y = upload(c, b);
     GOOD(c, rt_gpu_begin(&g, c, NULL, a->values.wide));
-    GOOD(c, rt_gpu_symmetric(&g, &x, &y, &got));
+    GOOD(c, rt_gpu_symmetric(&g, &x, &y, &got, &odd));
     GOOD(c, rt_gpu_end(&g, GNN_OK));
-    GOOD(c, rt_symmetric(c, a, b, &wanted));
+    GOOD(c, rt_symmetric(c, a, b, &wanted, &other));
     if (got != wanted) differ("symmetry", -1, got, wanted);
+    if (odd.at != other.at) differ("odd edge", -1, odd.at, other.at);
     gnn_free(c, x.values.data);
     gnn_free(c, y.values.data);
     return wanted;
