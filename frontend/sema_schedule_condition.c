@@ -7,7 +7,7 @@
 #include "sema_schedule_resolve.h"
 #include <string.h>
 
-enum { MAX_ALTERNATIVES = 16 };
+enum { MAX_ALTERNATIVES = 16, MAX_SIZES = 8 };
 
 typedef struct {
     const schedule_place *place;
@@ -290,7 +290,34 @@ static formula formula_of(deciding *k, const ast_expr *e) {
     return leaf(k, comparison(k, e->kind, e->args, e->args->next), text_of(k, e), e->at);
 }
 
+static bool is_open_size(const deciding *k, const ast_expr *e) {
+    while (e->kind == AST_PAREN) e = e->args;
+    const tensor_op *op = k->place->op->op;
+    for (tensor_space s = 0; e->kind == AST_NAME && s < op->spaces.len; s++)
+        if (!strcmp(op->spaces.data[s].name, e->name.text))
+            return op->spaces.data[s].kind == SPACE_FREE;
+    return false;
+}
+
+// A version for each of a few sizes, which knows it.
+static formula sizes(deciding *k, const ast_condition *w) {
+    formula all = {0};
+    for (const ast_expr *a = w->in; a; a = a->next) {
+        const char *text = arena_printf(arena_of(k), "%s == %s", text_of(k, w->expr),
+                                        text_of(k, a));
+        formula one = leaf(k, comparison(k, AST_EQ, w->expr, a), text, a->at);
+        bool again = false;
+        for (uint32_t i = 0; i < all.len && one.len; i++)
+            again |= !strcmp(all.data[i].data[0].text, text);
+        if (one.len && !again) VEC_PUSH(arena_of(k), &all, one.data[0]);
+    }
+    return all;
+}
+
 static formula membership(deciding *k, const ast_condition *w) {
+    uint32_t values = 0;
+    for (const ast_expr *a = w->in; a; a = a->next) values++;
+    if (values <= MAX_SIZES && is_open_size(k, w->expr)) return sizes(k, w);
     size_term any = term_known(0);
     textbuf text = textbuf_new(arena_of(k));
     ast_print_expr(&text, w->expr);

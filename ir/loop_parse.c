@@ -287,13 +287,16 @@ static bool same_values(const tensor_op *a, const tensor_op *b) {
 }
 
 // A plan's op is the definition's, rewritten: it is called with the same spaces and parameters, and
-// may have more spaces.
+// may have more spaces. It may know a size that the definition leaves open.
+static bool same_space(const tensor_space_info *definition, const tensor_space_info *s) {
+    bool known = s->kind == SPACE_CONST && definition->kind != SPACE_COUNT_OF;
+    return !strcmp(definition->name, s->name) && (s->kind == definition->kind || known);
+}
+
 static bool same_call(const tensor_op *definition, const tensor_op *op) {
     if (strcmp(definition->name, op->name) || op->spaces.len < definition->spaces.len) return false;
     for (tensor_space s = 0; s < definition->spaces.len; s++)
-        if (strcmp(definition->spaces.data[s].name, op->spaces.data[s].name) ||
-            definition->spaces.data[s].kind != op->spaces.data[s].kind)
-            return false;
+        if (!same_space(&definition->spaces.data[s], &op->spaces.data[s])) return false;
     return same_values(definition, op);
 }
 

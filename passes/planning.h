@@ -7,6 +7,12 @@
 // ---- retreat.c ----------------------------------------------------------------------------------
 bool plan_refused_for_tests(planner *p);   // the kernel at hand: see pass_options.refused
 
+// ---- known.c ------------------------------------------------------------------------------------
+// guards of what `when` says
+void plan_take_conditions(arena *a, const schedule *s, version_facts *facts);
+// the op with sizes that the schedule's conditions tell
+const tensor_op *plan_known_sizes(arena *a, const tensor_op *op, const schedule *s);
+
 // ---- plan.c -------------------------------------------------------------------------------------
 void plan_kernels(planner *p);     // of all stages, in their order
 void plan_drop_idle(planner *p);   // kernels that store nothing

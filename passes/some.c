@@ -34,14 +34,17 @@ static bool check_plan(const planner *p) {
 static bool run_on_op(arena *a, diag_set *ds, pass_subject *of, const char *const *names,
                       uint32_t n, const machine *m, version_facts *facts,
                       const pass_observer *after) {
+    const tensor_op *any = of->op;
+    if (of->schedule) of->op = plan_known_sizes(a, any, of->schedule);
     schedule *s = schedule_for(a, ds, of, m, facts);
+    plan_take_conditions(a, s, facts);
     planner p = plan_new(a, ds, of->op, s, m, facts);
     facts->after = after;   // of these passes alone, not of those by which the schedule was made
     plan_states_of_op(&p);
     if (!plan_run_named(&p, names, n)) return false;
     if (!plan_has_kernels(&p)) return of->op = p.op, true;
     loop_text *text = ARENA_NEW(a, loop_text);
-    text->definition = (tensor_op *)(uintptr_t)of->op;
+    text->definition = (tensor_op *)(uintptr_t)any;
     VEC_PUSH(a, &text->plans, p.plan);
     VEC_PUSH(a, &text->versions, version_of(a, s->name, facts));
     of->text = text;

@@ -94,6 +94,17 @@ static bool is_good(planner *p, bool nondeterministic) {
     return false;
 }
 
+// A size that the version knows, and the definition leaves open.
+static void guard_size(planner *p, const program_space *of, tensor_space s) {
+    const tensor_space_info *known = &p->op->spaces.data[s];
+    if (known->kind != SPACE_CONST || of->kind == SPACE_CONST) return;
+    const size_token tokens[] = {{SZ_SPACE, s, 0}, {SZ_CONST, known->size, 0}, {SZ_EQ, 0, 0}};
+    size_expr equal = {0};
+    for (uint32_t i = 0; i < sizeof tokens / sizeof *tokens; i++)
+        VEC_PUSH(p->arena, &equal, tokens[i]);
+    plan_holds(p, equal, arena_printf(p->arena, "%s == %lld", known->name, (long long)known->size));
+}
+
 // What the text says, and what its loops ask for, which may have been edited.
 static bool find_guards(planner *p) {
     vector_vars vars = {0};
@@ -124,6 +135,7 @@ static bool add_plan(diag_set *ds, program *p, loop_plan *plan, const loop_versi
                       .facts = &facts,
                       .nspaces = p->spaces.len};
     if (!is_good(&guards, o->nondeterministic) || !find_guards(&guards)) return false;
+    for (tensor_space s = 0; s < p->spaces.len; s++) guard_size(&guards, &p->spaces.data[s], s);
     *out = (program_version){.name = said->name ? said->name : "text"};
     for (uint32_t i = 0; i < facts.guards.len; i++) VEC_PUSH(a, &out->guards, facts.guards.data[i]);
     lower_plan(a, plan, p, out, &(lower_options){m, o->index_bits, facts.narrow, o->after.verify});

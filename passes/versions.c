@@ -68,16 +68,6 @@ static bool add(versioning *w, schedule *s, version_facts *facts) {
 }
 
 // ---- Schedules of the file ----------------------------------------------------------------------
-static void take_conditions(versioning *w, const schedule *s, version_facts *facts) {
-    for (uint32_t i = 0; i < s->when.len; i++) {
-        const schedule_condition *c = &s->when.data[i];
-        program_guard g = {.kind = GUARD_HOLDS, .holds = c->holds, .text = c->text};
-        if (c->kind == SCHEDULE_ALIGNED)
-            g = (program_guard){.kind = GUARD_ALIGNED, .param = c->val, .value = c->bytes};
-        VEC_PUSH(w->arena, &facts->guards, g);
-    }
-}
-
 static bool has_cell(const schedule *s, schedule_verb verb, const schedule_cell *like) {
     for (uint32_t i = 0; i < s->cells.len; i++) {
         const schedule_cell *c = &s->cells.data[i];
@@ -277,7 +267,7 @@ static bool add_sized(versioning *w, const schedule *given) {
         version_facts facts = {.index_bits = w->options->index_bits};
         schedule *s = plan_complete(w->arena, w->ds, w->op, given, w->machine, sizes[i], &facts);
         if (!s) continue;
-        take_conditions(w, s, &facts);
+        plan_take_conditions(w->arena, s, &facts);
         good = add(w, s, &facts);
     }
     return good;
@@ -290,21 +280,29 @@ static void add_skewed(versioning *w, const schedule *given) {
                                                   ROWS_SKEWED, &facts)
                                   : NULL;
     if (!s) return;
-    take_conditions(w, s, &facts);
+    plan_take_conditions(w->arena, s, &facts);
     add(w, s, &facts);
 }
 
-static bool add_schedule(versioning *w, const schedule *given, bool *always) {
+static bool add_versions(versioning *w, const schedule *given, bool *always) {
     if (!add_sized(w, given)) return false;
     add_skewed(w, given);
     version_facts facts = {.index_bits = w->options->index_bits}, plain = {.any_strides = true};
     schedule *s = plan_complete(w->arena, w->ds, w->op, given, w->machine, ROWS_EVEN, &facts);
-    take_conditions(w, s, &facts);
-    take_conditions(w, s, &plain);
+    plan_take_conditions(w->arena, s, &facts);
+    plan_take_conditions(w->arena, s, &plain);
     if (!add(w, s, &facts)) return false;
     *always |= fits_all(w, s);
     add_twin(w, s, &facts, has_vectors(s) || packs(&facts), &plain);
     return true;
+}
+
+static bool add_schedule(versioning *w, const schedule *given, bool *always) {
+    const tensor_op *any = w->op;
+    w->op = plan_known_sizes(w->arena, any, given);
+    bool good = add_versions(w, given, always);
+    w->op = any;
+    return good;
 }
 
 // ---- Without one --------------------------------------------------------------------------------
@@ -343,7 +341,7 @@ static schedule *add_rows(versioning *w, const plan_class *c, plan_rows rows,
                                  .retreat = &retreat};
         schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, facts, c, rows, supposed);
         if (!s) return NULL;
-        take_conditions(w, s, facts);
+        plan_take_conditions(w->arena, s, facts);
         if (add(w, s, facts)) {
             note_simple(w, &retreat);
             facts->retreat = NULL;   // the next one begins anew
@@ -453,6 +451,7 @@ static void warn_naive(const versioning *w, tensor_id stage, const char *why) {
 schedule *pass_completed(arena *a, diag_set *ds, const tensor_op *op, const schedule *s,
                          const char *machine, const pass_options *o) {
     version_facts facts = {.index_bits = o->index_bits};
+    op = plan_known_sizes(a, op, s);
     return plan_complete(a, ds, op, s, machine_with(a, machine, o), ROWS_EVEN, &facts);
 }
 

@@ -28,8 +28,10 @@ static int64_t fit(planner *p, const index_cut *c, const schedule_cell *cell) {
             p, E0544, cell->at, "how many lanes fit '%s' is not known: its extent is no constant",
             plan_index_text(p, c->var));
         if (d)
-            diag_help(d, "give the size when compiling, as -D %s=64 does, or a number of lanes",
-                      space);
+            diag_help(d,
+                      "give the size when compiling, as -D %s=64 does, or in the schedule's "
+                      "condition, `when (%s == 64)`, or a number of lanes",
+                      space, space);
         return 1;
     }
     int64_t lanes = 1;
