@@ -213,6 +213,7 @@ static void put_facts(header *h, const cg_artefact *op) {
                  deterministic
                      ? "// The same plan and input give the same bits at every launch.\n"
                      : "// Sums of floats may differ in their last bits from launch to launch.\n");
+    textbuf_printf(h->out, "#define GNN_DETERMINISTIC_%s %d\n", h->p->name, deterministic);
     for (uint32_t k = 0; k < p->required.len; k++) {
         textbuf_puts(h->out, "// Precondition, checked by the plan: ");
         comment_text(h->out, p->required.data[k].text);

@@ -389,6 +389,10 @@ void gnn_replay_free(gnn_replay *r);   // after its last launch is done
 //   gnn_plan_saved bytes, that a launch of the op fills and one of its gradient reads, both by plans made with GNN_SAVED. Without
 //   it the gradient computes again what it needs, and `saved` is NULL. Behind `saved` a gradient has the op's results that it
 //   reads then, as the op gave them; without it they may be left zero.
+// - GNN_DETERMINISTIC(op), also in #if: 1 where each launch of one plan with one input gives the
+//   same bits, whatever else runs; 0 where floats may be combined in another order at each launch
+//   (--no-deterministic). Another plan, version or target may give other bits.
+#define GNN_DETERMINISTIC(op) GNN_DETERMINISTIC_##op
 #define GNN_ABI 3   // of the types here and above: an object of another number is refused
 
 // in place of a size: maps and tensors tell it; there are none

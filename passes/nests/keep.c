@@ -214,6 +214,33 @@ static int64_t capacity_of(const keeping *k, bool *guarded) {
     return fits > MOST_POINTS ? MOST_POINTS : fits < 0 ? 0 : fits / 32 * 32;
 }
 
+static bool must_keep_points(const keeping *k) {
+    bool must = false;
+    for (uint32_t i = 0; i < k->values.len; i++)
+        must |= k->values.data[i].must && k->values.data[i].edges;
+    return must;
+}
+
+// A statement keeps points of rows that may, as is declared, be longer than a block has memory for.
+static bool refuse_bound(const keeping *k) {
+    const fusion *f = k->f;
+    int64_t most = f->mapped ? plan_largest_row(f->p, f->map.map) : 0, rows = k->a_row * f->points,
+            all = f->p->machine->shared_bytes, fits = (all - rows) / (k->an_edge * f->points);
+    if (most <= fits || !must_keep_points(k)) return false;
+    const char *map = f->p->op->vals.data[f->map.map].name;
+    diagnostic *d = plan_refuse(f->p, E0545, f->at,
+                                "a block of %lld rows, of up to %lld points each, keeps %lld bytes "
+                                "for each point in shared memory, and has %lld",
+                                (long long)f->points, (long long)most, (long long)k->an_edge,
+                                (long long)all);
+    if (d)
+        diag_help(d,
+                  "give a block fewer rows, or let the schedule be for shorter ones: "
+                  "`when (max(%s) <= %lld)`",
+                  map, (long long)fits);
+    return true;
+}
+
 static void guard_capacity(fusion *f, int64_t capacity) {
     size_expr e = {0};
     const size_token t[] = {{SZ_MAX_PREIMAGE, f->map.map, 0},
@@ -284,6 +311,7 @@ void plan_keep_values(fusion *f) {
         if (d) diag_help(d, "keep less, or give a block fewer rows");
         return;
     }
+    if (k.an_edge && guarded && refuse_bound(&k)) return;
     if (k.an_edge && guarded) guard_capacity(f, capacity);
     for (uint32_t i = 0; i < k.values.len; i++) give_home(&k, &k.values.data[i], capacity);
 }

@@ -20,6 +20,10 @@ const char *plan_why_no_rows(const planner *p, const tensor_stage *st, tensor_va
 // ---- types.c ------------------------------------------------------------------------------------
 void plan_types(planner *p);   // of arithmetic and of accumulators
 
+// ---- narrow.c -----------------------------------------------------------------------------------
+// remarks on a sum that the statement holds in 16 bits, where it has more terms than those keep
+void plan_narrow_sum(planner *p, const tensor_stage *st, const schedule_cell *c);
+
 // ---- scale.c ------------------------------------------------------------------------------------
 // The factor of a sum, over the stage's left variables (tensor/scale.c); what it needs may be put
 // before the stage. typed: in the type of the sum's terms.

@@ -212,6 +212,8 @@ static void type_reduction(planner *p, uint32_t stage, schedule_cell *compute,
     uint32_t reducer = reducer_in(p, st->reducer, was, args, state);
     st = &p->op->stages.data[stage];
     st->reducer = reducer;
+    if (!accumulate || !schedule_value_of(accumulate, "scale"))
+        plan_narrow_sum(p, st, accumulate ? accumulate : compute);
 }
 
 // Gives the stage's number, which what its factor needs moves up.
