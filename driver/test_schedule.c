@@ -79,15 +79,18 @@ static void deal_verb(dealing *d, const char *verb, uint32_t chance) {
     if (vector && d->pad % n && extent > 0 && extent % n) return;
     n = threads_of(d, verb, n);
     if (n < 2) return;
-    test_word words[] = {test_text(d->index->name), test_number(n), test_text("strided")};
-    test_put(d->m, d->s, verb, words, !strcmp(verb, "registers") && test_chance(r, 40) ? 3 : 2,
+    bool lanes = !strcmp(verb, "lanes"), threads = lanes || !strcmp(verb, "groups");
+    const char *option = lanes && d->runs             ? "uniform"
+                         : !strcmp(verb, "registers") ? "strided"
+                                                      : NULL;
+    test_word words[] = {test_text(d->index->name), test_number(n), test_text(option)};
+    test_put(d->m, d->s, verb, words, option && test_chance(r, d->runs && !lanes ? 5 : 40) ? 3 : 2,
              about(d));
     d->part *= n;
-    bool lanes = !strcmp(verb, "lanes"), threads = lanes || !strcmp(verb, "groups");
     d->grouped |= threads && !lanes;
     if (d->reduced && !d->runs && threads && test_chance(r, 40))
         put_text(d->m, d->s, "combine", d->index->name, lanes ? "shuffle" : "shared", about(d));
-    if (lanes && !d->outer && test_chance(r, 30)) {
+    if (lanes && !d->outer && !d->runs && test_chance(r, 30)) {
         d->part *= 1 + (int64_t)test_draw(r, 4);
         put_number(d->m, d->s, "tile", d->index->name, d->part, about(d));
     }
@@ -241,7 +244,7 @@ static void deal(dealing *d) {
         put_number(d->m, d->s, "pad", d->index->name, d->pad, about(d));
     }
     d->runs = d->reduced && !d->outer && test_chance(r, 40);
-    bool held = deal_held(d), groups_alone = held || (d->runs && test_chance(r, 90));
+    bool held = deal_held(d), groups_alone = held || (d->runs && test_chance(r, 50));
     if (!groups_alone) {
         deal_verb(d, "vector", d->vector ? 90 : 0);
         deal_verb(d, "registers", 25);

@@ -172,6 +172,16 @@ const char *loop_check_masked(loop_verifier *v, const loop_node *n) {
                        name_of(v, n));
 }
 
+const char *loop_check_uniform(loop_verifier *v, const loop_node *n) {
+    uint32_t d = 0;
+    while (d < n->ndigits && n->digits[d].place != LOOP_LANE_PLACE) d++;
+    // the path ends with the loop
+    return d < n->ndigits && v->path.len > 1 && v->path.data[v->path.len - 2]->kind == LOOP_CARRY
+               ? NULL
+               : WRONG(v, "lanes of '%s' have one key, and no carry walks its positions by lanes",
+                       name_of(v, n));
+}
+
 const char *loop_check_step(loop_verifier *v, const loop_node *n) {
     return n->rest == LOOP_BLOCK_PLACE && !n->ndigits && n->rounds.step <= LOOP_MAX_POINTS
                ? NULL

@@ -66,6 +66,8 @@ index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound)
         if (fields[i].verb == SCHEDULE_VECTOR) check_vector(p, &c, cell);
         if (fields[i].verb == SCHEDULE_REGISTERS)
             c.strided = schedule_value_of(cell, "strided") != NULL;
+        if (fields[i].verb == SCHEDULE_LANES)
+            c.uniform = schedule_value_of(cell, "uniform") != NULL;
         if (fields[i].verb == SCHEDULE_UNROLL) c.masked = schedule_value_of(cell, "masked") != NULL;
         if (fields[i].verb == SCHEDULE_UNROLL)
             c.distributed = schedule_value_of(cell, "distributed") != NULL;
@@ -179,6 +181,18 @@ static void write_out(planner *p, const index_cut *c, loop_node *n) {
     }
 }
 
+// Who deals out positions of several rows sees to it.
+static void check_uniform(planner *p, const index_cut *c) {
+    if (!c->uniform) return;
+    diagnostic *d = plan_refuse(
+        p, E0540, c->cell[SCHEDULE_LANES]->at,
+        "'uniform' has nothing to do here: lanes along '%s' have no positions of several rows",
+        var_name(p, c));
+    if (d)
+        diag_help(d,
+                  "leave it out: it is for lanes along what a block of positions is reduced over");
+}
+
 int64_t plan_parts_of(const index_cut *c) {
     const int64_t n[] = {c->groups, c->tile, c->registers, c->lanes, c->vector};
     int64_t part = 1;
@@ -216,6 +230,7 @@ void plan_digits(planner *p, const index_cut *c, loop_node *n) {
                  !c->bound;
     if (whole) n->rest = LOOP_WHOLE_PLACE;
     write_out(p, c, n);
+    check_uniform(p, c);
 }
 
 // Outer loops from the top, so that all stages under them agree; inner ones from the bottom,

@@ -38,12 +38,14 @@ bool plan_runs(planner *p, const tensor_stage *st, plan_part *part, const row_cl
     index_cut c = plan_cut(p, st, part->var, true);
     loop_node whole = {0};
     c.unroll = 0;
+    c.uniform = false;
     plan_digits(p, &c, &whole);   // whether its parts make up a block
     plan_matrix_alone(p, st, "where blocks own positions: `split` cuts rows");
     if (p->failed || !check_rows(p, st, block, rows)) return false;
     plan_run_key(p, st, part->var, part);
     part->kind = PART_RUNS;
     part->run.groups = c.groups ? c.groups : 1;
+    part->run.lanes = plan_or_one(c.lanes);
     part->run.points = c.block / part->run.groups;
     const plan_map *m = &part->map;
     // points of no row come last in the order
@@ -67,7 +69,7 @@ loop_node *plan_carry(planner *p, const plan_part *part) {
 }
 
 // ---- The kernel that takes them up --------------------------------------------------------------
-// Without a statement about rows, the groups that walked positions take up rows.
+// Without a statement about rows, the groups and lanes that walked positions take up rows.
 void plan_count_rows(planner *p, const plan_nest *n) {
     plan_part *part = &p->cut.parts.data[p->cut.parts.len - 1];
     const plan_dealing *d = &n->dealings.data[0];
@@ -86,7 +88,8 @@ index_cut plan_deal_rows(planner *p, const plan_part *part, index_cut c, bool bl
     for (uint32_t k = 0; k < SCHEDULE_VERB_COUNT; k++)
         if (c.cell[k]) return c;
     c.groups = part->run.rows;
-    c.block = blocks ? part->run.rows * p->machine->block_points : 0;
+    c.lanes = part->run.lanes > 1 ? part->run.lanes : 0;
+    c.block = blocks ? part->run.rows * part->run.lanes * p->machine->block_points : 0;
     c.cell[SCHEDULE_BLOCK] = plan_block_of(p, c.stage, part->var);
     return c;
 }

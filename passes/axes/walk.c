@@ -64,11 +64,20 @@ static tensor_expr key_value(planner *p, tensor_expr e) {
     return tensor_select(p->op, all, load, none, NO_SPAN);
 }
 
+// Lanes that have positions side by side, each some registers of them, reduce in order: what they
+// hold is scanned.
+static bool is_scanned(const index_cut *c) { return c->lanes > 1 && !c->strided && !c->vector; }
+
+static bool in_order(loop_place p, bool scanned) {
+    return p == LOOP_SERIAL_PLACE || p == LOOP_UNROLL_PLACE ||
+           (scanned && (p == LOOP_LANE_PLACE || p == LOOP_REGISTER_PLACE));
+}
+
 // A statement that gives terms to several at once; NULL: they are walked one after the other.
-static const schedule_cell *dealt_out(const index_cut *c, const loop_node *n) {
+static const schedule_cell *dealt_out(const index_cut *c, const loop_node *n, bool scanned) {
     for (uint32_t i = 0; i < n->ndigits; i++) {
-        if (n->digits[i].place == LOOP_SERIAL_PLACE || n->digits[i].place == LOOP_UNROLL_PLACE)
-            continue;
+        if (in_order(n->digits[i].place, scanned)) continue;
+        if (c->strided) return c->cell[SCHEDULE_REGISTERS];
         for (uint32_t k = 0; k < SCHEDULE_VERB_COUNT; k++)
             if (c->cell[k] && k != SCHEDULE_TILE && k != SCHEDULE_UNROLL && k != SCHEDULE_BLOCK)
                 return c->cell[k];
@@ -86,6 +95,24 @@ static int64_t level_points(walking *w, const index_cut *c) {
     if (c->tile > 1) steps = c->tile / apart;
     if (c->groups > 1) apart *= c->groups;
     return steps < 1 || every % steps ? 0 : every * apart;
+}
+
+// Of a state that is carried from position to position, nothing but lanes has several at once.
+static void refuse_out_of_order(walking *w, tensor_var v, const index_cut *c,
+                                const schedule_cell *dealt) {
+    const char *name = plan_index_text(w->p, v);
+    diagnostic *d = plan_refuse(
+        w->p, E0530, dealt->at,
+        "'%s' along '%s' has no pass in this version: '%s' carries its state from position to position",
+        schedule_verb_text(dealt->verb), name, w->st->name);
+    if (!d) return;
+    if (c->strided && w->part->var == v)
+        diag_help(d, "leave out 'strided': a lane then has adjacent positions, in their order");
+    else
+        diag_help(
+            d,
+            "take groups or lanes along '%s', which walk its positions in order, or distribute those of a row: `%s: block %s none;`",
+            plan_index_text(w->p, w->part->var), w->st->name, plan_index_text(w->p, w->part->var));
 }
 
 static void cut_loop(walking *w, tensor_var v, loop_node *n) {
@@ -107,27 +134,21 @@ static void cut_loop(walking *w, tensor_var v, loop_node *n) {
                   w->part && w->part->var == v ? "other blocks go on with its points"
                   : w->levelled ? "a factor is applied to so many of its points at a time"
                                 : NULL);
+    bool scanned = runs && w->part->var == v && is_scanned(&c);
+    n->rounds.uniform = scanned && c.uniform;
+    c.uniform &= !scanned;
     plan_digits(w->p, &c, n);
     if (w->st->reducer == TENSOR_NO_REDUCER) return;
     const tensor_reducer *r = &w->p->op->reducers.data[w->st->reducer];
-    const schedule_cell *dealt = r->commutative && !runs ? NULL : dealt_out(&c, n);
+    const schedule_cell *dealt = r->commutative && !runs ? NULL : dealt_out(&c, n, scanned);
     if (!dealt) return;
-    diagnostic *d;
     if (runs) {
-        d = plan_refuse(
-            w->p, E0530, dealt->at,
-            "'%s' along '%s' has no pass in this version: '%s' carries its state from position to position",
-            schedule_verb_text(dealt->verb), plan_index_text(w->p, v), w->st->name);
-        if (d)
-            diag_help(
-                d,
-                "take groups along '%s', each of which walks positions of its own, or distribute those of a row: `%s: block %s none;`",
-                plan_index_text(w->p, w->part->var), w->st->name,
-                plan_index_text(w->p, w->part->var));
+        refuse_out_of_order(w, v, &c, dealt);
         return;
     }
-    d = plan_refuse(w->p, E0549, dealt->at,
-                    "'%s' is not commutative, so its terms cannot be distributed", r->name);
+    diagnostic *d = plan_refuse(w->p, E0549, dealt->at,
+                                "'%s' is not commutative, so its terms cannot be distributed",
+                                r->name);
     if (d) diag_help(d, "declare the reducer commutative if it is");
 }
 

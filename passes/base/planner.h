@@ -34,7 +34,7 @@ typedef struct {                  // runs of positions of one row: see axes/runs
     uint32_t key;                 // of the stage: that says which row, by the part's map
     tensor_var row, begin, end;   // its positions
     int64_t points, groups;       // of a participant; participants of a block
-    int64_t rows;                 // groups of the second kernel's rows
+    int64_t rows, lanes;          // groups of the second kernel's rows; lanes of each
     const tensor_expr *last;      // loads: the run cut at its end; states: at its begin
 } part_runs;
 

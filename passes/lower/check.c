@@ -56,7 +56,8 @@ static bool combines(const checking *c, const loop_body *body, bool inside, bool
                            stride(c, g) * g->extent <= 32;
             if (takes_threads(g) && !(beyond_warp && in_warp)) return true;
         }
-        if (combines(c, &n->body, inside || n->kind == LOOP_REDUCE, beyond_warp)) return true;
+        bool sums = n->kind == LOOP_REDUCE || n->kind == LOOP_CARRY;
+        if (combines(c, &n->body, inside || sums, beyond_warp)) return true;
     }
     return false;
 }
@@ -77,23 +78,31 @@ static const char *check_if(const checking *c, const loop_node *n) {
     return "threads that combine what they hold stand under a condition that differs between them";
 }
 
-static bool plain_digits(const loop_body *body) {
-    for (uint32_t i = 0; i < body->len; i++) {
-        const loop_node *n = body->data[i];
-        for (uint32_t d = 0; n->kind == LOOP_FOR && d < n->ndigits; d++)
-            if (n->digits[d].place != LOOP_SERIAL_PLACE && n->digits[d].place != LOOP_UNROLL_PLACE)
-                return false;
-        if (!plain_digits(&n->body)) return false;
-    }
+static bool plain_digits(const loop_node *n, uint32_t from) {
+    for (uint32_t d = from; n->kind == LOOP_FOR && d < n->ndigits; d++)
+        if (n->digits[d].place != LOOP_SERIAL_PLACE && n->digits[d].place != LOOP_UNROLL_PLACE)
+            return false;
+    for (uint32_t i = 0; i < n->body.len; i++)
+        if (!plain_digits(n->body.data[i], 0)) return false;
     return true;
 }
 
-static const char *check_carry(const loop_node *n) {
+// Positions that lanes of one warp scan come first, and before them those of a lane.
+static uint32_t scanned_digits(const checking *c, const loop_node *walk) {
+    uint32_t d = walk->ndigits && walk->digits[0].place == LOOP_REGISTER_PLACE;
+    if (d >= walk->ndigits || walk->digits[d].place != LOOP_LANE_PLACE) return 0;
+    uint32_t unit = stride(c, &walk->digits[d]), lanes = walk->digits[d].extent;
+    return power_of_two(unit) && power_of_two(lanes) && unit * lanes <= 32 ? d + 1 : 0;
+}
+
+static const char *check_carry(const checking *c, const loop_node *n) {
     const loop_node *walk = n->body.len ? n->body.data[n->body.len - 1] : NULL;
     bool good = walk && walk->kind == LOOP_FOR && walk->rest == LOOP_SERIAL_PLACE &&
-                plain_digits(&n->body);
+                plain_digits(walk, scanned_digits(c, walk));
     for (uint32_t i = 0; good && i + 1 < n->body.len; i++) good = n->body.data[i]->kind == LOOP_LET;
-    return good ? NULL : "a carry walks one serial loop, and deals nothing out inside";
+    return good ? NULL
+                : "a carry walks one serial loop, and distributes nothing but its positions, to "
+                  "lanes of a warp";
 }
 
 static const char *check_body(checking *c, const loop_body *body);
@@ -110,7 +119,7 @@ static const char *check_node(checking *c, const loop_node *n) {
     if (n->kind == LOOP_GIVEN) c->given[n->key] = (uint8_t)(1 + differs(c, n->value));
     if (n->kind == LOOP_FOR) words = check_for(c, n);
     if (n->kind == LOOP_IF) words = check_if(c, n);
-    if (n->kind == LOOP_CARRY) words = check_carry(n);
+    if (n->kind == LOOP_CARRY) words = check_carry(c, n);
     return words ? words : check_body(c, &n->body);
 }
 

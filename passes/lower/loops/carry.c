@@ -49,8 +49,6 @@ static tensor_var carried_var(const kernel *k, const reduction *r) {
     ICE("'%s': no variable of %s is carried", k->plan->name, st->name);
 }
 
-typedef enum { RUN_WHOLE, RUN_FIRST, RUN_LAST } run_place;
-
 static void store_run(kernel *k, simt_builder *b, const reduction *r, run_place place) {
     if (place == RUN_WHOLE) {
         lw_store_targets(k, b, r->stage, false);
@@ -60,12 +58,12 @@ static void store_run(kernel *k, simt_builder *b, const reduction *r, run_place 
     else lw_store_slots(k, b, r, place == RUN_FIRST ? r->node->state.loads : r->node->state.last);
 }
 
-// Where c holds, every instance of the state goes to `place`. The variable of the key is that of
-// the run.
-static void place_run(kernel *k, simt_builder *b, const reduction *r, simt_value c,
-                      run_place place) {
+// The variable of the key is that of the run.
+void lw_place_run(kernel *k, simt_builder *b, const reduction *r, simt_value c, axis_set each,
+                  run_place place) {
     lw_rebinding outer = lw_rebind(k, carried_var(k, r), r->carry.run[CARRY_KEY]);
-    axis_set who = r->left | lw_depends(k, r->carry.walk->lo) | lw_depends(k, r->carry.walk->hi);
+    axis_set who = r->left | each | lw_depends(k, r->carry.walk->lo) |
+                   lw_depends(k, r->carry.walk->hi);
     c = lw_both(b, c, lw_first_thread(k, b, who));
     for (instance_walk w = lw_walk_begin(&k->digits, lw_written_out(&k->digits, r->left));
          lw_walk_next(&w);) {
@@ -85,13 +83,19 @@ static simt_value negation(simt_builder *b, simt_value x) {
 }
 
 static void end_run(kernel *k, simt_builder *b, const reduction *r, simt_value goes_on) {
-    simt_value before = r->carry.run[CARRY_BEFORE], whole = negation(b, before);
-    place_run(k, b, r, before, RUN_FIRST);
+    simt_value before = r->carry.lanes ? lw_began_before(b, r) : r->carry.run[CARRY_BEFORE],
+               whole = negation(b, before);
+    lw_place_run(k, b, r, before, 0, RUN_FIRST);
     if (goes_on) {
-        place_run(k, b, r, simt_build_binary(b, SIMT_AND, whole, goes_on), RUN_LAST);
+        lw_place_run(k, b, r, simt_build_binary(b, SIMT_AND, whole, goes_on), 0, RUN_LAST);
         whole = simt_build_binary(b, SIMT_AND, whole, negation(b, goes_on));
     }
-    place_run(k, b, r, whole, RUN_WHOLE);
+    lw_place_run(k, b, r, whole, 0, RUN_WHOLE);
+}
+
+simt_value lw_began_before(simt_builder *b, const reduction *r) {
+    simt_value same = simt_build_cmp(b, SIMT_EQ, r->carry.run[CARRY_KEY], r->carry.key_before);
+    return simt_build_binary(b, SIMT_AND, r->carry.has_before, same);
 }
 
 // ---- Positions ----------------------------------------------------------------------------------
@@ -118,13 +122,18 @@ static void arrive(kernel *k, simt_builder *b, reduction *r) {
 
 // The positions of a round, one after the other. A new key ends the run before anything of that key
 // is combined.
-void lw_carry_body(kernel *k, simt_builder *b, reduction *r, axis_set own) {
+void lw_carry_body(kernel *k, simt_builder *b, reduction *r, const loop_round *round) {
     const loop_body *body = &r->carry.walk->body;
     uint32_t lets = 0;
     while (lets < body->len && body->data[lets]->kind == LOOP_LET)
         lw_node(k, b, body->data[lets++]);
     lw_load_ahead(k, b, body, lets);
-    for (instance_walk w = lw_walk_begin(&k->digits, own); lw_walk_next(&w);) {
+    axis_set side = r->carry.lanes ? lw_placed(&k->digits, round->own, LOOP_REGISTER_PLACE) : 0;
+    for (instance_walk w = lw_walk_begin(&k->digits, round->own & ~side); lw_walk_next(&w);) {
+        if (r->carry.lanes) {
+            lw_scan(k, b, r, side, &round->round, lets);
+            continue;
+        }
         arrive(k, b, r);
         for (uint32_t i = lets; i < body->len; i++) lw_node(k, b, body->data[i]);
     }
@@ -158,18 +167,24 @@ static void start_runs(kernel *k, simt_builder *b, reduction *r, simt_value lo, 
     for (uint32_t c = 0; c < r->n; c++) r->carry.fresh[c] = r->slot[c];
     r->carry.has_before = simt_build_binary(b, SIMT_AND, simt_build_cmp(b, SIMT_GT, lo, zero),
                                             some);
-    r->carry.run[CARRY_KEY] = key_beyond(k, b, r, r->carry.has_before,
-                                         simt_build_binary(b, SIMT_SUB, lo, lw_ix(k, b, 1)));
+    r->carry.key_before = key_beyond(k, b, r, r->carry.has_before,
+                                     simt_build_binary(b, SIMT_SUB, lo, lw_ix(k, b, 1)));
+    r->carry.run[CARRY_KEY] = r->carry.lanes ? key_beyond(k, b, r, some, lo) : r->carry.key_before;
     r->carry.run[CARRY_BEFORE] = r->carry.run[CARRY_OPEN] = simt_build_pred(b, false);
     if (!r->node->state.n) return;
-    place_run(k, b, r, 0, RUN_FIRST);   // the slot has the identity until a run goes there
-    place_run(k, b, r, 0, RUN_LAST);
+    // A slot has the identity until a run goes there. Of lanes another one may be the one that
+    // stores the first run, so that theirs has it only where no run does.
+    simt_value none = r->carry.lanes ? negation(b, lw_began_before(b, r)) : 0;
+    lw_place_run(k, b, r, none, 0, RUN_FIRST);
+    lw_place_run(k, b, r, 0, 0, RUN_LAST);
 }
 
-static void end_runs(kernel *k, simt_builder *b, const reduction *r, simt_value hi) {
+static void end_runs(kernel *k, simt_builder *b, const reduction *r, simt_value lo, simt_value hi) {
     tensor_space space = k->l->op->vars.data[r->carry.walk->var].space;
+    simt_value open = r->carry.lanes ? simt_build_cmp(b, SIMT_LT, lo, hi)
+                                     : r->carry.run[CARRY_OPEN];
     simt_builder then;
-    simt_build_if(b, r->carry.run[CARRY_OPEN], NULL, 0, &then, NULL);
+    simt_build_if(b, open, NULL, 0, &then, NULL);
     region_mark m = lw_enter(&k->known);
     simt_value there = simt_build_cmp(&then, SIMT_LT, hi,
                                       lw_to_ix(k, &then, lw_size(k, &then, space)));
@@ -193,15 +208,13 @@ void lw_carry(kernel *k, simt_builder *b, const loop_node *n) {
     reduction *r = lw_open(k, b, n, n->stages[0]);
     r->carry.walk = walk;
     r->carry.key_says = said;
-    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (r->bound & AXIS(i) && k->digits.axis[i].place != LOOP_UNROLL_PLACE &&
-            k->digits.axis[i].place != LOOP_SERIAL_PLACE)
-            ICE("'%s': what a carry reduces is distributed", k->plan->name);
+    r->carry.lanes = lw_placed(&k->digits, lw_axes_enter(k, walk), LOOP_LANE_PLACE);
+    r->carry.uniform = walk->rounds.uniform;
     simt_value lo = lw_to_ix(k, b, lw_expr(k, b, walk->lo)),
                hi = lw_to_ix(k, b, lw_expr(k, b, walk->hi));
     start_runs(k, b, r, lo, hi);
     lw_node(k, b, walk);
-    end_runs(k, b, r, hi);
+    end_runs(k, b, r, lo, hi);
     r->open = false;
     k->sums.all.len--;
     for (uint32_t i = 0; i + 1 < n->body.len; i++)

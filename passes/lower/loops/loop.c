@@ -20,7 +20,8 @@ static bool lw_meets(const kernel *k, const loop_body *body) {
     for (uint32_t i = 0; lw_threads(k) && i < body->len; i++) {
         const loop_node *n = body->data[i];
         if (n->kind == LOOP_PHASE || n->holding.n || n->fetch.n || n->distributed.to.extent ||
-            (n->kind == LOOP_REDUCE && spreads(&n->body)) || lw_meets(k, &n->body))
+            ((n->kind == LOOP_REDUCE || n->kind == LOOP_CARRY) && spreads(&n->body)) ||
+            lw_meets(k, &n->body))
             return true;
     }
     return false;
@@ -33,10 +34,15 @@ static reduction *carried_by(const kernel *k, const loop_node *n) {
     return NULL;
 }
 
+static bool is_scanned(const kernel *k, const loop_node *n) {   // by lanes, in each round
+    const reduction *carry = carried_by(k, n);
+    return carry && carry->carry.lanes;
+}
+
 static void at_positions(kernel *k, simt_builder *b, const loop_node *n, void *user) {
     const loop_round *r = user;
     reduction *carry = carried_by(k, n);
-    if (carry) lw_carry_body(k, b, carry, r->own);
+    if (carry) lw_carry_body(k, b, carry, r);
     else lw_body(k, b, &n->body);
 }
 
@@ -441,7 +447,8 @@ void lw_for(kernel *k, simt_builder *b, const loop_node *n) {
     bool entered = lw_axes_of(k, n)->entered;
     axis_set own = lw_axes_enter(k, n), bounds = lw_depends(k, n->lo) | lw_depends(k, n->hi);
     bool apart = lw_threads(k) && lw_varies_in_warp(k, bounds),
-         together = apart && (n->holding.n || n->distributed.to.extent || lw_meets(k, &n->body));
+         together = apart && (n->holding.n || n->distributed.to.extent || is_scanned(k, n) ||
+                              lw_meets(k, &n->body));
     axis_set copies = bounds | steps_in_order(k, n);
     for (instance_walk w = lw_walk_begin(&k->digits, copies); lw_walk_next(&w);) switch (n->rest) {
         case LOOP_BLOCK_PLACE:

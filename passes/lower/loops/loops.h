@@ -51,7 +51,19 @@ void lw_again(kernel *k, simt_builder *b, const loop_node *reduce, reduction *co
 // ---- carry.c ------------------------------------------------------------------------------------
 void lw_carry(kernel *k, simt_builder *b, const loop_node *n);
 // the body of its walk
-void lw_carry_body(kernel *k, simt_builder *b, reduction *r, axis_set own);
+void lw_carry_body(kernel *k, simt_builder *b, reduction *r, const loop_round *round);
+// Where c holds, every instance of the state goes to `place`. Threads that differ in digits of
+// `each` store a run each.
+typedef enum { RUN_WHOLE, RUN_FIRST, RUN_LAST } run_place;
+void lw_place_run(kernel *k, simt_builder *b, const reduction *r, simt_value c, axis_set each,
+                  run_place place);
+simt_value lw_began_before(simt_builder *b, const reduction *r);   // the run at hand; by its key
+
+// ---- scan.c -------------------------------------------------------------------------------------
+// A round of a carry whose lanes have positions side by side: each has those of `side`. The body's
+// nodes from `lets` on contribute.
+void lw_scan(kernel *k, simt_builder *b, reduction *r, axis_set side, const round_of *round,
+             uint32_t lets);
 
 // ---- store.c ------------------------------------------------------------------------------------
 void lw_store(kernel *k, simt_builder *b, const loop_node *n);

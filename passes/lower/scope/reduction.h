@@ -18,10 +18,20 @@ enum { CARRY_KEY, CARRY_BEFORE, CARRY_OPEN, CARRY_SLOTS };
 typedef struct {
     const loop_node *walk;   // the loop over its positions; NULL: the reduction is no carry
     bool *key_says;          // per variable: the key says what it is
+    // lanes that have positions side by side: their state is scanned, and of the run at hand only
+    // the key is carried (lower/loops/scan.c); 0: a thread has all positions
+    axis_set lanes;
+    bool uniform;   // they look whether all have one key
     simt_value run[CARRY_SLOTS];
     simt_value has_before;   // there are positions before the range
+    simt_value key_before;   // their last one's key
     simt_value *fresh;       // the state of a run that begins
 } carried_runs;
+
+// How many of them its loop carries on.
+static inline uint32_t carry_slots(const carried_runs *c) {
+    return !c->walk ? 0 : c->lanes ? CARRY_KEY + 1 : CARRY_SLOTS;
+}
 
 // While a reduction is open, its slots are carried through loops and branches.
 typedef struct {

@@ -152,6 +152,9 @@ simt_value lw_both(simt_builder *b, simt_value x, simt_value y);   // and; 0 is 
 // This thread is the first of those that differ in digits outside s alone; 0: there is one only.
 simt_value lw_first_thread(kernel *k, simt_builder *b, axis_set s);
 void lw_barrier(simt_builder *b);
+// The x of another lane of the warp, or of its part of so many lanes: `lane` says which, as the
+// operation takes it.
+simt_value lw_shuffled(simt_builder *b, simt_op op, simt_value x, simt_value lane, uint32_t width);
 // The x of the lane whose number differs in `mask`: a butterfly.
 simt_value lw_exchanged(simt_builder *b, simt_value x, simt_value mask);
 

@@ -46,11 +46,17 @@ simt_value lw_first_thread(kernel *k, simt_builder *b, axis_set s) {
 // ---- Together -----------------------------------------------------------------------------------
 void lw_barrier(simt_builder *b) { simt_build_op(b, SIMT_BARRIER, NULL, 0, NULL, 0); }
 
-simt_value lw_exchanged(simt_builder *b, simt_value x, simt_value mask) {
+// A truth value moves as a word.
+simt_value lw_shuffled(simt_builder *b, simt_op op, simt_value x, simt_value lane, uint32_t width) {
     simt_type t = simt_typeof(b->func, x), word = {SIMT_I32, t.lanes};
     simt_value moved = t.element == SIMT_PRED ? simt_build_cvt(b, word, x) : x;
-    simt_value args[2] = {moved, mask};
+    simt_value args[2] = {moved, lane};
     simt_type as = simt_typeof(b->func, moved);
-    moved = simt_result(b->func, simt_build_op(b, SIMT_SHFL_BFLY, args, 2, &as, 1), 0);
-    return simt_build_cvt(b, t, moved);
+    simt_instr i = simt_build_op(b, op, args, 2, &as, 1);
+    b->func->instrs.data[i].imm.i = width;
+    return simt_build_cvt(b, t, simt_result(b->func, i, 0));
+}
+
+simt_value lw_exchanged(simt_builder *b, simt_value x, simt_value mask) {
+    return lw_shuffled(b, SIMT_SHFL_BFLY, x, mask, 32);
 }

@@ -90,8 +90,9 @@ static reduction *reduction_new(kernel *k, const loop_node *n, uint32_t stage) {
     if (r->product)
         // the operation adds those up, and pieces follow one another
         r->bound &= ~lw_depth_axes(k, n);
-    else if (!n->reduce.matrix) r->copies |= lw_placed(&k->digits, r->bound, LOOP_REGISTER_PLACE);
-    else if (lw_is_online(n, stage)) r->round = r->bound, r->bound = 0;
+    else if (!n->reduce.matrix && n->kind != LOOP_CARRY)   // whose positions follow one another
+        r->copies |= lw_placed(&k->digits, r->bound, LOOP_REGISTER_PLACE);
+    else if (n->reduce.matrix && lw_is_online(n, stage)) r->round = r->bound, r->bound = 0;
     // A sum that is computed again has the components of the first one.
     r->some = st->nelse || lw_may_be_empty(k, r) ||
               (n->kind == LOOP_AGAIN && lw_reduction(k, stage)->some);
