@@ -111,7 +111,7 @@ static void refuse_out_of_order(walking *w, tensor_var v, const index_cut *c,
     else
         diag_help(
             d,
-            "take groups or lanes along '%s', which walk its positions in order, or distribute those of a row: `%s: block %s none;`",
+            "take groups or lanes along '%s', or distribute those of a row: `%s: block %s none;`",
             plan_index_text(w->p, w->part->var), w->st->name, plan_index_text(w->p, w->part->var));
 }
 

@@ -42,7 +42,8 @@ typedef struct {
     bool level;     // the factor of its body is left out
     bool product;   // a matrix operation sums it
     bool some;      // the last component is whether anything was combined
-    bool chained;   // lanes of a vector contribute one after the other to one state
+    // so many lanes of a vector contribute at a time to a state of as many; 0: all lanes
+    uint8_t chained;
     // lanes that go on with one maximum, known in each round of matrix operations
     axis_set round;
     axis_set left, bound;   // digits of the left variables; of the loops inside

@@ -80,6 +80,13 @@ static simt_value least_elsewhere(simt_builder *b, const reduction *r, simt_valu
     return simt_build_select(b, inside, x, simt_build_float(b, t, (double)-INFINITY));
 }
 
+// The t-th n lanes of x, which may be the same in all.
+static simt_value some_lanes(simt_builder *b, simt_value x, uint32_t t, uint32_t n) {
+    if (n == 1) return simt_pick(b, x, t);
+    bool all = simt_typeof(b->func, x).lanes == 1;
+    return all ? simt_widen(b, x, n) : simt_slice(b, x, t * n, n);
+}
+
 static void contribute_one(kernel *k, simt_builder *b, const reduction *r, const loop_node *n,
                            simt_value *slot) {
     arena *a = k->l->arena;
@@ -88,8 +95,8 @@ static void contribute_one(kernel *k, simt_builder *b, const reduction *r, const
     bool inside = lw_vector_of(&k->digits, r->left | r->bound) &&
                   k->digits.at[k->digits.vector] >= 0;
     bool laned = inside && r->types[0].lanes > 1;
-    uint32_t lane = laned ? (uint32_t)k->digits.at[k->digits.vector] : 0,
-             turns = r->chained && !inside ? lw_lanes(&k->digits) : 1;
+    uint32_t lane = laned ? (uint32_t)k->digits.at[k->digits.vector] % r->types[0].lanes : 0,
+             turns = r->chained && !inside ? lw_lanes(&k->digits) / r->chained : 1;
     for (uint32_t c = 0; c < r->n; c++) state[c] = laned ? simt_pick(b, slot[c], lane) : slot[c];
     simt_value when = lw_both(b, lw_masks(k, b, r->masks), only_once(k, b, r)),
                cell = lw_enter_cell(k, b, r);
@@ -102,8 +109,8 @@ static void contribute_one(kernel *k, simt_builder *b, const reduction *r, const
     bool as_is = when && r->r->nstate == 1 && lw_adds_nothing(k, r, lifted[0], when);
     for (uint32_t t = 0; t < turns; t++) {
         for (uint32_t c = 0; c < r->r->nstate; c++)
-            one[c] = turns > 1 ? simt_pick(b, lifted[c], t) : lifted[c];
-        take_in(k, b, r, one, when && turns > 1 ? simt_pick(b, when, t) : when, as_is,
+            one[c] = turns > 1 ? some_lanes(b, lifted[c], t, r->chained) : lifted[c];
+        take_in(k, b, r, one, when && turns > 1 ? some_lanes(b, when, t, r->chained) : when, as_is,
                 laned ? 1 : r->types[0].lanes, state);
     }
     for (uint32_t c = 0; c < r->n; c++)

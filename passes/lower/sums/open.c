@@ -72,8 +72,17 @@ static bool rounds_inside(const kernel *k, const loop_body *body) {
 // the one before. A loop that does not would need as many operations to combine these states as it
 // has contributions. There, lanes contribute one after the other.
 //     s8 = fma(x8, y8, 0), s = s8[0] + … + s8[7]  →  s = fma(x8[7], y8[7], … fma(x8[0], y8[0], 0))
-static bool is_chained(const kernel *k, const loop_node *n, const reduction *r) {
-    return lw_vector_of(&k->digits, r->bound) && !n->reduce.matrix && !rounds_inside(k, &n->body);
+// Of numbers of 16 bits an operation takes two, where their order does not matter:
+//     s2 = fma(x8[6..7], y8[6..7], … fma(x8[0..1], y8[0..1], 0)), s = s2[0] + s2[1]
+static uint8_t chained(const kernel *k, const loop_node *n, const reduction *r) {
+    bool pairs = r->r->commutative && !r->some;
+    if (!lw_vector_of(&k->digits, r->bound) || n->reduce.matrix || rounds_inside(k, &n->body))
+        return 0;
+    for (uint32_t i = 0; i < r->r->nstate; i++) {
+        simt_element e = lw_value_element(k, r->r->state_types[i].type);
+        pairs &= e == SIMT_F16 || e == SIMT_BF16;
+    }
+    return pairs && k->l->o->machine->gpu ? 2 : 1;
 }
 
 // ---- Opening ------------------------------------------------------------------------------------
@@ -97,10 +106,11 @@ static reduction *reduction_new(kernel *k, const loop_node *n, uint32_t stage) {
     r->some = st->nelse || lw_may_be_empty(k, r) ||
               (n->kind == LOOP_AGAIN && lw_reduction(k, stage)->some);
     r->n = r->r->nstate + r->some;
-    r->chained = is_chained(k, n, r);
+    r->chained = chained(k, n, r);
     axis_set vector = lw_vector_of(&k->digits, r->chained ? r->left : r->left | r->bound);
     uint8_t lanes = vector && k->digits.at[k->digits.vector] < 0 ? (uint8_t)lw_lanes(&k->digits)
                                                                  : 1;
+    if (lanes == 1 && r->chained) lanes = r->chained;
     r->types = ARENA_ARRAY(a, simt_type, r->n);
     for (uint32_t i = 0; i < r->r->nstate; i++)
         r->types[i] = (simt_type){lw_value_element(k, r->r->state_types[i].type), lanes};

@@ -144,14 +144,15 @@ static const simt_instr_info *made_by(const simt_builder *b, simt_value v, simt_
     return i && b->func->instrs.data[i].op == op ? &b->func->instrs.data[i] : NULL;
 }
 
-// The factors of a product, or of one lane of a product; false: it is none.
+// The factors of a product, or of some lanes of a product; false: it is none.
 static bool factors_of(simt_builder *b, simt_value v, simt_value *x, simt_value *y) {
-    const simt_instr_info *lane = made_by(b, v, SIMT_EXTRACT),
-                          *product = made_by(b, lane ? lane->args[0] : v, SIMT_MUL);
-    uint32_t at = lane ? (uint32_t)lane->imm.i : 0;
+    const simt_instr_info *one = made_by(b, v, SIMT_EXTRACT), *some = made_by(b, v, SIMT_SLICE),
+                          *lanes = one ? one : some,
+                          *product = made_by(b, lanes ? lanes->args[0] : v, SIMT_MUL);
+    uint32_t at = lanes ? (uint32_t)lanes->imm.i : 0, n = simt_typeof(b->func, v).lanes;
     if (!product) return false;
     *x = product->args[0], *y = product->args[1];
-    if (lane) *x = simt_pick(b, *x, at), *y = simt_pick(b, *y, at);
+    if (lanes) *x = simt_slice(b, *x, at, n), *y = simt_slice(b, *y, at, n);
     return true;
 }
 
