@@ -332,12 +332,20 @@ bool tensor_is_sampled(const tensor_op *op, tensor_val v) {
     return writers == 1 && final == 1;
 }
 
+// A stage may be stored in less than it is computed in.
+static bool is_rounded(const stage_run *r, uint32_t target, const eval_slot *slot) {
+    if (slot->info->role == VAL_RESULT) return true;
+    tensor_type t = r->reducer ? r->reducer->result_types[target]
+                               : tensor_typeof(r->ev->op, r->s->body[target]);
+    return slot->is_float && tensor_type_is_float(t) && !ir_dtype_holds(slot->info->type, t.type);
+}
+
 static void store(stage_run *r, uint32_t target) {
     eval_slot *slot = r->targets[target];
     eval_value x = r->values[target];
     int64_t at = target_position(r, &r->s->targets[target], slot);
     if (r->ev->why) return;
-    if (slot->info->role == VAL_RESULT) x = eval_stored(r->ev, slot->info->type, x);
+    if (is_rounded(r, target, slot)) x = eval_stored(r->ev, slot->info->type, x);
     if (slot->info->type == DT_INDEX && x.certain &&
         (x.i < -1 || x.i >= eval_size(r->ev, slot->info->into)))
         eval_fault(r->ev, "%s: %lld is stored to '%s', which is no index of its space", r->p->what,

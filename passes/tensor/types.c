@@ -164,14 +164,22 @@ static bool parts_apart(const planner *p, const tensor_reducer *r) {
 }
 
 // ---- Stages -------------------------------------------------------------------------------------
+// DT_COUNT: the cell says none.
+static ir_dtype type_said(const schedule_cell *c) {
+    for (uint32_t i = 0; i < c->nvalues; i++) switch (c->values[i].word) {
+        case SCHEDULE_TYPE_F64: return DT_F64;
+        case SCHEDULE_TYPE_F32: return DT_F32;
+        case SCHEDULE_TYPE_BF16: return DT_BF16;
+        case SCHEDULE_TYPE_F16: return DT_F16;
+        default: break;
+        }
+    return DT_COUNT;
+}
+
 static ir_dtype type_of(const schedule_cell *c) {
-    switch (c->values[0].word) {
-    case SCHEDULE_TYPE_F64: return DT_F64;
-    case SCHEDULE_TYPE_F32: return DT_F32;
-    case SCHEDULE_TYPE_BF16: return DT_BF16;
-    case SCHEDULE_TYPE_F16: return DT_F16;
-    default: ICE("there is no float type '%s'", c->values[0].text);
-    }
+    ir_dtype t = type_said(c);
+    if (t == DT_COUNT) ICE("there is no float type '%s'", c->values[0].text);
+    return t;
 }
 
 static bool any_float(const planner *p, const tensor_stage *st) {
@@ -246,14 +254,81 @@ static uint32_t type_stage(planner *p, uint32_t stage) {
     return stage;
 }
 
-void plan_types(planner *p) {
-    bool any = false;
+// ---- Stored stages ------------------------------------------------------------------------------
+static void refuse_stored(planner *p, const schedule_cell *c, const char *name, const char *why,
+                          const char *way) {
+    diagnostic *d = plan_refuse(p, E0575, c->at, "'%s' is not kept as %s: %s", name,
+                                ir_dtype_text(type_said(c)), why);
+    if (d) diag_help(d, "%s", way);
+}
+
+// Why the stage's value has no other type in memory; NULL: it may have.
+static const char *stays(const planner *p, const schedule_cell *c, tensor_val v, const char **way) {
+    const tensor_val_info *i = &p->op->vals.data[v];
+    *way = "leave out the type";
+    if (i->role != VAL_STAGE) return "its type is that of the op's result";
+    if (!ir_dtype_is_float(i->type)) return "its values are no floats";
+    if (!ir_dtype_holds(i->type, type_said(c))) return "it is computed in less";
+    if (plan_kept_place(c) == KEPT_REGISTERS) {
+        *way = "say what it is computed in: `compute`";
+        return "a value in registers has the type that it is computed in";
+    }
+    return NULL;
+}
+
+// It is said of the stage itself: the sums inside it stay what they are.
+static const schedule_cell *typed_cell(const planner *p, const tensor_stage *st, tensor_val v) {
+    const schedule_cell *c = plan_kept_cell(p, st, v);
+    bool itself = c && (schedule_means(c->about, st->id) ||
+                        schedule_means(c->about, p->op->vals.data[v].id));
+    return itself && type_said(c) != DT_COUNT ? c : NULL;
+}
+
+// Versions share temporaries of one name, so its name says the type.
+static void retype(planner *p, tensor_val v, ir_dtype to) {
+    tensor_val_info *i = &p->op->vals.data[v];
+    if (i->type == to) return;
+    i->type = to;
+    i->name = arena_printf(p->arena, "%s.%s", i->name, ir_dtype_text(to));
+}
+
+// What is stored is rounded, and what reads it widens it again: expressions stay what they are.
+static void store_typed(planner *p, const tensor_stage *st) {
+    for (uint32_t t = 0; t < st->ntargets; t++) {
+        tensor_val v = st->targets[t].val;
+        const schedule_cell *c = typed_cell(p, st, v);
+        const char *way, *why = c ? stays(p, c, v, &way) : NULL;
+        if (why) refuse_stored(p, c, p->op->vals.data[v].name, why, way);
+        else if (c) retype(p, v, type_said(c));
+    }
+}
+
+// An input's tile is as the input is.
+static void check_inputs(planner *p) {
     for (uint32_t i = 0; i < p->s->cells.len; i++) {
         const schedule_cell *c = &p->s->cells.data[i];
-        any |= !c->empty && (c->verb == SCHEDULE_COMPUTE || c->verb == SCHEDULE_ACCUMULATE ||
-                             c->verb == SCHEDULE_MMA);
+        for (tensor_val v = 0; v < p->op->nparams && c->verb == SCHEDULE_KEEP && !c->empty; v++)
+            if (schedule_means(c->about, p->op->vals.data[v].id) && type_said(c) != DT_COUNT &&
+                p->op->vals.data[v].role != VAL_RESULT)
+                refuse_stored(p, c, p->op->vals.data[v].name,
+                              "it is an input, whose tile has its type",
+                              "leave out the type, or declare the input so");
     }
+}
+
+static bool about_types(const schedule_cell *c) {
+    return !c->empty &&
+           (c->verb == SCHEDULE_COMPUTE || c->verb == SCHEDULE_ACCUMULATE ||
+            c->verb == SCHEDULE_MMA || (c->verb == SCHEDULE_KEEP && type_said(c) != DT_COUNT));
+}
+
+void plan_types(planner *p) {
+    bool any = false;
+    for (uint32_t i = 0; i < p->s->cells.len; i++) any |= about_types(&p->s->cells.data[i]);
     if (!any) return;
+    check_inputs(p);
+    for (uint32_t i = 0; i < p->op->stages.len && !p->failed; i++)
+        store_typed(p, &p->op->stages.data[i]);
     for (uint32_t i = 0; i < p->op->stages.len && !p->failed; i++) {
         i = type_stage(p, i);
         i += tensor_marked(plan_stage(p, i),
