@@ -26,8 +26,8 @@ typedef struct {
     bool bound;
     int64_t block, groups, tile, registers, lanes, vector, unroll;   // 0: no cell
     bool strided, masked, distributed;   // registers; steps written out, twice
-    bool uniform;                  // lanes, of positions of several rows
-    int64_t pad;                   // what its extent is rounded up to; 0: it is not
+    bool uniform;                        // lanes, of positions of several rows
+    int64_t pad;                         // what its extent is rounded up to; 0: it is not
     const schedule_cell *cell[SCHEDULE_VERB_COUNT];   // where each comes from
     matrix_role matrix;                               // how lanes and registers are numbered
     simt_mma matrix_kind;
