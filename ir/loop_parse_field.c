@@ -229,7 +229,7 @@ static void read_carried(plan_parser *p, void *of, const loop_field *f) {
     tensor_lex_expect(&p->text, "last");
     expr_list last = tensor_parse_tuple(&p->text);
     if (last.len != first.len)
-        tensor_parse_fail(&p->text, E0972, at, "'first' has %u parts, and 'last' has %u",
+        tensor_parse_fail(&p->text, E0972, at, "'first' has %u components, and 'last' has %u",
                           (unsigned)first.len, (unsigned)last.len);
     s->n = first.len;
     s->loads = first.data;

@@ -117,7 +117,7 @@ static const char *check_one_block(loop_verifier *v, const tensor_expr *index, u
 static const char *check_slots(loop_verifier *v, const loop_node *n, const tensor_stage *s) {
     const tensor_reducer *r = &v->op->reducers.data[s->reducer];
     if (n->state.n != r->nstate)
-        return WRONG(v, "the state of stage '%s' has %u part%s, not %u", s->name,
+        return WRONG(v, "the state of stage '%s' has %u component%s, not %u", s->name,
                      (unsigned)r->nstate, r->nstate == 1 ? "" : "s", (unsigned)n->state.n);
     for (uint32_t i = 0; i < n->state.n; i++)
         TRY(loop_check_slot(v, n->state.loads[i], r->state_types[i]));
@@ -405,7 +405,7 @@ static const char *check_carried(loop_verifier *v, const loop_node *n) {
 }
 
 static const char *check_carry(loop_verifier *v, const loop_node *n) {
-    if (n->nstages != 1) return WRONG(v, "a carry has slots for one stage");
+    if (n->nstages != 1) return WRONG(v, "a carry leaves partial results of one stage");
     TRY(check_carried(v, n));
     if (n->state.n) TRY(check_slots(v, n, stage_of(v, n)));
     TRY(walk_reduction(v, n));

@@ -178,7 +178,7 @@ const char *loop_check_uniform(loop_verifier *v, const loop_node *n) {
     // the path ends with the loop
     return d < n->ndigits && v->path.len > 1 && v->path.data[v->path.len - 2]->kind == LOOP_CARRY
                ? NULL
-               : WRONG(v, "lanes of '%s' have one key, and no carry walks its positions by lanes",
+               : WRONG(v, "lanes of '%s' have one key, and no carry takes its positions by lanes",
                        name_of(v, n));
 }
 
@@ -246,7 +246,7 @@ const char *loop_check_steps(loop_verifier *v, const loop_node *n) {
             v, "%u steps of '%s' are distributed: it takes 2, 4, 8, 16 or 32 that are written out",
             (unsigned)loop_steps_written_out(n), name);
     case LOOP_DISTRIBUTED_BARE:
-        return WRONG(v, "steps of '%s', a walk, are distributed and not masked", name);
+        return WRONG(v, "steps of '%s', a segment loop, are distributed and not masked", name);
     case LOOP_DISTRIBUTED_LANES:
         return WRONG(
             v, "steps of '%s' are distributed, and no one digit of lanes of a warp reduces them",

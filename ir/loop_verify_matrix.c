@@ -138,7 +138,7 @@ static const char *look_again(loop_verifier *v, const loop_body *body, bool with
                          loop_node_table(n->kind)->text);
         if (loop && (n->ndigits || n->rest != LOOP_SERIAL_PLACE || n->rounds.unroll > 1 ||
                      n->holding.n || n->fetch.n))
-            return WRONG(v, "'%s' is reduced again, and not walked one after the other",
+            return WRONG(v, "'%s' is reduced again, and its loop is not serial",
                          v->op->vars.data[n->var].name);
         TRY(look_again(v, &n->body, without || n->kind == LOOP_WITHOUT));
     }
@@ -160,9 +160,8 @@ static const char *look_at(loop_verifier *v, const loop_matrix *m, const loop_no
                      loop_node_table(n->kind)->text);
     for (uint32_t d = 0; loop && n->var != m->depth && d < n->ndigits; d++)
         if (n->digits[d].place != LOOP_SERIAL_PLACE && n->digits[d].place != LOOP_UNROLL_PLACE)
-            return WRONG(
-                v, "'%s' is reduced by matrix operations too, and not walked one after the other",
-                v->op->vars.data[n->var].name);
+            return WRONG(v, "'%s' is reduced by matrix operations too, and its loop is not serial",
+                         v->op->vars.data[n->var].name);
     return loop ? check_together(v, m, n) : NULL;
 }
 

@@ -131,7 +131,7 @@ const char *loop_check_product(loop_verifier *v, const loop_node *reduce, const 
         if (!loop_matrix_holds(v->plan, body->args[i], m->kind))
             return WRONG(v,
                          simt_mma_splits(m->kind)
-                             ? "a factor of '%s' is not taken apart for %s: say parts(…)"
+                             ? "a factor of '%s' is not split for %s: say parts(…)"
                              : "a factor of '%s' has more digits than %s: round it",
                          s->name, simt_mma_table(m->kind)->operand);
     return check_fetched_factor(v, reduce, s);

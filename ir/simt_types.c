@@ -96,10 +96,10 @@ static const char *shape_fault(simt_op op, const simt_type *t, simt_type r) {
                    ? NULL
                    : "it takes fewer lanes of a vector";
     case SIMT_CONCAT:
-        if (!simt_type_equal(t[0], t[1])) return "the two parts differ in type";
+        if (!simt_type_equal(t[0], t[1])) return "the two halves differ in type";
         return t[0].element == r.element && r.lanes == 2 * t[0].lanes
                    ? NULL
-                   : "the result must be twice as wide as a part";
+                   : "the result must be twice as wide as a half";
     case SIMT_SHARED: return r.element == SIMT_PTR_SHARED ? NULL : "the result must be ptr.shared";
     case SIMT_ADDR: return index_type(t[1]) ? NULL : "the index must be i32 or i64";
     case SIMT_LD:

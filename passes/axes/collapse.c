@@ -68,7 +68,8 @@ static bool fits(planner *p, const schedule_cell *c, const loop_list *levels, ui
         if (i > first && (n->ndigits || n->rest == LOOP_BLOCK_PLACE || n->rounds.unroll))
             return refuse(p, c, "'%s' is distributed by itself", name_of(p, n->var)), false;
         if (n->rest == LOOP_UNROLL_PLACE)
-            return refuse(p, c, "the points of '%s' are all held at once", name_of(p, n->var)),
+            return refuse(p, c, "the points of '%s' are all in registers at once",
+                          name_of(p, n->var)),
                    false;
         if (n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE)
             return refuse(p, c, "a vector of '%s' may lie in two rows", name_of(p, n->var)), false;

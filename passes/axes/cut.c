@@ -105,7 +105,7 @@ static void note_parts(const planner *p, const index_cut *c, diagnostic *d, bool
                                           SCHEDULE_LANES, SCHEDULE_VECTOR};
     for (uint32_t i = groups ? 0 : 2; i < sizeof parts / sizeof *parts; i++)
         if (c->cell[parts[i]])
-            diag_note(d, c->cell[parts[i]]->at, "'%s %s' is one of its parts",
+            diag_note(d, c->cell[parts[i]]->at, "'%s %s' is one of its factors",
                       schedule_verb_text(parts[i]), var_name(p, c));
 }
 
@@ -114,8 +114,8 @@ static void uneven(planner *p, const index_cut *c, schedule_verb verb, int64_t w
     const char *text = schedule_verb_text(verb), *name = var_name(p, c);
     diagnostic *d = plan_refuse(
         p, E0542, c->cell[verb]->at,
-        "'%s %s %lld' is no multiple of the %lld points that its parts take together", text, name,
-        (long long)whole, (long long)part);
+        "'%s %s %lld' is no multiple of the %lld points that its factors cover together", text,
+        name, (long long)whole, (long long)part);
     if (!d) return;
     note_parts(p, c, d, verb == SCHEDULE_BLOCK);
     diag_help(d, "take a multiple: `%s %s %lld`", text, name,
@@ -139,7 +139,7 @@ static bool too_many(planner *p, const index_cut *c) {
             "with '%s %s %lld' a block takes %lld points at a time, and at most %lld are possible",
             schedule_verb_text(verbs[i]), var_name(p, c), (long long)sizes[i], (long long)points,
             (long long)most);
-        if (d) diag_help(d, "what is not distributed is walked one after the other");
+        if (d) diag_help(d, "what is not distributed is serial");
         return true;
     }
     return false;

@@ -108,7 +108,7 @@ static void collect_reader(holding *h) {
 static diagnostic *cannot(planner *p, diag_code code, const held_loop *h, tensor_val v,
                           const char *why) {
     return plan_refuse(p, code, h->cell->at,
-                       "'%s' cannot be kept in registers while '%s' is walked: %s",
+                       "'%s' cannot be kept in registers in the loop over '%s': %s",
                        p->op->vals.data[v].name, plan_index_text(p, h->cut.var), why);
 }
 
@@ -154,7 +154,7 @@ static bool can_hold(planner *p, const held_loop *h) {
     } else if (points_of(n) < 2) {
         d = cannot(p, E0540, h, v, "there is no tile to load at once");
         if (d)
-            diag_help(d, "take a tile of as many points as lanes walk a row: `tile %s 32`", name);
+            diag_help(d, "take a tile of as many points as lanes share a row: `tile %s 32`", name);
     } else return true;
     return false;
 }

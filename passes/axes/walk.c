@@ -192,7 +192,7 @@ static void walk_levels(walking *w, tensor_var v, tensor_expr *lo, tensor_expr *
     if (!points) {
         diagnostic *d = plan_refuse(
             p, E0542, schedule_find(p->s, w->st->id, SCHEDULE_ACCUMULATE, TENSOR_ALL)->at,
-            "every %u is no multiple of the terms a thread walks in a round of tile %s %lld",
+            "every %u is no multiple of the terms a thread takes in a round of tile %s %lld",
             plan_every(p, w->st), name, (long long)c.tile);
         if (d) diag_help(d, "take a multiple, or leave out the tile");
         return;

@@ -258,10 +258,11 @@ static void refuse_product(planner *p, const tensor_stage *st, const char *why) 
     bool matrix = plan_matrix_of(p, st, &m);
     diagnostic *d = plan_refuse(p, E0572, matrix ? m.cell->at : st->at, "'%s' %s", st->name, why);
     if (d)
-        diag_note(d, p->windows.cells->m->window->at, "the walk is of windows by this statement");
+        diag_note(d, p->windows.cells->m->window->at,
+                  "the loop goes by windows, by this statement");
     if (d)
         diag_help(d,
-                  matrix ? "leave 'window' and 'mma' out: any walk can be taken edge by edge"
+                  matrix ? "leave 'window' and 'mma' out: any segment loop can go edge by edge"
                          : "multiply it by matrix operations too: `%s: mma %s %s`",
                   st->name, st->nbound ? plan_index_text(p, st->bound[0]) : "k",
                   simt_mma_table(p->windows.cells->m->kind)->operand);
@@ -303,7 +304,7 @@ static bool check_warps(planner *p, const plan_matrix *m) {
     if (one ? simt_mma_table(of->kind)->warps == 1 : m->kind == of->kind) return true;
     diagnostic *d = plan_refuse(
         p, E0572, m->cell->at,
-        "'%s' multiplies by operations of %s, and '%s', in whose walk it is, by others",
+        "'%s' multiplies by operations of %s, and '%s', in whose loop it is, by others",
         m->stage->name,
         one ? "one warp" : arena_printf(p->arena, "four warps on %s", info->operand),
         of->stage->name);
@@ -409,8 +410,7 @@ static bool check_rounds(planner *p, const plan_matrix *m, const plan_matrix *o)
     if (d) diag_note(d, m->window->at, "by this statement");
     if (d)
         diag_help(
-            d,
-            "say the same count of slots and the same 'pipeline %s' for both, or fuse them apart",
+            d, "say the same count and the same 'pipeline %s' for both, or fuse them in two loops",
             plan_index_text(p, m->depth));
     return false;
 }
@@ -464,9 +464,9 @@ static bool check_stored(planner *p, const plan_matrix *m, const plan_inside *in
         if (p->plan->values.data[st->targets[0].val].home == LOOP_REGISTERS) continue;
         diagnostic *d = plan_refuse(
             p, E0530, m->window->at,
-            "'window' of a walk that stores '%s' for each edge has no pass in this version",
+            "'window' of a loop that stores '%s' for each edge has no pass in this version",
             st->name);
-        if (d) diag_note(d, st->at, "what windows compute of an edge is known in their walk alone");
+        if (d) diag_note(d, st->at, "what windows compute of an edge is known in their loop alone");
         if (d)
             diag_help(d, "leave '%s' to a kernel of its own, or 'window' and 'mma' out", st->name);
         return false;

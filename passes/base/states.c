@@ -54,7 +54,7 @@ void plan_check_part(planner *p, const tensor_stage *st, tensor_var v, bool walk
         schedule_verb_text(c->verb), plan_index_text(p, v), st->name,
         split ? "without rows" : "by a key that is no index of its rows");
     if (d)
-        diag_help(d, split ? "'block' takes parts of all its points"
+        diag_help(d, split ? "'block' takes pieces of all its points"
                            : "distribute it over groups and lanes of one block");
 }
 
@@ -70,7 +70,7 @@ void plan_check_combine(planner *p, const tensor_stage *st, const index_cut *c, 
     if (runs && word != SCHEDULE_WAY_STAGED && word != SCHEDULE_WAY_ATOMIC) {
         diagnostic *d = plan_refuse(
             p, E0540, cell->at,
-            "'%s' is how %s of one row meet, and those of '%s' walk rows of their own", way,
+            "'%s' is how %s of one row meet, and those of '%s' have rows of their own", way,
             word == SCHEDULE_WAY_SHUFFLE ? "lanes" : "groups", name);
         if (d) diag_help(d, "rows that are cut meet 'staged'");
         return;

@@ -137,8 +137,8 @@ static bool set_panels(slot_rows *x, const schedule_cell *keep, const plan_matri
     f->panels = true;
     if (f->nindex + 1 < i->rank)
         return REFUSE(
-            p, E0572, keep, "give parts of rows blocks of their own: `block h 1`",
-            "'%s' multiplies whole rows of '%s', and a block has several parts of each at once",
+            p, E0572, keep, "give pieces of rows blocks of their own: `block h 1`",
+            "'%s' multiplies whole rows of '%s', and a block has several pieces of each at once",
             info->shape, i->name);
     const bool parts = simt_mma_splits(m->kind);
     const ir_dtype type = loop_matrix_type(m->kind);
@@ -177,7 +177,7 @@ static bool fetch(slot_rows *x, tensor_val v, const schedule_cell *keep, const r
     if (!r->load || r->differs || !find_index(x, r->load, x->source, x->column, index))
         return REFUSE(
             p, E0530, keep, help,
-            "what '%s' reads of '%s' is no row of what '%s' says of an entry, the same in the whole walk, and nothing else is copied in this version",
+            "what '%s' reads of '%s' is no row of what '%s' says of an entry, the same in the whole loop, and nothing else is copied in this version",
             x->st->name, name, p->op->vals.data[x->source].name);
     loop_fetch f = {
         .val = v, .index = index, .nindex = r->load->nargs - 1, .beside = LOOP_NO_BESIDE};
@@ -189,7 +189,7 @@ static bool fetch(slot_rows *x, tensor_val v, const schedule_cell *keep, const r
         return REFUSE(
             p, E0544, keep,
             arena_printf(p->arena, "give the size, -D %s=8, or %s", axis->name, help),
-            "a block has several rows of '%s' for each slot at once, and how many '%s' has is not known",
+            "a block has several rows of '%s' for each column of the window at once, and how many '%s' has is not known",
             name, axis->name);
     }
     plan_row_guards(p, v, f.nindex);
@@ -204,7 +204,7 @@ static bool fetch(slot_rows *x, tensor_val v, const schedule_cell *keep, const r
         if (x->fetched.data[i].val == v)
             return REFUSE(
                 p, E0530, keep, help,
-                "'%s' is read at several rows of a slot, of which one alone is copied in this version",
+                "'%s' is read at several rows for a column of the window, of which one alone is copied in this version",
                 name);
     }
     plan_copy_guards(p, v, loop_fetch_tile(p->op, x->slots, &f, NULL).bytes);
@@ -336,7 +336,7 @@ static void reread(slot_rows *x, const bool *in) {
         else
             REFUSE(
                 p, E0530, c, "leave it out",
-                "nothing is read of '%s' at the rows of the walk, which alone are read again by each round",
+                "nothing is read of '%s' at the rows of the loop, which alone are read again by each round",
                 p->op->vals.data[v].name);
     }
     x->slots->fetch.nreread = all.len;
@@ -372,7 +372,7 @@ static bool fetch_own(slot_rows *x, tensor_val v, const schedule_cell *keep,
     if (!find_index(x, load, x->to, row, index))
         return REFUSE(
             p, E0530, keep, help,
-            "what '%s' reads of '%s' is no row of the window, the same in the whole walk, and nothing else is copied in this version",
+            "what '%s' reads of '%s' is no row of the window, the same in the whole loop, and nothing else is copied in this version",
             x->st->name, name);
     loop_fetch f = {
         .val = v, .index = index, .nindex = load->nargs - 1, .beside = loop->var, .own = true};
@@ -406,8 +406,8 @@ static bool fetch_own_rows(slot_rows *x, const bool *in, tensor_var rows) {
             if (!load) continue;
             consume_of_sums(x, in, v, KEPT_SHARED);
             if (said_of_sums(x, in, v, KEPT_GLOBAL))
-                return REFUSE(p, E0541, keep, "say the same of all sums of the walk, or of one",
-                              "another sum of the walk has '%s' read again by each round",
+                return REFUSE(p, E0541, keep, "say the same of all sums of the loop, or of one",
+                              "another sum of the loop has '%s' read again by each round",
                               p->op->vals.data[v].name);
             if (!fetch_own(x, v, keep, load, &m, rows)) return false;
         }
@@ -457,8 +457,8 @@ void plan_fetch_slots(planner *p, const plan_matrix *m, schedule_cell *c, const 
                    .column = given->value};
     c->consumed = true;
     if (x.slots->fetch.n && schedule_number(c, NULL) != x.slots->fetch.buffers)
-        REFUSE(p, E0541, c, "say the same of all sums of the walk",
-               "rows of this walk come %u rounds at a time by another 'pipeline'",
+        REFUSE(p, E0541, c, "say the same of all sums of the loop",
+               "rows of this loop come %u rounds at a time by another 'pipeline'",
                (unsigned)x.slots->fetch.buffers);
     if (x.slots->fetch.n) return;
     int64_t count = schedule_number(m->window, "count"),
@@ -467,8 +467,8 @@ void plan_fetch_slots(planner *p, const plan_matrix *m, schedule_cell *c, const 
         REFUSE(p, E0530, c,
                arena_printf(p->arena, "take %lld or %d at a time", (long long)block,
                             PREPARED_MOST_SLOTS),
-               "rows of %s of slots at a time have no pass in this version",
-               count > block ? "several blocks" : "a part of a block");
+               "rows of %s of columns at a time have no pass in this version",
+               count > block ? "several blocks" : "a piece of a block");
         return;
     }
     if (!plan_fetch_alike(p, c, k, x.slots)) return;

@@ -225,7 +225,7 @@ static bool check_scale(planner *p, const schedule_cell *c, const tensor_stage *
     if (online_with(p, st))
         return REFUSE(
             p, c, out,
-            "'scale' has no pass where 'online' finds a maximum in the walk of '%s', to which cells are relative",
+            "'scale' has no pass where 'online' finds a maximum in the loop of '%s', to which the products are relative",
             st->name);
     if (scale > 0 && scale <= MOST && !(scale & (scale - 1))) return true;
     return REFUSE(p, c, "take 16, 256 or another one",
@@ -553,7 +553,7 @@ void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *lev
     if (p->failed || !plan_matrix_of(p, st, &m) || !refuse_vectors(p, st, &m)) return;
     if (m.cells) {
         REFUSE(
-            p, m.cell, "leave 'mma' out, or fuse it in a walk of windows: `window v 16 by src 16`",
+            p, m.cell, "leave 'mma' out, or fuse it in windows: `window v 16 by src 16`",
             "no factor of '%s' has an index of '%s' that the other has not, for rows or for columns",
             st->name, st->name);
         return;

@@ -30,7 +30,7 @@ static bool check_whole(planner *p, const plan_matrix *m, tensor_var v, const lo
     if (n->rest != LOOP_BLOCK_PLACE ? s->size == step : s->size % step == 0) return true;
     return REFUSE(
         p, m->cell, "take as many registers, or another shape",
-        "'%s' multiplies matrices as a whole, and a thread's part of the %lld points of '%s' makes %lld",
+        "'%s' multiplies matrices as a whole, and a thread's share of the %lld points of '%s' makes %lld",
         shape, (long long)s->size, name, (long long)step);
 }
 
@@ -46,11 +46,11 @@ bool plan_group_along(planner *p, const plan_matrix *m, tensor_var v, const loop
         if (n->digits[d].place == LOOP_GROUP_PLACE)
             return REFUSE(
                 p, m->cell, arena_printf(p->arena, "leave `groups %s` out", name),
-                "the four warps of '%s' share all columns, and groups along '%s' would part them",
+                "the four warps of '%s' share all columns, and groups along '%s' would divide them",
                 simt_mma_table(m->kind)->shape, name);
     if (n->rest == LOOP_BLOCK_PLACE)
         return REFUSE(p, m->cell, arena_printf(p->arena, "leave `block %s` out", name),
-                      "'%s' multiplies whole rows, and blocks have parts of '%s'",
+                      "'%s' multiplies whole rows, and blocks have pieces of '%s'",
                       simt_mma_table(m->kind)->shape, name);
     bool apart = n->digits[0].place == LOOP_VECTOR_PLACE ||
                  (n->digits[0].place == LOOP_REGISTER_PLACE && n->digits[0].extent > 2);
@@ -75,13 +75,16 @@ static bool check_window_group(planner *p, const plan_matrix *m, const loop_node
         !schedule_find(p->s, m->stage->id, SCHEDULE_PIPELINE, p->op->vars.data[m->depth].id))
         return REFUSE(
             p, m->cell,
-            arena_printf(p->arena, "say `pipeline %s 2`, and keep what slots read: `keep x shared`",
-                         depth),
+            arena_printf(
+                p->arena,
+                "say `pipeline %s 2`, and keep what a window's columns read: `keep x shared`",
+                depth),
             "'%s' reads the second factor in shared memory, and rounds of '%s' bring nothing there",
             info->shape, depth);
     if (simt_mma_word(m->kind) != 2)
         return REFUSE(p, m->cell, "take another shape, or numbers of 16 bits",
-                      "'%s' of rows that slots read is for numbers of 16 bits", info->shape);
+                      "'%s' of rows that a window's columns read is for numbers of 16 bits",
+                      info->shape);
     if (schedule_number(m->window, NULL) % (info->m * info->warps))
         return REFUSE(p, m->cell,
                       arena_printf(p->arena, "take windows of 64 rows: `window %s 64 …`",
@@ -123,7 +126,7 @@ bool plan_group_check(planner *p, const tensor_stage *st, const plan_matrix *m,
                     p, m->cell,
                     arena_printf(p->arena, "distribute them along '%s'",
                                  plan_index_text(p, m->rows)),
-                    "the four warps of '%s' share all columns, and groups along '%s' would part them",
+                    "the four warps of '%s' share all columns, and groups along '%s' would divide them",
                     info->shape, plan_index_text(p, m->columns));
             if (apart) groups *= levels->data[i]->digits[d].extent;
         }

@@ -112,7 +112,7 @@ void plan_specialize_loop(planner *p, const tensor_stage *st, tensor_var v, bool
     c->consumed = true;
     if (part || !p->specialized.loop) {
         refuse_place(p, c, index,
-                     part ? "where it is walked in parts"
+                     part ? "where its loop is cut in pieces"
                           : "where further loops of the kernel lie inside its own",
                      "leave it out");
         return;
@@ -120,7 +120,7 @@ void plan_specialize_loop(planner *p, const tensor_stage *st, tensor_var v, bool
     if (!same_sizes(c, p->specialized.cell)) {
         diagnostic *d = plan_refuse(
             p, E0541, c->at,
-            "'specialize %s' has other sizes for '%s' than for the others that walk the row", index,
+            "'specialize %s' has other sizes for '%s' than for the other loops over the row", index,
             st->name);
         if (d)
             diag_note(d, p->specialized.cell->at, "here they are others"),
@@ -139,7 +139,7 @@ void plan_specialize_loop(planner *p, const tensor_stage *st, tensor_var v, bool
             "'specialize %s' is about rounds that are written out under masks, and '%s' has none",
             index, st->name);
         if (d)
-            diag_help(d, "say how longer rows are walked: `unroll %s 4 masked`, without 'tile'",
+            diag_help(d, "say how loops over longer rows go: `unroll %s 4 masked`, without 'tile'",
                       index);
         return;
     }
@@ -166,10 +166,10 @@ void plan_specialize_loop(planner *p, const tensor_stage *st, tensor_var v, bool
     n->rounds.within = same_end(p, first, p->specialized.loop->lo, st, n->lo) &&
                        same_end(p, first, p->specialized.loop->hi, st, n->hi);
     if (n->rounds.within) return;
-    refuse_place(
-        p, c, index,
-        arena_printf(p->arena, "where '%s' walks other points than '%s'", st->name, first->name),
-        "leave it out for one of them");
+    refuse_place(p, c, index,
+                 arena_printf(p->arena, "where '%s' loops over other points than '%s'", st->name,
+                              first->name),
+                 "leave it out for one of them");
 }
 
 // Which way a warp goes it asks all its lanes, who must be there: those of another tile may have no

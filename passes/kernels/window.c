@@ -67,7 +67,7 @@ static bool check_maps(planner *p, const tensor_stage *st, const plan_matrix *m,
     tensor_val rows = plan_window_rows_map(p, st, m->rows), source = plan_window_source(p, c);
     if (rows == TENSOR_NO_VAL)
         return REFUSE(
-            p, E0572, c->at, "leave 'window' and 'mma' out: any sum can be walked entry by entry",
+            p, E0572, c->at, "leave 'window' and 'mma' out: any sum can go entry by entry",
             "'%s' does not sum the entries that one map takes to '%s', and windows are of those",
             st->name, index);
     if (source == TENSOR_NO_VAL ||
@@ -154,7 +154,7 @@ static bool check_others(planner *p, const tensor_stage *st, const plan_matrix *
                                     schedule_verb_text(verbs[i]), plan_index_text(p, m->depth));
         if (d) diag_note(d, c->at, "by this statement");
         if (d)
-            diag_help(d, "leave it out; more slots at a time are said by the window: `by %s %u`",
+            diag_help(d, "leave it out; more columns at a time are said by the window: `by %s %u`",
                       schedule_value_of(c, "by")->text, 2 * simt_mma_table(m->kind)->k);
         return false;
     }
@@ -256,9 +256,9 @@ bool plan_window_factors(planner *p, const tensor_stage *st, plan_matrix *m, ten
             split(p, m, &all, plan_window_source(p, c), m->columns, cell, other))
             return true;
     }
-    return REFUSE(
-        p, E0572, c->at, "leave 'window' and 'mma' out: any sum can be walked entry by entry",
-        "no index of '%s' stands in factors of '%s' alone, and windows share those", st->name, by);
+    return REFUSE(p, E0572, c->at, "leave 'window' and 'mma' out: any sum can go entry by entry",
+                  "no index of '%s' stands in factors of '%s' alone, and windows share those",
+                  st->name, by);
 }
 
 bool plan_window_roles(const planner *p, const tensor_stage *st, plan_matrix *m) {

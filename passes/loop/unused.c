@@ -64,7 +64,7 @@ static const char *why(void *user, const schedule_cell *c) {
         return arena_printf(p->arena, "a result overwrites '%s'", c->subject);
     if (keeps_registers(c))
         return arena_printf(p->arena,
-                            "no reduction that it holds for reads '%s' at the point that is walked",
+                            "no reduction that it holds for reads '%s' at the point of its loop",
                             c->subject);
     if (strncmp(form, "INDEX", 5) && strncmp(form, "REDUCED", 7)) return NULL;
     if (!a.with_index)

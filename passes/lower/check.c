@@ -101,7 +101,7 @@ static const char *check_carry(const checking *c, const loop_node *n) {
                 plain_digits(walk, scanned_digits(c, walk));
     for (uint32_t i = 0; good && i + 1 < n->body.len; i++) good = n->body.data[i]->kind == LOOP_LET;
     return good ? NULL
-                : "a carry walks one serial loop, and distributes nothing but its positions, to "
+                : "a carry has one serial loop, and distributes nothing but its positions, to "
                   "lanes of a warp";
 }
 

@@ -78,9 +78,7 @@ static void not_its_rows(fusion *f, const tensor_stage *st) {
     else if (f->level && st->nleft)
         diag_note(d, st->at, "its loops begin with '%s', not with the one around '%s'",
                   plan_index_text(f->p, st->left[0]), index);
-    else
-        diag_note(d, st->at, "no key that the fused stages walk takes its points to rows of '%s'",
-                  index);
+    else diag_note(d, st->at, "no key of the fused stages takes its points to rows of '%s'", index);
     if ((reduces || f->level) && st->nleft)
         diag_help(d, "fuse at its own index: `at %s`", plan_index_text(f->p, st->left[0]));
     else diag_help(d, "leave '%s' out", st->name);

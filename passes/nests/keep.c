@@ -374,7 +374,7 @@ static bool reads_within(fusion *f, tensor_val v, bool edges, const schedule_cel
                                     r.reader->name, f->p->op->vals.data[v].name);
         if (!d) return false;
         diag_note(d, r.reader->at,
-                  "a tile holds the rows of a block, or the points walked from them");
+                  "a tile holds the rows of a block, or the points that loops visit from there");
         diag_help(d, "leave '%s' in memory", f->p->op->vals.data[v].name);
         return false;
     }
@@ -401,7 +401,7 @@ static void add_input(fusion *f, tensor_val v, const schedule_cell *c) {
             p, E0544, c->at,
             "'%s' is not of the rows of a block nor of what belongs to them, so nothing bounds its tile",
             i.name);
-        if (d) diag_help(d, "keep maps and tensors of the walked points, such as weights");
+        if (d) diag_help(d, "keep maps and tensors of the loop's points, such as weights");
         return;
     }
     if (!reads_within(f, v, edges, c)) return;

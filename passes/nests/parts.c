@@ -154,14 +154,14 @@ static bool may_be_cut(planner *p, const tensor_stage *st, tensor_var v) {
     }
     if (!p->failed && !r->commutative && v != st->bound[0]) {
         d = plan_refuse(p, E0549, cell->at,
-                        "'%s' is not commutative, so only its first index can be cut into parts",
-                        r->name);
+                        "'%s' is not commutative, so only its first index can be split", r->name);
         if (d) diag_help(d, "the first one is '%s'", p->op->vars.data[st->bound[0]].name);
     }
     if (!p->failed && plan_left(p, st, left) >= 8)
-        plan_refuse(p, E0530, cell->at,
-                    "'%s' has as many indices as a value may have, and its parts would be one more",
-                    st->name);
+        plan_refuse(
+            p, E0530, cell->at,
+            "'%s' has as many indices as a value may have, and its pieces would be one more",
+            st->name);
     return !p->failed;
 }
 
@@ -186,7 +186,7 @@ static bool may_be_atomic(planner *p, const tensor_stage *st, const plan_part *p
     if (!held) held = schedule_find(p->s, st->id, SCHEDULE_COMPUTE, TENSOR_ALL);
     if (d && fault && held)
         diag_note(d, held->at,
-                  "what memory combines is held as it is stored, and in no other type");
+                  "what memory combines is kept as it is stored, and in no other type");
     if (d) diag_help(d, "'combine %s staged' gives the same bits every time", name);
     return !p->failed;
 }
@@ -279,10 +279,10 @@ static void refuse_class(planner *p, const schedule_cell *split, const row_class
     } else {
         d = plan_refuse(
             p, E0530, split->at,
-            "'split' in a class has no pass in this version where their key is no parameter, their kernel has other sums or stages before this one, or parts meet by 'atomic'");
+            "'split' in a class has no pass in this version where their key is no parameter, their kernel has other sums or stages before this one, or pieces meet by 'atomic'");
         if (d)
-            diag_help(d,
-                      "fuse what one walk of the rows computes, or leave 'split' or 'bucket' out");
+            diag_help(
+                d, "fuse what one loop over the rows computes, or leave 'split' or 'bucket' out");
     }
 }
 
@@ -408,7 +408,7 @@ static bool refuse_unlike(planner *p, const stage_group *run) {
         if (plan_part_points(p, st) == plan_part_points(p, first)) continue;
         const schedule_cell *own = plan_part_cell(p, first, plan_part_variable(p, first));
         diagnostic *d = plan_refuse(
-            p, E0541, own->at, "'split %s' is not the same for '%s' and '%s', which share one walk",
+            p, E0541, own->at, "'split %s' is not the same for '%s' and '%s', which share one loop",
             own->subject, first->name, st->name);
         if (d && other) diag_note(d, other->at, "for '%s' it is said here", st->name);
         if (d)

@@ -89,7 +89,7 @@ static bool sort_stages(sweep *s) {
             diagnostic *d = plan_sweep_cannot(s, st);
             if (d)
                 diag_note(d, st->at,
-                          "it is neither of points of '%s' nor of rows that walk them by '%s'",
+                          "it is neither of points of '%s' nor of rows that loop over them by '%s'",
                           s->index, s->p->op->vals.data[s->f->map.map].name);
             if (d) diag_help(d, "leave '%s' out", st->name);
             return false;
@@ -138,7 +138,7 @@ static loop_body *own_loops(sweep *s, const tensor_stage *st, uint32_t from, loo
         if (wrong) {
             diagnostic *d = plan_refuse(
                 p, vector ? E0554 : E0548, wrong->at,
-                vector ? "'%s' is distributed over blocks inside a walk that a block goes through"
+                vector ? "'%s' is distributed over blocks inside a loop that a block goes through"
                        : "the extent of '%s' is no multiple of the vector",
                 plan_index_text(p, st->left[i]));
             if (d)
@@ -248,23 +248,23 @@ static void not_at_once(sweep *s, const loop_node *n, const char *name,
     diagnostic *d;
     if (n->rest == LOOP_BLOCK_PLACE) {
         d = plan_refuse(p, E0554, s->f->at,
-                        "'%s' is distributed over blocks, and each would walk '%s' again", name,
-                        s->index);
+                        "'%s' is distributed over blocks, and each would go through '%s' again",
+                        name, s->index);
         way_out = arena_printf(p->arena, "leave '%s' to the threads of a block: `block %s none`",
                                name, name);
     } else if (space->kind != SPACE_CONST || !space->size) {
-        d = plan_refuse(p, E0544, s->f->at, "'%s' is walked once, for all of '%s', %s", s->index,
-                        name,
+        d = plan_refuse(p, E0544, s->f->at, "the loop over '%s' runs once, for all of '%s', %s",
+                        s->index, name,
                         space->kind == SPACE_CONST ? "of which there are no points"
                                                    : "whose extent is not known");
         way_out = arena_printf(p->arena, "give the size, as -D %s=64 does", space->name);
     } else
         d = plan_refuse(
             p, E0542, s->f->at,
-            "'%s' is walked once, and '%s' around it takes rounds of %u for its %lld points",
+            "the loop over '%s' runs once, and '%s' around it has rounds of %u for %lld points",
             s->index, name, at_once(n), (long long)padded(n, space->size));
     if (!d) return;
-    diag_note(d, deepest->at, "'%s' holds a sum for each '%s' while '%s' is walked", deepest->name,
+    diag_note(d, deepest->at, "'%s' keeps a sum for each '%s' in the loop over '%s'", deepest->name,
               name, s->index);
     diag_help(d, "%s", way_out);
 }
@@ -369,7 +369,7 @@ static bool cut_rows(sweep *s, row_class *parts) {
         if (sweep_row(s, i)->nleft == s->depth) continue;
         diagnostic *d = plan_refuse(
             s->p, E0530, s->f->at,
-            "'split' along '%s' has no pass in this version: '%s' has fewer loops than the walk",
+            "'split' along '%s' has no pass in this version: '%s' has fewer loops than others",
             s->index, sweep_row(s, i)->name);
         if (d) diag_help(d, "leave '%s' out of the kernel, or 'split'", sweep_row(s, i)->name);
         return false;

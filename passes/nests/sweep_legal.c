@@ -59,11 +59,11 @@ static void not_final(sweep *s, const tensor_stage *writer, const tensor_stage *
 static void not_at_hand(sweep *s, const check *c) {
     diagnostic *d = plan_refuse(s->p, E0550, s->f->at,
                                 c->shares
-                                    ? "'%s' reads memory that '%s' overwrites in the same walk"
+                                    ? "'%s' reads memory that '%s' overwrites in the same loop"
                                     : "'%s' reads '%s' elsewhere than at the point at hand",
                                 c->reader->name, c->writer->name);
     if (!d) return;
-    diag_note(d, c->reader->at, "while '%s' is walked, what belongs to one point of it is known",
+    diag_note(d, c->reader->at, "in the loop over '%s', what belongs to one point of it is known",
               s->index);
     diag_help(d, "fuse without '%s', or at '%s', where all of a row is known", c->writer->name,
               plan_sweep_row_name(s));
@@ -111,7 +111,7 @@ static bool check_walks(sweep *s) {
         const tensor_stage *st = sweep_row(s, i);
         if (plan_same_keys(s->p, first, st) && st->nbound == 1 && first->nbound == 1) continue;
         diagnostic *d = plan_sweep_cannot(s, st);
-        if (d) diag_note(d, first->at, "'%s' does not walk the same points", first->name);
+        if (d) diag_note(d, first->at, "'%s' does not loop over the same points", first->name);
         if (d) diag_help(d, "leave '%s' out", st->name);
         return false;
     }
@@ -189,7 +189,7 @@ static bool check_cells(sweep *s) {
     if (!plan_keeps_shared(s->p, &s->f->stages)) return !s->p->failed;
     diagnostic *d = plan_refuse(
         s->p, E0530, s->f->at,
-        "keeping values in shared memory while rows are walked by '%s' has no pass in this version",
+        "keeping values in shared memory in a loop over rows by '%s' has no pass in this version",
         s->index);
     if (d) diag_help(d, "leave 'keep' out: what an edge's stage computes is in registers");
     return false;

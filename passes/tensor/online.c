@@ -93,7 +93,7 @@ static bool check_found(planner *p, uint32_t stage) {
             p, E0550, c->at, "'%s' is online only in a loop that computes what needs it, too",
             st->name);
         if (d)
-            diag_help(d, "fuse them at the index that is walked: `fuse %s, … at %s`", c->subject,
+            diag_help(d, "fuse them at the index of their loop: `fuse %s, … at %s`", c->subject,
                       st->nbound ? plan_index_text(p, st->bound[0]) : "e");
         return false;
     }

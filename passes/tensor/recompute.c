@@ -167,9 +167,9 @@ static void not_in_walk(planner *p, const tensor_stage *st, const tensor_stage *
         p, E0553, c->at, "'%s' cannot be computed where it is read: it is a reduction", st->name);
     if (d)
         diag_note(d, reader->at,
-                  "'%s' reads it, and is no part of a walk that could compute it on the way",
+                  "'%s' reads it, and is in no loop that could compute it on the way",
                   reader->name);
-    if (d) diag_help(d, "fuse '%s' at the index that its points are walked by", reader->name);
+    if (d) diag_help(d, "fuse '%s' at the index of the loop over its points", reader->name);
 }
 
 // Stages of one walk read a copy, which is of edges where they read rows by those.

@@ -191,14 +191,13 @@ static bool any_float(const planner *p, const tensor_stage *st) {
 static bool may_hold(planner *p, const tensor_stage *st, const schedule_cell *c) {
     const tensor_reducer *r = &p->op->reducers.data[st->reducer];
     if (parts_apart(p, r)) return true;
-    diagnostic *d = plan_refuse(
-        p, E0570, c->at,
-        "'%s' is reduced by '%s', whose parts are not held apart: each is combined of several",
-        st->name, r->name);
+    diagnostic *d = plan_refuse(p, E0570, c->at,
+                                "'%s' is reduced by '%s', whose components depend on each other",
+                                st->name, r->name);
     if (d)
         diag_help(
             d,
-            "only what is summed, multiplied or compared part by part has an accumulator of a type of its own");
+            "only what is summed, multiplied or compared component by component has an accumulator of a type of its own");
     return false;
 }
 
