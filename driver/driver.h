@@ -97,6 +97,7 @@ void must_tell(const driver *d, const char *who);
 // ---- Options (options.c, response.c, settings.c) ------------------------------------------------
 // Faults of the command line become diagnostics and d->usage_fault.
 void options_parse(driver *d, int argc, char **argv);
+const char *option_name(driver *d, option_id o);   // "--output", or "-S"
 bool option_given(const driver *d, option_id o);
 bool option_on(const driver *d, option_id o, bool otherwise);                   // SWITCH
 const char *option_text(const driver *d, option_id o, const char *otherwise);   // the last value

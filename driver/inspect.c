@@ -148,11 +148,11 @@ static void inspect_graph(driver *d, const char *path, textbuf *out) {
 
 int drive_inspect(driver *d) {
     textbuf out = textbuf_new(d->arena);
+    input_kind kind;
     for (uint32_t i = 0; i < d->inputs.len; i++) {
         const char *path = d->inputs.data[i];
         if (path_ends(path, ".json")) inspect_manifest(d, path, &out);
-        else if (path_ends(path, ".gnn") || path_ends(path, ".tensor") || path_ends(path, ".simt"))
-            inspect_unit(d, path, &out);
+        else if (unit_kind(path, &kind)) inspect_unit(d, path, &out);
         else if (inspect_is_code(path)) inspect_code(d, path, &out);
         else inspect_graph(d, path, &out);
     }

@@ -75,9 +75,7 @@ static void no_such_op(driver *d, const unit *u, const loaded_text *x) {
 
 bool load_belongs(driver *d, const unit *u) {
     uint32_t before = diag_raised(d->ds);
-    if (d->loaded.len && u->kind == INPUT_SIMT)
-        usage(d, E0812, "'%s' has kernels, and no op whose kernels could be replaced", u->path);
-    for (uint32_t i = 0; i < d->loaded.len && u->kind != INPUT_SIMT; i++) {
+    for (uint32_t i = 0; i < d->loaded.len; i++) {
         const loaded_text *x = &d->loaded.data[i];
         if (!x->module) continue;
         if (!has_op(u, x->module->name)) no_such_op(d, u, x);

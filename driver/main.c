@@ -1,6 +1,6 @@
 // The gnnc command: one session from the command line to the exit status.
 #define _POSIX_C_SOURCE 200809L   // open_memstream
-#include "driver.h"
+#include "unit.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -54,6 +54,7 @@ static void check_inputs(driver *d) {
     if (d->inputs.len > most)
         usage(d, E0813, "'gnnc %s' has no use for '%s'", verb_name(d->verb), d->inputs.data[most]);
     check_pass_names(d);
+    check_unfit(d);
 }
 
 static int session(driver *d, int argc, char **argv) {

@@ -52,7 +52,7 @@ const char *verb_name(verb v) { return verb_names[v]; }
 char verb_letter(verb v) { return letters[v]; }
 
 // How an option is called in messages: --output, or -S where there is no long name.
-static const char *shown_name(driver *d, option_id o) {
+const char *option_name(driver *d, option_id o) {
     const option_row *row = &table[o];
     return *row->long_name ? arena_printf(d->arena, "--%s", row->long_name)
                            : arena_printf(d->arena, "-%s", row->short_name);
@@ -82,7 +82,7 @@ static bool suggest_word(driver *d, diagnostic *fault, const char *words, const 
 }
 
 static void bad_word(driver *d, option_id o, const char *word) {
-    diagnostic *fault = usage(d, E0812, "'%s' is not an argument of %s", word, shown_name(d, o));
+    diagnostic *fault = usage(d, E0812, "'%s' is not an argument of %s", word, option_name(d, o));
     if (!suggest_word(d, fault, table[o].argument, word))
         diag_help(fault, "it is one of %.*s",
                   (int)(strlen(table[o].argument) - (table[o].argument == form_words)),
@@ -116,11 +116,11 @@ static void add_value(driver *d, option_id o, const char *value) {
     switch (table[o].kind) {
     case DECIMAL:
         if (is_decimal(value)) break;
-        usage(d, E0812, "%s takes a number such as 0.5, not '%s'", shown_name(d, o), value);
+        usage(d, E0812, "%s takes a number such as 0.5, not '%s'", option_name(d, o), value);
         return;
     case NUMBER:
         if (is_number(value)) break;
-        usage(d, E0812, "%s takes a number, not '%s'", shown_name(d, o), value);
+        usage(d, E0812, "%s takes a number, not '%s'", option_name(d, o), value);
         return;
     case WORD:
     case MAYBE:
@@ -188,7 +188,7 @@ static void unknown_option(driver *d, const char *given) {
     const char *names[OPT_COUNT * 2];
     uint32_t n = 0;
     for (uint32_t o = 0; o < OPT_COUNT; o++) {
-        names[n++] = shown_name(d, (option_id)o);
+        names[n++] = option_name(d, (option_id)o);
         if (table[o].kind == SWITCH)
             names[n++] = arena_printf(d->arena, "--no-%s", table[o].long_name);
     }
@@ -211,13 +211,13 @@ static uint32_t parse_option(driver *d, uint32_t i) {
     if (takes_argument(o)) {
         if (!m.value && i + 1 < d->command.len) m.value = d->command.data[++i];
         if (m.value) add_value(d, o, m.value);
-        else usage(d, E0811, "%s needs an argument: %s", shown_name(d, o), table[o].argument);
+        else usage(d, E0811, "%s needs an argument: %s", option_name(d, o), table[o].argument);
     } else if (table[o].kind == MAYBE) {
         const char *first = arena_strndup(d->arena, table[o].argument,
                                           strcspn(table[o].argument, "|"));
         add_value(d, o, m.value ? m.value : first);
     } else if (m.value) {
-        usage(d, E0812, "%s takes no argument", shown_name(d, o));
+        usage(d, E0812, "%s takes no argument", option_name(d, o));
     } else {
         add_value(d, o, table[o].kind == FLAG ? "" : m.negated ? "no" : "yes");
     }
@@ -251,7 +251,7 @@ static void check_verb_takes(driver *d) {
     for (uint32_t o = 0; o < OPT_COUNT; o++) {
         if (!d->values[o].len || strchr(table[o].verbs, letters[d->verb])) continue;
         diagnostic *fault = usage(d, E0810, "%s is not an option of 'gnnc %s'",
-                                  shown_name(d, (option_id)o), verb_name(d->verb));
+                                  option_name(d, (option_id)o), verb_name(d->verb));
         diag_help(fault, "it belongs to 'gnnc %s'", verb_names[verb_of(*table[o].verbs)]);
     }
 }

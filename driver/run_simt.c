@@ -218,9 +218,6 @@ int run_simt(driver *d) {
     session s = {.d = d};
     unit u;
     if (gnn_context_new(&(gnn_context_options){.device = GNN_HOST}, &s.context)) out_of_memory(0);
-    if (option_given(d, OPT_RESOURCE_USAGE))
-        diag(d->ds, W0801, NO_SPAN,
-             "--resource-usage has no effect where kernels of a .simt text are run");
     if (unit_load(d, d->inputs.data[0], &u) && may_run(d, u.ops.data[0].module)) {
         s.module = u.ops.data[0].module;
         run_kernels(&s);

@@ -8,16 +8,18 @@
 
 static const char *const text_kinds = ".gnn, .tensor, .loop or .simt";
 
+bool unit_kind(const char *path, input_kind *kind) {
+    static const char *const suffixes[] = {".gnn", ".tensor", ".loop", ".simt"};
+    for (input_kind k = INPUT_GNN; k <= INPUT_SIMT; k++)
+        if (path_ends(path, suffixes[k])) return *kind = k, true;
+    *kind = INPUT_GNN;
+    return !strcmp(path, "-");
+}
+
 static bool kind_of(driver *d, const char *path, input_kind *kind) {
-    if (path_ends(path, ".gnn") || !strcmp(path, "-")) *kind = INPUT_GNN;
-    else if (path_ends(path, ".tensor")) *kind = INPUT_TENSOR;
-    else if (path_ends(path, ".loop")) *kind = INPUT_LOOP;
-    else if (path_ends(path, ".simt")) *kind = INPUT_SIMT;
-    else {
-        usage(d, E0805, "'%s' is not a %s file by its name", path, text_kinds);
-        return false;
-    }
-    return true;
+    bool known = unit_kind(path, kind);
+    if (!known) usage(d, E0805, "'%s' is not a %s file by its name", path, text_kinds);
+    return known;
 }
 
 // ---- Which ops ----------------------------------------------------------------------------------
@@ -239,13 +241,10 @@ static bool load_gnn(driver *d, unit *u, const char *text, size_t length) {
     return true;
 }
 
-static bool takes_suffix(driver *d, const unit *u) {
+static bool takes_suffix(driver *d) {
     const char *suffix = option_text(d, OPT_SUFFIX, "");
     bool good = is_suffix(suffix);
     if (!good) usage(d, E0812, "--suffix takes letters, digits and '_', not '%s'", suffix);
-    else if (*suffix && u->kind == INPUT_SIMT)
-        usage(d, E0812, "--suffix=%s: '%s' has kernels, and no ops to name", suffix, u->path),
-            good = false;
     return good;
 }
 
@@ -254,7 +253,7 @@ bool unit_load(driver *d, const char *path, unit *u) {
     uint32_t before = diag_raised(d->ds);   // other files' faults are not this one's
     phase(d, "read");
     size_t length;
-    if (!kind_of(d, path, &u->kind) || !takes_suffix(d, u)) return false;
+    if (!kind_of(d, path, &u->kind) || !takes_suffix(d)) return false;
     const char *text = file_read(d, path, &length);
     if (!text) return false;
     phase(d, "parse");

@@ -28,6 +28,9 @@ typedef struct {
     frontend_unit *frontend;   // INPUT_GNN
     VEC(unit_op) ops;          // those --op asks for, or all concrete ones
 } unit;
+// By a name's end; "-" is a source. false: it is none of these.
+bool unit_kind(const char *path, input_kind *kind);
+void check_unfit(driver *d);   // options that the kinds of the inputs have no use for (unfit.c)
 // Reads a .gnn, .tensor, .loop or .simt file to verified IR. false: diagnostics tell why.
 bool unit_load(driver *d, const char *path, unit *u);
 // where none of its own is taken: how others are
