@@ -10,6 +10,7 @@ SOURCE = "op copy(src: E -> U, x: f32[U, F]) -> (y: f32[E, F]) {\n    y[e, f] = 
 ROWS = [line.split(None, 3) for line in """
 compile -DF=8            .tensor,.loop,.simt  its sizes and types are given
 inspect -DF=8            .tensor,.loop,.simt  its sizes and types are given
+run     -DF=8            .tensor,.loop,.simt  its sizes and types are given
 compile --schedule=s     .tensor              schedules stand in .gnn sources
 compile --schedule=s     .loop                its schedule is built in
 run     --schedule=s     .loop                its schedule is built in
