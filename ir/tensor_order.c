@@ -2,7 +2,8 @@
 // however equations were written. It is made from the last stage to the first: of those that
 // nothing left reads, the one that can share the loops of the one behind it.
 //     d = f(x);  y = g(x);  b = h(d);  →  y = g(x);  d = f(x);  b = h(d);     where b follows y
-// Recurrences, and ops with a result in the memory of a parameter, stay as they are.
+// Stages of a recurrence stay together, as they were. A result in the memory of a parameter comes
+// after all that reads the parameter.
 #include "tensor_internal.h"
 
 #include <string.h>
@@ -10,9 +11,16 @@
 typedef VEC(uint32_t) numbers;
 
 typedef struct {
-    numbers needs, readers;   // stages, in the order of loads
+    uint32_t by, reader;   // stages: what the first one writes over is read by the second one
+    bool elsewhere;        // at other points than its own, too
+} overwrite;
+
+// What is put as one: a stage, or those of a recurrence. It goes by the number of its first stage.
+typedef struct {
+    uint32_t n;               // stages; 0: they belong to one before
+    numbers needs, readers;   // in the order of loads
     VEC(bool) elsewhere;      // of each that it needs: also at other points than its own
-    uint32_t level;           // stages on the longest way from what the caller gives
+    uint32_t level;           // how many are on the longest way from what the caller gives
     uint32_t waits;           // readers that have no place yet
     numbers classes;          // values that say classes, in the order of loads
 } place;
@@ -22,10 +30,23 @@ typedef struct {
     arena *arena;
     numbers *writers;          // per value: stages, by the literals at which they write
     uint32_t *stamp, stamps;   // per expression: the last walk that met it
-    uint32_t *reader;          // per stage: the last one that needs it, and one
+    uint32_t *first;           // per stage: its place
     place *places;             // per stage
-    numbers ready;             // stages that no stage without a place reads, as they came to be so
+    uint32_t nplaces;          // of stages that are the first ones of theirs
+    VEC(overwrite) overwrites;
+    numbers ready;   // places that none without an order reads, as they came to be so
 } ordering;
+
+static void find_places(ordering *o) {
+    const tensor_op *op = o->op;
+    for (uint32_t s = 0; s < op->stages.len; s++) {
+        const uint32_t loop = op->stages.data[s].loop;
+        const bool goes_on = s && loop != TENSOR_NO_LOOP && op->stages.data[s - 1].loop == loop;
+        o->first[s] = goes_on ? o->first[s - 1] : s;
+        o->places[o->first[s]].n++;
+        o->nplaces += !goes_on;
+    }
+}
 
 // ---- What a stage needs -------------------------------------------------------------------------
 static bool writes(const tensor_stage *st, tensor_val v) {
@@ -34,17 +55,22 @@ static bool writes(const tensor_stage *st, tensor_val v) {
     return false;
 }
 
-static void need(ordering *o, uint32_t stage, uint32_t needed, bool elsewhere) {
-    place *p = &o->places[stage];
-    if (o->reader[needed] == stage + 1) {
-        for (uint32_t i = 0; i < p->needs.len; i++)
-            p->elsewhere.data[i] |= p->needs.data[i] == needed && elsewhere;
-        return;
-    }
-    o->reader[needed] = stage + 1;
+static void need(ordering *o, uint32_t stage, uint32_t needed_stage, bool elsewhere) {
+    const uint32_t at = o->first[stage], needed = o->first[needed_stage];
+    place *p = &o->places[at];
+    uint32_t i = 0;
+    while (i < p->needs.len && p->needs.data[i] != needed) i++;
+    if (i < p->needs.len) p->elsewhere.data[i] |= elsewhere;
+    if (at == needed || i < p->needs.len) return;
     VEC_PUSH(o->arena, &p->needs, needed);
     VEC_PUSH(o->arena, &p->elsewhere, elsewhere);
-    VEC_PUSH(o->arena, &o->places[needed].readers, stage);
+    VEC_PUSH(o->arena, &o->places[needed].readers, at);
+}
+
+static bool fills(const ordering *o, uint32_t at, tensor_val v) {
+    bool does = false;
+    for (uint32_t i = 0; i < o->places[at].n; i++) does |= writes(&o->op->stages.data[at + i], v);
+    return does;
 }
 
 // A stage that fills part of what it reads needs the parts before.
@@ -52,8 +78,8 @@ static void need_value(ordering *o, uint32_t stage, tensor_val v, bool elsewhere
     const tensor_val_info *i = &o->op->vals.data[v];
     for (uint32_t k = 0; i->role == VAL_CLASSES && k < i->nkeys; k++)
         need_value(o, stage, i->keys[k], true);
-    if (i->role == VAL_CLASSES) VEC_PUSH(o->arena, &o->places[stage].classes, v);
-    const bool part = writes(&o->op->stages.data[stage], v);
+    if (i->role == VAL_CLASSES) VEC_PUSH(o->arena, &o->places[o->first[stage]].classes, v);
+    const bool part = fills(o, o->first[stage], v);
     for (uint32_t w = 0; w < o->writers[v].len; w++)
         if (o->writers[v].data[w] < stage || !part)
             need(o, stage, o->writers[v].data[w], elsewhere);
@@ -69,13 +95,26 @@ static bool is_elsewhere(const ordering *o, uint32_t stage, const tensor_node *l
     return is;
 }
 
+// What lies where a parameter lies is written once all others have read the parameter.
+static void be_overwritten(ordering *o, uint32_t stage, const tensor_node *load) {
+    const tensor_op *op = o->op;
+    for (tensor_val v = 0; v < op->nparams; v++) {
+        const bool over = op->vals.data[v].inplace == (tensor_val)load->imm.i;
+        if (!over || fills(o, o->first[stage], v)) continue;
+        for (uint32_t w = 0; w < o->writers[v].len; w++)
+            VEC_PUSH(o->arena, &o->overwrites,
+                     ((overwrite){o->writers[v].data[w], stage, is_elsewhere(o, stage, load)}));
+    }
+}
+
 static void need_read(ordering *o, uint32_t stage, tensor_expr e) {
     if (o->stamp[e] == o->stamps) return;
     o->stamp[e] = o->stamps;
     const tensor_node n = *tensor_node_at(o->op, e);
     for (uint32_t i = 0; i < n.nargs; i++) need_read(o, stage, n.args[i]);
-    if (n.op == TENSOR_LOAD_OP)
-        need_value(o, stage, (tensor_val)n.imm.i, is_elsewhere(o, stage, &n));
+    if (n.op != TENSOR_LOAD_OP) return;
+    need_value(o, stage, (tensor_val)n.imm.i, is_elsewhere(o, stage, &n));
+    be_overwritten(o, stage, &n);
 }
 
 static void need_all(ordering *o, uint32_t stage, const tensor_expr *e, uint32_t n) {
@@ -144,7 +183,7 @@ static bool find_levels(ordering *o) {
     numbers done = {0};
     uint32_t *missing = ARENA_ARRAY(o->arena, uint32_t, o->op->stages.len + 1);
     for (uint32_t s = 0; s < o->op->stages.len; s++)
-        if (!(missing[s] = o->places[s].needs.len)) VEC_PUSH(o->arena, &done, s);
+        if (!(missing[s] = o->places[s].needs.len) && o->places[s].n) VEC_PUSH(o->arena, &done, s);
     for (uint32_t i = 0; i < done.len; i++) {
         const place *p = &o->places[done.data[i]];
         for (uint32_t r = 0; r < p->readers.len; r++) {
@@ -153,7 +192,7 @@ static bool find_levels(ordering *o) {
             if (!--missing[p->readers.data[r]]) VEC_PUSH(o->arena, &done, p->readers.data[r]);
         }
     }
-    return done.len == o->op->stages.len;
+    return done.len == o->nplaces;
 }
 
 // Whether a's left indices are a prefix of b's.
@@ -184,6 +223,7 @@ static bool read_the_same(const ordering *o, uint32_t a, uint32_t b) {
 static bool belongs(const ordering *o, uint32_t stage, uint32_t last) {
     const tensor_stage *x = &o->op->stages.data[stage], *y = &o->op->stages.data[last];
     const reading how = reads(o, last, stage);
+    if (x->loop != TENSOR_NO_LOOP || y->loop != TENSOR_NO_LOOP) return false;
     return is_prefix(o->op, x, y) && how != ELSEWHERE &&
            (x->nleft == y->nleft || how == AT_ITS_POINT || read_the_same(o, stage, last));
 }
@@ -224,16 +264,11 @@ static void put_from_the_last(ordering *o, uint32_t *to) {
     for (uint32_t left = o->op->stages.len; left;) {
         const uint32_t stage = take(o, last);
         const numbers *needs = &o->places[stage].needs;
-        to[--left] = last = stage;
+        last = stage;
+        for (uint32_t i = o->places[stage].n; i--;) to[--left] = stage + i;
         for (uint32_t i = 0; i < needs->len; i++)
             if (!--o->places[needs->data[i]].waits) VEC_PUSH(o->arena, &o->ready, needs->data[i]);
     }
-}
-
-static bool may_move(const tensor_op *op) {
-    bool may = !op->loops.len;
-    for (tensor_val v = 0; v < op->nparams; v++) may &= op->vals.data[v].inplace == TENSOR_NO_VAL;
-    return may;
 }
 
 // Results come to be ready in the order in which the op gives them.
@@ -241,7 +276,7 @@ static void begin(ordering *o) {
     bool *met = ARENA_ARRAY(o->arena, bool, o->op->stages.len + 1);
     for (tensor_val v = 0; v < o->op->vals.len; v++)
         for (uint32_t w = 0; w < o->writers[v].len; w++) {
-            const uint32_t stage = o->writers[v].data[w];
+            const uint32_t stage = o->first[o->writers[v].data[w]];
             if (!met[stage]) find_ready(o, stage);
             met[stage] = true;
         }
@@ -251,6 +286,21 @@ static void begin(ordering *o) {
 // The caller's come first, as they stand; then as stages meet them.
 static void number(uint32_t *as, uint32_t *next, uint32_t x) {
     if (as[x] == UINT32_MAX) as[x] = (*next)++;
+}
+
+// Recurrences go by the order of their stages.
+static void number_loops(const ordering *o, const uint32_t *stages) {
+    tensor_op *op = o->op;
+    uint32_t *as = ARENA_ARRAY(o->arena, uint32_t, op->loops.len + 1), next = 0;
+    tensor_loop *old = ARENA_ARRAY(o->arena, tensor_loop, op->loops.len + 1);
+    for (uint32_t l = 0; l < op->loops.len; l++) old[l] = op->loops.data[l], as[l] = UINT32_MAX;
+    for (uint32_t s = 0; s < op->stages.len; s++) {
+        uint32_t *loop = &op->stages.data[stages[s]].loop;
+        if (*loop == TENSOR_NO_LOOP) continue;
+        number(as, &next, *loop);
+        *loop = as[*loop];
+    }
+    for (uint32_t l = 0; l < op->loops.len; l++) op->loops.data[as[l]] = old[l];
 }
 
 static const tensor_val *number_values(const ordering *o, const uint32_t *stages) {
@@ -307,20 +357,25 @@ static void apply(const ordering *o, const uint32_t *stages) {
     tensor_stage *to = ARENA_ARRAY(o->arena, tensor_stage, op->stages.len + 1);
     const tensor_val *vals = number_values(o, stages);
     const tensor_space *spaces = number_spaces(o, stages);
+    number_loops(o, stages);
     for (uint32_t s = 0; s < op->stages.len; s++) to[s] = op->stages.data[stages[s]];
     memcpy(op->stages.data, to, op->stages.len * sizeof *to);
     tensor_renumber(op, vals, spaces);
 }
 
 void tensor_order_stages(tensor_op *op) {
-    if (!may_move(op) || !op->stages.len) return;
+    if (!op->stages.len) return;
     ordering o = {.op = op, .arena = arena_new()};
     o.stamp = ARENA_ARRAY(o.arena, uint32_t, op->exprs.len + 1);
-    o.reader = ARENA_ARRAY(o.arena, uint32_t, op->stages.len + 1);
     o.writers = ARENA_ARRAY(o.arena, numbers, op->vals.len + 1);
+    o.first = ARENA_ARRAY(o.arena, uint32_t, op->stages.len + 1);
     o.places = ARENA_ARRAY(o.arena, place, op->stages.len + 1);
+    find_places(&o);
     for (uint32_t s = 0; s < op->stages.len; s++) find_writers(&o, s);
     for (uint32_t s = 0; s < op->stages.len; s++) find_needs(&o, s);
+    for (uint32_t i = 0; i < o.overwrites.len; i++)
+        need(&o, o.overwrites.data[i].by, o.overwrites.data[i].reader,
+             o.overwrites.data[i].elsewhere);
     uint32_t *stages = ARENA_ARRAY(o.arena, uint32_t, op->stages.len + 1);
     if (find_levels(&o)) {
         begin(&o);

@@ -38,6 +38,23 @@ OPS = [
     ("sides", "batch: N -> G sorted, x: f32[N, F], t: f32[N]", "y: f32[G, 3, F]", "ngf", "x, t",
      ["a[n] = softmax(t[n] by batch)", "y[g, 0, f] = sum(n | batch[n] == g) x[n, f]",
       "y[g, 1, f] = max(n | batch[n] == g) x[n, f]", "y[g, 2, f] = sum(n | batch[n] == g) a[n] * x[n, f]"]),
+    ("own", "batch: N -> G sorted, x: f32[N, F]", "y: f32[G, 3, F]", "ngf", "",
+     ["y[g, 0, f] = sum(n | batch[n] == g) x[n, f]", "y[g, 1, f] = max(n | batch[n] == g) x[n, f]",
+      "y[g, 2, f] = y[g, 0, f] * 2"]),
+    ("steps", EDGES + ", w: f32[E], x: f32[N, F]", "y: f32[N, F], m: f32[F], q: f32[N]", "etvf", "x",
+     ["d[v] = sum(e | dst[e] == v) w[e]", "c[e] = w[e] / (1 + d[dst[e]])", "m[f] = max(v | ) x[v, f]",
+      "z[0, v, f] = x[v, f] - m[f]", "q[v] = sqrt(1 + d[v] * d[v])",
+      "z[t + 1, v, f] = sum(e | dst[e] == v) c[e] * z[t, src[e], f] + 0.5 * x[v, f] for t in 3",
+      "y[v, f] = z[3, v, f] * d[v]"]),
+    ("twice", EDGES + ", w: f32[E], x: f32[N]", "y: f32[N], p: f32[N]", "etv", "w, x",
+     ["a[0, v] = x[v]", "b[0, v] = 2 * x[v]", "b[1, v] = sum(e | dst[e] == v) x[src[e]]",
+      "a[t + 1, v] = sum(e | dst[e] == v) w[e] * a[t, src[e]] for t in 2",
+      "b[t + 2, v] = b[t + 1, v] + sum(e | dst[e] == v) b[t, src[e]] for t in 2",
+      "y[v] = a[2, v] + b[3, v]", "p[v] = a[1, v]"]),
+    ("place", EDGES + ", x: f32[N, F], u: f32[N, F]", "y: f32[N, F] inplace(x), z: f32[N, F], w: f32[N, F] inplace(u)",
+     "evf", "",
+     ["h[v, f] = sum(e | dst[e] == v) x[src[e], f]", "m[f] = max(v | ) u[v, f]", "z[v, f] = x[v, f] - h[v, f]",
+      "g[v, f] = relu(h[v, f])", "y[v, f] = 0.9 * x[v, f] + g[v, f]", "w[v, f] = u[v, f] - m[f] * h[v, f]"]),
 ]
 SPELLINGS = 3
 
@@ -56,13 +73,26 @@ def spell(equation, indices, rng):
     return re.sub(r"\b([a-z])\b(?!\[)", lambda m: names.get(m[1], m[1]), equation)
 
 
-def reorder(equations, rng):
-    """The equations in a random order in which each stands behind those of what it reads."""
-    defined = [set(re.findall(r"\b(\w+)\[", e.split(" = ")[0])) for e in equations]
-    read = [set(re.findall(r"\b(\w+)\[", e.split(" = ", 1)[1])) for e in equations]
+def accesses(text):
+    """Names of values, and which of their axes have a number there."""
+    return [(name, dict((k, int(i)) for k, i in enumerate(index.split(", ")) if i.isdigit()))
+            for name, index in re.findall(r"\b(\w+)\[((?:[^\[\]]|\[[^\]]*\])*)\]", text)]
+
+
+def meet(some, others):
+    return any(a == b and all(at.get(k, n) == n for k, n in there.items()) for a, at in some for b, there in others)
+
+
+def reorder(equations, results, rng):
+    """The equations in a random order in which each stands behind those of what it reads, and behind those that read the
+    parameter in whose memory its result lies."""
+    places = dict(re.findall(r"(\w+): \S+?\[[^\]]*\] inplace\((\w+)\)", results))
+    defined = [accesses(e.split(" = ")[0]) for e in equations]
+    read = [accesses(e.split(" = ", 1)[1]) for e in equations]
+    behind = [[(places[name], {}) for name, _ in d if name in places] for d in defined]
     left, out = list(range(len(equations))), []
     while left:
-        ready = [i for i in left if not any(defined[j] & read[i] for j in left if j != i)]
+        ready = [i for i in left if not any(meet(defined[j], read[i]) or meet(behind[i], read[j]) for j in left if j != i)]
         out.append(rng.choice(ready))
         left.remove(out[-1])
     return [equations[i] for i in out]
@@ -77,6 +107,7 @@ def values_of(params, results, equations):
 def call(text, called):
     """Every value by the name it is called here: names stand before a bracket, a colon, or behind 'by'."""
     text = re.sub(r"\b(\w+)(?=\[|:)", lambda m: called.get(m[1], m[1]), text)
+    text = re.sub(r"\binplace\((\w+)", lambda m: "inplace(" + called.get(m[1], m[1]), text)
     return re.sub(r"\bby (\w+)", lambda m: "by " + called.get(m[1], m[1]), text)
 
 
@@ -87,7 +118,7 @@ def write(out, rng):
         for k in range(SPELLINGS):
             values = values_of(params, results, equations)
             called = {v: "%s%d" % (rng.choice(["zz", "aa", "mm"]), i) for i, v in enumerate(values)} if k else {}
-            ordered = reorder(equations, rng) if k else equations
+            ordered = reorder(equations, results, rng) if k else equations
             body = "".join("    %s;\n" % call(spell(e, indices, rng), called) for e in ordered)
             out.write("op %s_%d(%s) -> (%s) {\n%s}\n" % (name, k, call(params, called), call(results, called), body))
             if wrt:
