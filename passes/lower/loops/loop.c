@@ -65,7 +65,8 @@ static void positions_body(kernel *k, simt_builder *b, const loop_node *n, loop_
     lw_bind(k, b, n, r->own, r->round);
     if (n->holding.n) lw_take_held(k, b, n, r);
     lw_walk_row(k, n);
-    bool through = n->holding.n && r->round.maybe_none && !lw_meets(k, &n->body);
+    bool through = n->holding.n && r->round.maybe_none && !is_scanned(k, n) &&
+                   !lw_meets(k, &n->body);
     if (through)
         lw_build_if(k, b, simt_build_cmp(b, SIMT_LT, r->round.base, r->round.hi), n, at_positions,
                     r);
