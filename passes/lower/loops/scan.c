@@ -46,10 +46,6 @@ static simt_value *moved_state(kernel *k, simt_builder *b, const reduction *r, s
     return out;
 }
 
-static simt_value both(simt_builder *b, simt_value x, simt_value y) {
-    return simt_build_binary(b, SIMT_AND, x, y);
-}
-
 static simt_value same(simt_builder *b, simt_value x, simt_value y) {
     return simt_build_cmp(b, SIMT_EQ, x, y);
 }
@@ -101,8 +97,8 @@ static void arrive(kernel *k, simt_builder *b, reduction *r, lane_runs *l, simt_
                    bool first) {
     simt_value when = lw_masks(k, b, r->masks);
     simt_value ends = lw_both(b, when, simt_build_cmp(b, SIMT_NE, key, l->key));
-    simt_value heads = first ? ends : both(b, ends, simt_build_unary(b, SIMT_NOT, l->has_head));
-    if (!first) store_run(k, b, r, both(b, ends, l->has_head), l->key, r->slot);
+    simt_value heads = first ? ends : lw_both(b, ends, simt_build_unary(b, SIMT_NOT, l->has_head));
+    if (!first) store_run(k, b, r, lw_both(b, ends, l->has_head), l->key, r->slot);
     choose(b, heads, r->slot, l->head, l->count);
     l->head_key = simt_build_select(b, heads, l->key, l->head_key);
     l->has_head = first ? ends : simt_build_binary(b, SIMT_OR, l->has_head, ends);
@@ -142,21 +138,21 @@ static void own_positions(kernel *k, simt_builder *b, reduction *r, axis_set sid
 static void scan_lanes(kernel *k, simt_builder *b, const reduction *r, const lane_runs *l) {
     for (uint32_t by = 1; by < lane_axis(k, r)->extent; by *= 2) {
         simt_value c = same(b, moved(k, b, r, SIMT_SHFL_UP, l->key, by), l->key);
-        join(k, b, r, both(b, c, at_least(b, l->number, by)), r->slot, by, r->slot, l->count);
+        join(k, b, r, lw_both(b, c, at_least(b, l->number, by)), r->slot, by, r->slot, l->count);
     }
 }
 
 // A head goes on from the lane before, if that ends with its key.
 static void join_heads(kernel *k, simt_builder *b, const reduction *r, lane_runs *l) {
     simt_value c = same(b, moved(k, b, r, SIMT_SHFL_UP, l->key, 1), l->head_key);
-    join(k, b, r, both(b, c, at_least(b, l->number, 1)), r->slot, 1, l->head, l->count);
+    join(k, b, r, lw_both(b, c, at_least(b, l->number, 1)), r->slot, 1, l->head, l->count);
 }
 
 static void store_ended(kernel *k, simt_builder *b, reduction *r, const lane_runs *l) {
     uint32_t last = lane_axis(k, r)->extent - 1;
     simt_value next = moved(k, b, r, SIMT_SHFL_DOWN, l->first_key, 1);
-    simt_value ends = both(b, simt_build_cmp(b, SIMT_NE, next, l->key),
-                           simt_build_unary(b, SIMT_NOT, at_least(b, l->number, last)));
+    simt_value ends = lw_both(b, simt_build_cmp(b, SIMT_NE, next, l->key),
+                              simt_build_unary(b, SIMT_NOT, at_least(b, l->number, last)));
     store_run(k, b, r, l->has_head, l->head_key, l->head);
     store_run(k, b, r, ends, l->key, r->slot);
 }
