@@ -134,9 +134,9 @@ static void cut_loop(walking *w, tensor_var v, loop_node *n) {
                   w->part && w->part->var == v ? "other blocks go on with its points"
                   : w->levelled ? "a factor is applied to so many of its points at a time"
                                 : NULL);
-    bool scanned = runs && w->part->var == v && is_scanned(&c);
+    bool positions = runs && w->part->var == v, scanned = positions && is_scanned(&c);
     n->rounds.uniform = scanned && c.uniform;
-    c.uniform &= !scanned;
+    c.uniform &= !positions || c.lanes <= 1;
     plan_digits(w->p, &c, n);
     if (w->st->reducer == TENSOR_NO_REDUCER) return;
     const tensor_reducer *r = &w->p->op->reducers.data[w->st->reducer];
