@@ -275,8 +275,17 @@ static tensor_expr value_at(planner *p, tensor_val map, tensor_var v) {
     return tensor_load(p->op, map, &at, 1, NO_SPAN);
 }
 
+// `order e by src` of what a sum takes by src says what is so: its points come in that order.
+static void take_order(walking *w, tensor_var v, const plan_map *m) {
+    planner *p = w->p;
+    schedule_cell *c = schedule_find(p->s, w->st->id, SCHEDULE_ORDER, p->op->vars.data[v].id);
+    if (!c || schedule_value_of(c, "desc") || schedule_value_of(c, "above")) return;
+    c->consumed |= plan_key_read(p, schedule_value_of(c, "by")) == m->map;
+}
+
 static void walk_preimage(walking *w, tensor_var v, const plan_map *m, tensor_expr key) {
     planner *p = w->p;
+    take_order(w, v, m);
     key = key_value(p, key);
     check_vector(w, v);
     if (!is_var(p, key)) test(w, some(p, key));

@@ -76,7 +76,9 @@ static const char *why(void *user, const schedule_cell *c) {
         return arena_printf(
             p->arena, "no sum with '%s' on the left has an 'mma' of what it reduces", c->subject);
     if (c->verb == SCHEDULE_ORDER && !a.left)
-        return arena_printf(p->arena, "'%s' is reduced, not on the left", c->subject);
+        return arena_printf(
+            p->arena, "'%s' is reduced, not on the left, and comes in the order of its sum's key",
+            c->subject);
     if (c->verb == SCHEDULE_BUCKET && !a.outermost)
         return arena_printf(p->arena, "'%s' is the outermost index of no kernel", c->subject);
     if (c->verb == SCHEDULE_ORDER || c->verb == SCHEDULE_BUCKET)
