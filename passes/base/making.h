@@ -65,6 +65,17 @@ typedef struct {   // points whose value of a map is one: see axes/tiles.c
     tensor_var number, rank, value;   // of the tile at hand
 } plan_tile;
 
+// An index besides rows whose points the blocks of a fused kernel share out (nests/owned.c).
+typedef struct {
+    tensor_space space;
+    int64_t points;   // that a block owns
+    span at;
+    VEC(tensor_var) vars;   // of each fused stage
+    tensor_expr lo, hi;     // those of the block at hand
+} plan_owned;
+
+typedef VEC(plan_owned) owned_list;
+
 typedef struct {
     uint32_t level;   // of the index among left ones
     // positions lo … hi of it are the points; TENSOR_NO_VAL: positions are points
@@ -84,6 +95,7 @@ typedef struct {
     loop_node *around;   // EDGES_OF_BLOCK: the loop over the rows they belong to; NULL: they are
                          // walked as one range
     bool everyone;       // dealt out to all threads of the kernel
+    const owned_list *owned;   // indices that blocks share out besides rows; NULL: there are none
 } row_class;
 
 typedef struct {
@@ -156,6 +168,7 @@ typedef struct {
     const row_class *of;   // of the kernel at hand
     int64_t points;        // rows a block owns
     tensor_expr lo, hi;    // those of the block at hand
+    owned_list owned;
 } fusion;
 
 typedef enum { KEPT_ANYWHERE, KEPT_REGISTERS, KEPT_SHARED, KEPT_GLOBAL } kept_place;

@@ -307,11 +307,19 @@ static const tensor_stage *last_of_rows(const fusion *f) {
     ICE("'%s': no fused stage has rows", f->p->op->name);
 }
 
+static void refuse_classes(planner *p, const plan_owned *o) {
+    const char *name = plan_index_text(p, o->vars.data[0]);
+    diagnostic *d = plan_refuse(
+        p, E0554, o->at,
+        "'%s' is distributed over blocks, and the rows of its kernel are in classes", name);
+    if (d) diag_help(d, "leave '%s' to the threads of a block: `block %s none`", name, name);
+}
+
 static void measure(planner *p, const row_class *rows, uint32_t number, void *user) {
     fusion *f = user;
     if (!find_points(f)) return;
     f->apart = number || (rows->order != TENSOR_NO_VAL && f->points > 1);
-    (void)p;
+    if (number && f->owned.len) refuse_classes(p, &f->owned.data[0]);
 }
 
 static bool same_phases(const fusion *f, const fusion *g) {
@@ -485,6 +493,7 @@ static void emit_phase(fusion *f, plan_nest *n, const plan_phase *ph, loop_body 
                         .points = f->points};
     if (ph->edges) at = edges_of_block(f, ph, rows, at);
     rows->everyone = ph->tile;
+    rows->owned = &f->owned;
     stage_group *own = ARENA_NEW(p->arena, stage_group);
     *own = (stage_group){0};
     uint32_t first = 0;
@@ -506,6 +515,7 @@ static void settle_values(fusion *f) {
         VEC_PUSH(p->arena, &p->live, &f->phases.data[i].group);
     for (uint32_t i = 0; i < f->phases.len; i++) plan_private(p, &f->phases.data[i].group);
     p->live.len = 0;
+    plan_own_made(f);
     for (uint32_t i = 0; i < f->phases.len; i++)
         for (uint32_t k = 0; k < f->phases.data[i].group.len; k++)
             plan_choose_home(p, &f->phases.data[i].group,
@@ -518,10 +528,10 @@ static void emit(planner *p, const row_class *rows, uint32_t number, void *user)
     f->of = rows;
     if (!find_points(f)) return;
     plan_nest n = plan_nest_start(p, plan_deepest(p, &f->stages), number);
-    loop_node *block = block_loop(f, &n);
+    loop_body *block = plan_open_owned(f, &block_loop(f, &n)->body);
     if (number <= 1) settle_values(f);
     for (uint32_t i = 0; i < f->phases.len && !p->failed; i++)
-        emit_phase(f, &n, &f->phases.data[i], &block->body);
+        emit_phase(f, &n, &f->phases.data[i], block);
     if (!p->failed) plan_nest_end(&n);
 }
 
@@ -551,7 +561,9 @@ void plan_fusion(planner *p, const stage_group *g, const schedule_cell *c) {
         plan_sweep(&f);
         return;
     }
-    if (!find_rows(&f) || !classify(&f) || !check_reads(&f) || !check_total(&f)) return;
+    if (!find_rows(&f) || !classify(&f) || !check_reads(&f) || !check_total(&f) ||
+        !plan_find_owned(&f))
+        return;
     f.whole = p->s;
     plan_each_class(p, last_of_rows(&f), measure, &f);
     if (!p->failed) plan_keep_inputs(&f);

@@ -116,6 +116,11 @@ static ir_dtype held_type(const fusion *f, const kept_value *x) {
     return f->p->op->vals.data[x->of == TENSOR_NO_VAL ? x->target->val : x->of].type;
 }
 
+static const plan_owned *owned_axis(const fusion *f, const kept_value *x, uint32_t a) {
+    const tensor_node *n = tensor_node_at(f->p->op, x->target->index[a]);
+    return n->op == TENSOR_VAR_OP ? plan_owned_index(&f->owned, (tensor_var)n->imm.i) : NULL;
+}
+
 // 0: an axis is not of constant extent.
 static int64_t bytes_of(const fusion *f, const kept_value *x, const char **open) {
     const tensor_val_info *v = &f->p->op->vals.data[x->target->val];
@@ -124,7 +129,9 @@ static int64_t bytes_of(const fusion *f, const kept_value *x, const char **open)
     uint32_t own = own_axis(f, x);
     for (uint32_t a = 0; a < v->rank; a++) {
         const tensor_space_info *s = &f->p->op->spaces.data[v->axes[a]];
-        if (a == own) continue;
+        const plan_owned *o = owned_axis(f, x, a);
+        if (o) bytes *= o->points;
+        if (a == own || o) continue;
         *open = s->name;
         if (s->kind != SPACE_CONST || own == UINT32_MAX || s->size > MOST_POINTS) return 0;
         bytes *= plan_padded_extent(f->p, x->stage, x->target->index[a], s->size);
@@ -274,6 +281,10 @@ static void give_home(const keeping *k, const kept_value *x, int64_t capacity) {
     for (uint32_t a = 0; a < rank; a++) {
         int64_t size = op->spaces.data[op->vals.data[x->target->val].axes[a]].size;
         w.extent[a] = (uint32_t)plan_padded_extent(f->p, x->stage, x->target->index[a], size);
+        const plan_owned *o = owned_axis(f, x, a);
+        if (o)
+            w.extent[a] = (uint32_t)o->points,
+            w.origin[a] = tensor_index(op, o->space, o->lo, NO_SPAN);
         if (a != own) continue;
         w.extent[a] = (uint32_t)(x->edges ? capacity : f->points);
         w.origin[a] = x->edges ? plan_offset_at(f->p, plan_offsets(f->p, &f->map), f->lo, 0)

@@ -210,8 +210,9 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     const tensor_stage *deepest = plan_deepest(p, n->group);
     loop_node *node = loop_node_new(p->plan, LOOP_FOR, deepest->at);
     tensor_var v = n->vars[level];
+    const plan_owned *owned = plan_owned_index(n->rows->owned, v);
     bool rows = level == n->rows->level, ordered = rows && n->rows->order != TENSOR_NO_VAL,
-         within = rows && n->rows->place != ROWS_OF_GRID;
+         within = owned || (rows && n->rows->place != ROWS_OF_GRID);
     if (rows && n->rows->tile) {
         n->tiles = plan_open_tiles(p, n->rows->tile, to);
         n->tiled = n->levels.len;
@@ -221,6 +222,7 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     node->lo = rows && n->rows->lo ? n->rows->lo : tensor_int(p->op, 0);
     node->hi = rows && n->rows->hi ? n->rows->hi
                                    : tensor_size(p->op, p->op->vars.data[v].space, NO_SPAN);
+    if (owned) node->lo = owned->lo, node->hi = owned->hi;
     const index_cut said = plan_cut(p, deepest, v, false);
     index_cut c = rows && n->rows->by ? plan_taken_cut(said) : said;
     if (said.matrix && plan_takes_up(p, deepest)) c = plan_taken_sums(p, c);
@@ -249,6 +251,7 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     if (rows && n->rows->everyone)
         VEC_PUSH(p->arena, &n->everyone, node), node->rest = LOOP_SERIAL_PLACE;
     else if (rows && n->rows->tile) plan_tile_digits(p, n->rows->tile, c, node);
+    else if (owned) plan_digits(p, &c, node), node->rest = LOOP_WHOLE_PLACE;
     else if (within && !n->rows->window) digits_within(n, c, node);
     else plan_digits(p, &c, node);
     if (rows && n->rows->window) node->rest = LOOP_WHOLE_PLACE, p->windows.row = node->var;

@@ -39,6 +39,14 @@ bool plan_fusion_owns(fusion *f, const tensor_stage *reader, bool edges, tensor_
 // all points of edges that are needed belong to rows
 bool plan_fusion_reaches(fusion *f, const tensor_stage *st);
 
+// ---- owned.c ------------------------------------------------------------------------------------
+// of which the variable is; NULL: it is of none
+const plan_owned *plan_owned_index(const owned_list *all, tensor_var v);
+bool plan_find_owned(fusion *f);   // false: refused
+void plan_own_made(fusion *f);     // by stages that were made since
+// the loops over the blocks of them; gives where those of a block go
+loop_body *plan_open_owned(fusion *f, loop_body *to);
+
 // ---- keep.c -------------------------------------------------------------------------------------
 bool plan_kept_apart(planner *p,
                      // by a statement about itself, not about what it lies in
