@@ -50,51 +50,6 @@ static void check_vector(planner *p, index_cut *c, const schedule_cell *cell) {
     c->vector = 0;
 }
 
-index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound) {
-    index_cut c = {.stage = st, .var = v, .bound = bound, .pad = plan_pad(p, st, v)};
-    c.cell[SCHEDULE_PAD] = schedule_find(p->s, st->id, SCHEDULE_PAD, p->op->vars.data[v].id);
-    const cut_field fields[] = {{SCHEDULE_BLOCK, &c.block},   {SCHEDULE_GROUPS, &c.groups},
-                                {SCHEDULE_TILE, &c.tile},     {SCHEDULE_REGISTERS, &c.registers},
-                                {SCHEDULE_VECTOR, &c.vector}, {SCHEDULE_UNROLL, &c.unroll},
-                                {SCHEDULE_LANES, &c.lanes}};
-    for (uint32_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        schedule_cell *cell = schedule_find(p->s, st->id, fields[i].verb, p->op->vars.data[v].id);
-        if (!cell) continue;
-        cell->consumed = true;
-        c.cell[fields[i].verb] = cell;
-        *fields[i].number = schedule_number(cell, NULL);
-        if (fields[i].verb == SCHEDULE_VECTOR) check_vector(p, &c, cell);
-        if (fields[i].verb == SCHEDULE_REGISTERS)
-            c.strided = schedule_value_of(cell, "strided") != NULL;
-        if (fields[i].verb == SCHEDULE_LANES)
-            c.uniform = schedule_value_of(cell, "uniform") != NULL;
-        if (fields[i].verb == SCHEDULE_UNROLL) c.masked = schedule_value_of(cell, "masked") != NULL;
-        if (fields[i].verb == SCHEDULE_UNROLL)
-            c.distributed = schedule_value_of(cell, "distributed") != NULL;
-        if (fields[i].verb == SCHEDULE_LANES && !c.lanes) c.lanes = fit(p, &c, cell);
-    }
-    c.fetches = schedule_find(p->s, st->id, SCHEDULE_PIPELINE, p->op->vars.data[v].id) != NULL;
-    plan_matrix_cut(p, &c);
-    return c;
-}
-
-bool plan_same_cut(planner *p, const tensor_stage *a, tensor_var v, const tensor_stage *b,
-                   tensor_var w) {
-    index_cut x = plan_cut(p, a, v, false), y = plan_cut(p, b, w, false);
-    const int64_t c[] = {x.groups, x.tile,    x.registers, x.lanes,       x.vector,
-                         x.unroll, x.strided, x.masked,    x.distributed, x.pad},
-                  d[] = {y.groups, y.tile,    y.registers, y.lanes,       y.vector,
-                         y.unroll, y.strided, y.masked,    y.distributed, y.pad};
-    return !memcmp(c, d, sizeof c);
-}
-
-static void add_digit(loop_node *n, loop_place place, int64_t extent) {
-    if (extent <= 1) return;
-    if (n->ndigits == LOOP_MAX_DIGITS)
-        ICE("an index is cut into more digits than there are places");
-    n->digits[n->ndigits++] = (loop_digit){place, (uint32_t)extent, 1};
-}
-
 static const char *var_name(const planner *p, const index_cut *c) {
     return plan_index_text(p, c->var);
 }
@@ -120,6 +75,63 @@ static void uneven(planner *p, const index_cut *c, schedule_verb verb, int64_t w
     note_parts(p, c, d, verb == SCHEDULE_BLOCK);
     diag_help(d, "take a multiple: `%s %s %lld`", text, name,
               (long long)((whole / part + 1) * part));
+}
+
+static void add_digit(loop_node *n, loop_place place, int64_t extent) {
+    if (extent <= 1) return;
+    if (n->ndigits == LOOP_MAX_DIGITS)
+        ICE("an index is cut into more digits than there are places");
+    n->digits[n->ndigits++] = (loop_digit){place, (uint32_t)extent, 1};
+}
+
+// A tile that rows are copied for is a round: registers take all of its points at once.
+static void take_round(planner *p, index_cut *c) {
+    loop_node n = {0};
+    plan_matrix_digits(c, add_digit, &n);
+    int64_t part = loop_digits_product(&n) * plan_or_one(c->groups);
+    if (c->tile % part) uneven(p, c, SCHEDULE_TILE, c->tile, part);
+    c->registers = plan_or_one(c->registers) * (c->tile / part);
+    if (c->registers < 1) c->registers = 1;
+    c->tile = 0;
+}
+
+index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound) {
+    index_cut c = {.stage = st, .var = v, .bound = bound, .pad = plan_pad(p, st, v)};
+    c.cell[SCHEDULE_PAD] = schedule_find(p->s, st->id, SCHEDULE_PAD, p->op->vars.data[v].id);
+    const cut_field fields[] = {{SCHEDULE_BLOCK, &c.block},   {SCHEDULE_GROUPS, &c.groups},
+                                {SCHEDULE_TILE, &c.tile},     {SCHEDULE_REGISTERS, &c.registers},
+                                {SCHEDULE_VECTOR, &c.vector}, {SCHEDULE_UNROLL, &c.unroll},
+                                {SCHEDULE_LANES, &c.lanes}};
+    for (uint32_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        schedule_cell *cell = schedule_find(p->s, st->id, fields[i].verb, p->op->vars.data[v].id);
+        if (!cell) continue;
+        cell->consumed = true;
+        c.cell[fields[i].verb] = cell;
+        *fields[i].number = schedule_number(cell, NULL);
+        if (fields[i].verb == SCHEDULE_VECTOR) check_vector(p, &c, cell);
+        if (fields[i].verb == SCHEDULE_REGISTERS)
+            c.strided = schedule_value_of(cell, "strided") != NULL;
+        if (fields[i].verb == SCHEDULE_LANES)
+            c.uniform = schedule_value_of(cell, "uniform") != NULL;
+        if (fields[i].verb == SCHEDULE_UNROLL) c.masked = schedule_value_of(cell, "masked") != NULL;
+        if (fields[i].verb == SCHEDULE_UNROLL)
+            c.distributed = schedule_value_of(cell, "distributed") != NULL;
+        if (fields[i].verb == SCHEDULE_LANES && !c.lanes) c.lanes = fit(p, &c, cell);
+    }
+    c.fetches = schedule_find(p->s, st->id, SCHEDULE_PIPELINE, p->op->vars.data[v].id) != NULL;
+    plan_matrix_cut(p, &c);
+    if (c.matrix && c.fetches && c.tile) take_round(p, &c);
+    return c;
+}
+
+bool plan_same_cut(planner *p, const tensor_stage *a, tensor_var v, const tensor_stage *b,
+                   tensor_var w) {
+    index_cut x = plan_cut(p, a, v, false), y = plan_cut(p, b, w, false);
+    const int64_t c[] = {x.groups, x.tile,    x.registers, x.lanes,       x.vector,
+                         x.unroll, x.strided, x.masked,    x.distributed, x.pad},
+                  d[] = {y.groups, y.tile,    y.registers, y.lanes,       y.vector,
+                         y.unroll, y.strided, y.masked,    y.distributed, y.pad};
+    return !memcmp(c, d, sizeof c);
 }
 
 // Loops are counted in 20 bits; no machine deals out more.

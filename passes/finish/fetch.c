@@ -80,7 +80,6 @@ static bool check_loop(planner *p, const tensor_stage *st, tensor_var v, const s
     const tensor_id index = plan_var_id(p, v);
     uint32_t serial = serial_digits(n);
     schedule_cell *other = schedule_find(p->s, st->id, SCHEDULE_UNROLL, index);
-    if (!other) other = schedule_find(p->s, st->id, SCHEDULE_TILE, index);
     if (!other) other = schedule_find(p->s, st->id, SCHEDULE_VECTOR, index);
     if (other && !(other->verb == SCHEDULE_VECTOR && n->digits[0].place != LOOP_VECTOR_PLACE)) {
         diagnostic *d = plan_refuse(p, E0540, other->at,
