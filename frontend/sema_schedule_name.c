@@ -62,7 +62,7 @@ bool schedule_stage_known(schedule_checker *c, const char *path, span at) {
     if (unknowable(c)) return true;
     const tensor_op *op = c->op->op;
     schedule_names there = {0};
-    if (schedule_rows_of(c, path)) return true;
+    if (schedule_made_of(c, path)) return true;
     for (uint32_t i = 0; i < op->stages.len; i++) {
         const char *name = op->stages.data[i].name;
         if (schedule_path_covers(path, name)) return true;
@@ -125,7 +125,7 @@ bool schedule_reduces(const schedule_checker *c, const tensor_stage *st, const c
 
 static bool found(const index_search *q) {
     const tensor_op *op = q->c->op->op;
-    const char *of = schedule_rows_of(q->c, q->path), *path = of ? of : q->path;
+    const char *of = schedule_made_of(q->c, q->path), *path = of ? of : q->path;
     for (uint32_t i = 0; i < op->stages.len; i++)
         if (schedule_path_covers(path, op->stages.data[i].name) &&
             stage_has(q, &op->stages.data[i]))
@@ -140,7 +140,7 @@ bool schedule_is_index(const schedule_checker *c, const char *name) {
 bool schedule_index_space(const schedule_checker *c, const char *stage, const char *name,
                           tensor_space *out) {
     const tensor_op *op = c->op->op;
-    const char *of = schedule_rows_of(c, stage), *path = of ? of : stage;
+    const char *of = schedule_made_of(c, stage), *path = of ? of : stage;
     for (uint32_t i = 0; i < op->stages.len; i++) {
         const tensor_stage *st = &op->stages.data[i];
         if (!schedule_path_covers(path, st->name)) continue;
@@ -162,7 +162,7 @@ static void add_id(arena *a, id_list *to, tensor_id id) {
 
 schedule_ids schedule_index_ids(const schedule_checker *c, const char *stage, const char *name) {
     const tensor_op *op = c->op->op;
-    const char *of = schedule_rows_of(c, stage), *path = of ? of : stage;
+    const char *of = schedule_made_of(c, stage), *path = of ? of : stage;
     id_list ids = {0};
     for (uint32_t i = 0; i < op->stages.len; i++) {
         const tensor_stage *st = &op->stages.data[i];
@@ -270,7 +270,7 @@ bool schedule_value_known(schedule_checker *c, const char *path, span at) {
         diag_note(d, v->at, "'%s' is declared here", path);
         return false;
     }
-    if (v || stage_at(c->op->op, path)) return true;
+    if (v || stage_at(c->op->op, path) || schedule_made_of(c, path)) return true;
     report_value(c, path, at, false);
     return false;
 }

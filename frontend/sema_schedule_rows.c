@@ -1,6 +1,7 @@
-// Stages and indices that an op has once `rfactor` reduces what rows give: datt.rows, and the row v
-// of V. Whether a schedule has the statement is not asked, as statements come in any order: one
-// about rows that nothing makes has nothing to do.
+// Stages and indices that an op has once a statement makes them: `rfactor` reduces what rows give,
+// datt.rows, of the row v of V; `terms` has what a sum takes at each point, a.sum.terms. Whether a
+// schedule has the statement is not asked, as statements come in any order: one about a stage that
+// nothing makes has nothing to do.
 #include "sema_schedule_names.h"
 
 #include <strings.h>
@@ -10,14 +11,15 @@ static bool of_all_points(const tensor_stage *st) {
     return st->reducer != TENSOR_NO_REDUCER && !st->nkeys && st->loop == TENSOR_NO_LOOP;
 }
 
-const char *schedule_rows_of(const schedule_checker *c, const char *path) {
+const char *schedule_made_of(const schedule_checker *c, const char *path) {
     const tensor_op *op = c->op->op;
     for (uint32_t i = 0; path && op && i < op->stages.len; i++) {
         const char *name = op->stages.data[i].name;
         size_t n = strlen(name);
-        if (of_all_points(&op->stages.data[i]) && !strncmp(path, name, n) &&
-            !strcmp(path + n, ".rows"))
-            return name;
+        if (strncmp(path, name, n)) continue;
+        bool rows = of_all_points(&op->stages.data[i]) && !strcmp(path + n, ".rows"),
+             terms = op->stages.data[i].reducer != TENSOR_NO_REDUCER && !strcmp(path + n, ".terms");
+        if (rows || terms) return name;
     }
     return NULL;
 }

@@ -59,6 +59,7 @@ static const char *why(void *user, const schedule_cell *c) {
         return "no kernel comes right after one that it holds for, and what shares a kernel has one launch";
     if (c->verb == SCHEDULE_SEPARATE)
         return "no stage that it holds for could share the kernel of the one before it";
+    if (c->verb == SCHEDULE_TERMS) return "it is no reduction, nor is what is inside it";
     if (c->verb == SCHEDULE_LOOPS) return "no stage that it holds for has two of its indices";
     if (keeps_registers(c) && overwritten(p, c))
         return arena_printf(p->arena, "a result overwrites '%s'", c->subject);

@@ -272,8 +272,9 @@ static bool inlines(planner *p, const tensor_stage *st) {
     if (asked) asked->consumed = true;
     if (plan_may_recompute(p, st)) return false;   // where it is read, once that is known
     // `inline a` of a softmax is about the equation: what it reduces, a.max and a.sum, is stored
-    // all the same.
-    if (asked && no && reduces(st) && !schedule_means(asked->about, st->id)) asked = NULL;
+    // all the same, and so are terms that a statement makes a stage.
+    bool stays = asked && ((no && reduces(st)) || plan_has_terms(p, st->id));
+    if (stays && !schedule_means(asked->about, st->id)) asked = NULL;
     if (asked && no) {
         diagnostic *d = plan_refuse(p, E0553, asked->at,
                                     "'%s' cannot be computed where it is read: %s", st->name, no);
@@ -285,7 +286,7 @@ static bool inlines(planner *p, const tensor_stage *st) {
     if (plan_online_inlines(p, (uint32_t)(st - p->op->stages.data))) return true;
     if (tensor_marked(st, TENSOR_COUNTED))
         return true;   // whatever is said of the stages it is inside of
-    if (plan_named(p, st->id) || narrows(p, st)) return false;
+    if (plan_named(p, st->id) || plan_has_terms(p, st->id) || narrows(p, st)) return false;
     uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
     memset(seen, 0, p->op->exprs.len + 1);
     int64_t cost = plan_operations(p, st->body[0], seen);
@@ -369,6 +370,10 @@ const tensor_expr *plan_substitute(planner *p, const tensor_expr *e, uint32_t n,
     tensor_expr *out = ARENA_ARRAY(p->arena, tensor_expr, n + 1);
     for (uint32_t i = 0; i < n; i++) out[i] = rewrite_in(p, e[i], vars, NULL, false);
     return out;
+}
+
+tensor_expr plan_by_keys(planner *p, tensor_expr e, const tensor_stage *st) {
+    return rewrite_in(p, e, NULL, st, false);
 }
 
 static const tensor_expr *replaced(planner *p, const tensor_expr *e, uint32_t n,

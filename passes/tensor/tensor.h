@@ -17,6 +17,10 @@ void plan_rfactor(planner *p);
 // NULL: it may be reduced row by row.
 const char *plan_why_no_rows(const planner *p, const tensor_stage *st, tensor_val map);
 
+// ---- terms.c ------------------------------------------------------------------------------------
+void plan_terms(planner *p);
+bool plan_has_terms(const planner *p, tensor_id stage);   // a statement makes it
+
 // ---- types.c ------------------------------------------------------------------------------------
 void plan_types(planner *p);   // of arithmetic and of accumulators
 
@@ -47,6 +51,8 @@ void plan_rewrite(planner *p);
 // 0: itself
 const tensor_expr *plan_substitute(planner *p, const tensor_expr *e, uint32_t n,
                                    const tensor_expr *vars);
+// by what holds inside the reduction: v for dst[e]
+tensor_expr plan_by_keys(planner *p, tensor_expr e, const tensor_stage *st);
 tensor_expr plan_inline_loads(planner *p, tensor_expr e);
 // its body with what is computed there
 tensor_stage plan_inlined_stage(planner *p, uint32_t stage);
