@@ -85,14 +85,15 @@ gnn_status rt_gpu_window_masks(rt_gpu *g, const rt_map_view *m, const rt_map_vie
 gnn_status rt_gpu_window_entries(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots,
                                  int64_t extent, int64_t block, rt_ints *out);
 gnn_status rt_gpu_compose(rt_gpu *g, const rt_map_view *m, const rt_map_view *n, rt_ints *out);
+gnn_status rt_gpu_order_by(rt_gpu *g, const rt_map_view *maps, uint32_t n, rt_ints *out);
 gnn_status rt_gpu_classes(rt_gpu *g, const rt_map_view *maps, uint32_t n, rt_ints *out,
                           int64_t *classes);
 
 // ---- gpu_measure.c: as statistics.c -------------------------------------------------------------
 gnn_status rt_gpu_measure(rt_gpu *g, const rt_map_view *m, rt_preimages *out);
 gnn_status rt_gpu_sorted(rt_gpu *g, const rt_map_view *m, int64_t *out);
-gnn_status rt_gpu_symmetric(rt_gpu *g, const rt_map_view *src, const rt_map_view *dst, int64_t *out,
-                            rt_edge *odd);
+gnn_status rt_gpu_symmetric(rt_gpu *g, const rt_map_view *src, const rt_map_view *dst,
+                            const rt_ints *offsets, int64_t *out, rt_edge *odd);
 
 // ---- gpu_check.c: as validate.c -----------------------------------------------------------------
 gnn_status rt_gpu_found_new(rt_gpu *g, void **found);   // an i64, beyond all positions

@@ -264,16 +264,22 @@ static gnn_status mark_tuples(rt_gpu *g, const rt_map_view *maps, uint32_t n, co
     return s;
 }
 
+gnn_status rt_gpu_order_by(rt_gpu *g, const rt_map_view *maps, uint32_t n, rt_ints *out) {
+    sorting t;
+    gnn_status s = sorting_new(g, maps[0].values.count, 0, NULL, &t);
+    for (uint32_t i = n; i-- && !s;) s = sort_by(g, &t, &maps[i], false);
+    *out = t.at;
+    return s;
+}
+
 gnn_status rt_gpu_classes(rt_gpu *g, const rt_map_view *maps, uint32_t n, rt_ints *out,
                           int64_t *classes) {
     const int64_t count = maps[0].values.count;
-    sorting t;
-    rt_ints marks, ranks;
-    gnn_status s = sorting_new(g, count, 0, NULL, &t);
-    for (uint32_t i = n; i-- && !s;) s = sort_by(g, &t, &maps[i], false);
+    rt_ints order, marks, ranks;
+    gnn_status s = rt_gpu_order_by(g, maps, n, &order);
     if (!s) s = rt_gpu_ints(g, count, &marks);
     if (!s) s = rt_gpu_ints(g, count + 1, &ranks);
-    if (!s) s = mark_tuples(g, maps, n, &t.at, &marks);
+    if (!s) s = mark_tuples(g, maps, n, &order, &marks);
     if (!s)
         s = RT_LAUNCH(g, FLAGS, ranks.count, RT_POINTER(marks.data), RT_NUMBER(count), 1, 1,
                       RT_POINTER(ranks.data));
@@ -281,6 +287,6 @@ gnn_status rt_gpu_classes(rt_gpu *g, const rt_map_view *maps, uint32_t n, rt_int
     if (!s) s = rt_gpu_get(g, &ranks, count, classes);
     if (!s) s = rt_gpu_ints(g, count, out);
     if (s) return s;
-    return RT_LAUNCH(g, NUMBER, count, RT_POINTER(t.at.data), RT_POINTER(marks.data),
+    return RT_LAUNCH(g, NUMBER, count, RT_POINTER(order.data), RT_POINTER(marks.data),
                      RT_POINTER(ranks.data), RT_NUMBER(count), RT_POINTER(out->data));
 }

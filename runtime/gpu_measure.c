@@ -75,47 +75,71 @@ gnn_status rt_gpu_sorted(rt_gpu *g, const rt_map_view *m, int64_t *out) {
 }
 
 // ---- Symmetry -----------------------------------------------------------------------------------
-// Positions sorted by (a, b), those with a none last.
-static gnn_status sort_pairs(rt_gpu *g, const rt_map_view *a, const rt_map_view *b, rt_ints *out) {
-    rt_map_view classes;
-    gnn_status s = rt_gpu_classes(g, (rt_map_view[]){*a, *b}, 2, &classes.values,
-                                  &classes.codomain);
-    return s ? s : rt_gpu_order(g, &classes, false, out);
-}
+// Pairs (row, column) in the order of both; where they do not stand so, by positions.
+typedef struct {
+    rt_map_view row, column;
+    rt_ints offsets, order;   // of row; order.data NULL: as they stand
+} pairs;
 
-static gnn_status edge_at(rt_gpu *g, const rt_map_view *src, const rt_map_view *dst,
-                          const rt_ints *order, int64_t i, rt_edge *out) {
-    gnn_status s = rt_gpu_get(g, order, i, &out->at);
-    if (!s) s = rt_gpu_get(g, &src->values, out->at, &out->src);
-    return s ? s : rt_gpu_get(g, &dst->values, out->at, &out->dst);
-}
-
-static gnn_status compare(rt_gpu *g, const rt_map_view *src, const rt_map_view *dst,
-                          const rt_ints *one, const rt_ints *other, int64_t *out, rt_edge *odd) {
-    const int64_t n = src->values.count;
+static gnn_status stand_sorted(rt_gpu *g, const rt_map_view *row, const rt_map_view *column,
+                               bool *out) {
+    const int64_t n = row->values.count;
     void *found;
     int64_t at = 0;
-    rt_edge e, f;
     gnn_status s = rt_gpu_found_new(g, &found);
     if (!s)
-        s = RT_LAUNCH(g, ASYMMETRIC, n, RT_POINTER(src->values.data), RT_POINTER(dst->values.data),
-                      RT_POINTER(one->data), RT_POINTER(other->data), RT_NUMBER(n),
-                      RT_POINTER(found));
+        s = RT_LAUNCH(g, UNSORTED_PAIRS, n, RT_POINTER(row->values.data),
+                      RT_POINTER(column->values.data), RT_NUMBER(n), RT_POINTER(found));
     if (!s) s = rt_gpu_read(g, found, &at);
     *out = !s && at >= n;
-    if (s || *out || !odd) return s;
-    s = edge_at(g, src, dst, one, at, &e);
-    if (!s) s = edge_at(g, src, dst, other, at, &f);
-    if (!s) *odd = rt_odd_edge(e, f);
     return s;
 }
 
-gnn_status rt_gpu_symmetric(rt_gpu *g, const rt_map_view *src, const rt_map_view *dst, int64_t *out,
-                            rt_edge *odd) {
+// Where dst alone is sorted, one sort does.
+static gnn_status sort_pairs(rt_gpu *g, const rt_map_view *src, const rt_map_view *dst, pairs *p) {
+    int64_t sorted;
+    gnn_status s = rt_gpu_sorted(g, dst, &sorted);
+    if (!s) s = rt_gpu_order_by(g, (rt_map_view[]){*src, *dst}, sorted ? 1 : 2, &p->order);
+    const rt_map_view order = {p->order, p->order.count};
+    if (!s) s = rt_gpu_compose(g, &order, src, &p->row.values);
+    return s ? s : rt_gpu_compose(g, &order, dst, &p->column.values);
+}
+
+// Rows are those of dst where these stand sorted, else of src.
+static gnn_status make_pairs(rt_gpu *g, const rt_map_view *src, const rt_map_view *dst,
+                             const rt_ints *offsets, pairs *p) {
+    bool stand;
+    *p = (pairs){.row = *dst, .column = *src};
+    gnn_status s = stand_sorted(g, dst, src, &stand);
+    if (!s && stand && offsets) p->offsets = *offsets;
+    if (s || (stand && offsets)) return s;
+    if (!stand) {
+        *p = (pairs){.row = *src, .column = *dst};
+        s = stand_sorted(g, src, dst, &stand);
+        if (!s && !stand) s = sort_pairs(g, src, dst, p);
+    }
+    return s ? s : rt_gpu_offsets(g, &p->row, &p->offsets);
+}
+
+gnn_status rt_gpu_symmetric(rt_gpu *g, const rt_map_view *src, const rt_map_view *dst,
+                            const rt_ints *offsets, int64_t *out, rt_edge *odd) {
+    const int64_t n = src->values.count;
+    void *found;
+    pairs p;
+    int64_t at = 0;
     *out = 0;
-    if (src->values.count != dst->values.count) return GNN_OK;
-    rt_ints one, other;
-    gnn_status s = sort_pairs(g, src, dst, &one);
-    if (!s) s = sort_pairs(g, dst, src, &other);
-    return s ? s : compare(g, src, dst, &one, &other, out, odd);
+    if (n != dst->values.count) return GNN_OK;
+    gnn_status s = make_pairs(g, src, dst, offsets, &p);
+    if (!s) s = rt_gpu_found_new(g, &found);
+    if (!s)
+        s = RT_LAUNCH(g, UNMIRRORED, n, RT_POINTER(p.row.values.data),
+                      RT_POINTER(p.column.values.data), RT_POINTER(p.offsets.data),
+                      RT_NUMBER(p.row.codomain), RT_NUMBER(n), RT_POINTER(found));
+    if (!s) s = rt_gpu_read(g, found, &at);
+    *out = !s && at >= n;
+    if (s || *out || !odd) return s;
+    odd->at = at;
+    if (p.order.data) s = rt_gpu_get(g, &p.order, at, &odd->at);
+    if (!s) s = rt_gpu_get(g, &src->values, odd->at, &odd->src);
+    return s ? s : rt_gpu_get(g, &dst->values, odd->at, &odd->dst);
 }

@@ -86,6 +86,8 @@ gnn_status rt_plan_prepare(gnn_plan *plan);            // builds what is wanted,
 // The slots of windows of `extent` rows, of two parameters; the caller owns it.
 gnn_status rt_plan_slots(gnn_plan *plan, uint32_t rows, uint32_t columns, int64_t extent,
                          rt_structure **out);
+// The offsets of a parameter of one axis; the caller owns it.
+gnn_status rt_plan_offsets(gnn_plan *plan, uint32_t param, rt_structure **out);
 // those that launches may take; NULL: any
 gnn_status rt_plan_versions(gnn_plan *plan, const char *name);
 // From the start of the workspace, per temp of the version; *top: the bytes it has.

@@ -5,20 +5,39 @@
 #include <stdio.h>
 #include <string.h>
 
-// odd: an edge without one back, or NULL.
-static gnn_status symmetric(gnn_plan *plan, const rt_token *t, int64_t *out, rt_edge *odd) {
-    rt_structure *maps[2];
+// Offsets of a map that is sorted, which versions have walked, are kept by the cache for them.
+static gnn_status offsets_of(gnn_plan *plan, uint32_t param, rt_structure **out) {
+    const rt_param *q = &plan->p->params[param];
+    *out = NULL;
+    return q->facts & RT_SORTED && q->sorted_by < 0 && q->rank == 1
+               ? rt_plan_offsets(plan, param, out)
+               : GNN_OK;
+}
+
+static gnn_status mirrored(gnn_plan *plan, rt_structure *const maps[3], int64_t *out,
+                           rt_edge *odd) {
+    const uint32_t n = maps[2] ? 3 : 2;
     bool on_device;
     rt_gpu g = {0};
+    rt_map_view views[3];
+    gnn_status s = rt_structures_meet(maps, n, plan->making.stream, &on_device);
+    if (s) return s;
+    for (uint32_t i = 0; i < n; i++) views[i] = rt_structure_view(maps[i], on_device);
+    const rt_ints *offsets = maps[2] ? &views[2].values : NULL;
+    if (!on_device) return rt_symmetric(plan->c, &views[0], &views[1], offsets, out, odd);
+    s = rt_gpu_begin(&g, plan->c, plan->making.stream, views[0].values.wide);
+    return rt_gpu_end(&g, s ? s : rt_gpu_symmetric(&g, &views[0], &views[1], offsets, out, odd));
+}
+
+// odd: an edge without one back, or NULL.
+static gnn_status symmetric(gnn_plan *plan, const rt_token *t, int64_t *out, rt_edge *odd) {
+    rt_structure *maps[3] = {NULL};
     gnn_status s = rt_plan_map(plan, t->a, &maps[0]);
     if (!s) s = rt_plan_map(plan, t->b, &maps[1]);
-    if (!s) s = rt_structures_meet(maps, 2, plan->making.stream, &on_device);
-    if (s) return s;
-    const rt_map_view a = rt_structure_view(maps[0], on_device),
-                      b = rt_structure_view(maps[1], on_device);
-    if (!on_device) return rt_symmetric(plan->c, &a, &b, out, odd);
-    s = rt_gpu_begin(&g, plan->c, plan->making.stream, a.values.wide);
-    return rt_gpu_end(&g, s ? s : rt_gpu_symmetric(&g, &a, &b, out, odd));
+    if (!s) s = offsets_of(plan, t->b, &maps[2]);
+    if (!s) s = mirrored(plan, maps, out, odd);
+    rt_structure_drop(maps[2]);
+    return s;
 }
 
 // How full windows of rows are; the cache keeps the slots for what is prepared.

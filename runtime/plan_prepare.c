@@ -244,6 +244,13 @@ gnn_status rt_plan_slots(gnn_plan *plan, uint32_t rows, uint32_t columns, int64_
     return prepare(plan, &q, out);
 }
 
+gnn_status rt_plan_offsets(gnn_plan *plan, uint32_t param, rt_structure **out) {
+    rt_map_ref arg = {.index = param};
+    const rt_param *m = &plan->p->params[param];
+    const rt_prepared q = {"symmetric", RT_OFFSETS, 1, &arg, 0, 0, m->axes[0], (uint32_t)m->into};
+    return prepare(plan, &q, out);
+}
+
 gnn_status rt_plan_prepare(gnn_plan *plan) {
     gnn_status s = GNN_OK;
     rt_plan_close(plan);

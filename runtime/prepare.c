@@ -182,16 +182,23 @@ static int64_t number_classes(const rt_map_view *maps, uint32_t n, const rt_ints
 }
 
 // Sorted by the last map first: a stable sort by each brings the tuples into lexicographic order.
-gnn_status rt_build_classes(gnn_context *c, const rt_map_view *maps, uint32_t n, bool wide,
-                            rt_ints *out, int64_t *classes) {
-    rt_ints order = {0};
+gnn_status rt_build_order_by(gnn_context *c, const rt_map_view *maps, uint32_t n, bool wide,
+                             rt_ints *out) {
     gnn_status s = GNN_OK;
+    *out = (rt_ints){0};
     for (uint32_t i = n; i-- && !s;) {
         rt_ints sorted = {0};
-        s = sort_by(c, &maps[i], order.data ? &order : NULL, false, wide, &sorted);
-        rt_free(c, order.data);
-        order = sorted;
+        s = sort_by(c, &maps[i], out->data ? out : NULL, false, wide, &sorted);
+        rt_free(c, out->data);
+        *out = sorted;
     }
+    return s;
+}
+
+gnn_status rt_build_classes(gnn_context *c, const rt_map_view *maps, uint32_t n, bool wide,
+                            rt_ints *out, int64_t *classes) {
+    rt_ints order;
+    gnn_status s = rt_build_order_by(c, maps, n, wide, &order);
     if (!s) s = rt_ints_new(c, order.count, wide, out);
     if (!s) *classes = number_classes(maps, n, &order, out);
     rt_free(c, order.data);

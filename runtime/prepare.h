@@ -69,6 +69,9 @@ gnn_status rt_count_cells(gnn_context *c, int64_t n, int64_t extent,
 int64_t rt_density(int64_t entries, int64_t slots, int64_t extent);   // of 1000 cells
 gnn_status rt_build_compose(gnn_context *c, const rt_map_view *m, const rt_map_view *n, bool wide,
                             rt_ints *out);
+// By several maps, the first above all.
+gnn_status rt_build_order_by(gnn_context *c, const rt_map_view *maps, uint32_t n, bool wide,
+                             rt_ints *out);
 gnn_status rt_build_classes(gnn_context *c, const rt_map_view *maps, uint32_t n, bool wide,
                             rt_ints *out, int64_t *classes);
 gnn_status rt_build_expanded(gnn_context *c, const rt_ints *offsets, int64_t domain, bool wide,
@@ -89,10 +92,9 @@ int64_t rt_sorted(const rt_map_view *m);
 typedef struct {
     int64_t at, src, dst;
 } rt_edge;
-// odd: an edge that has none back, where some has not; may be NULL
+// As often as (u, v) stands (v, u) does. offsets: of dst, which is sorted; or NULL. odd: an edge
+// that has none back, where some has not; may be NULL.
 gnn_status rt_symmetric(gnn_context *c, const rt_map_view *src, const rt_map_view *dst,
-                        int64_t *out, rt_edge *odd);
-// Of edges that differ where pairs are sorted one way and the other, a and b: the one without.
-rt_edge rt_odd_edge(rt_edge a, rt_edge b);
+                        const rt_ints *offsets, int64_t *out, rt_edge *odd);
 
 #endif

@@ -123,45 +123,83 @@ int64_t rt_sorted(const rt_map_view *m) {
 }
 
 // ---- Symmetry -----------------------------------------------------------------------------------
-// Positions sorted by (a, b).
-static gnn_status sort_pairs(gnn_context *c, const rt_map_view *a, const rt_map_view *b,
-                             rt_ints *out) {
-    rt_ints classes = {0};
-    int64_t n;
-    gnn_status s = rt_build_classes(c, (rt_map_view[]){*a, *b}, 2, true, &classes, &n);
-    if (!s) s = rt_build_order(c, &(rt_map_view){classes, n}, true, out);
-    rt_free(c, classes.data);
-    return s;
+// Pairs (row, column) in the order of both: as they stand, or by positions.
+typedef struct {
+    const rt_map_view *row, *column;
+    rt_ints offsets, order;   // of row; order.data NULL: as they stand
+} pairs;
+
+static int64_t entry_of(const pairs *p, int64_t i) {
+    return p->order.data ? rt_get(&p->order, i) : i;
+}
+static int64_t column_of(const pairs *p, int64_t i) {
+    return rt_get(&p->column->values, entry_of(p, i));
 }
 
-// The pair that comes first is not among those that are read the other way. None is the last.
-rt_edge rt_odd_edge(rt_edge a, rt_edge b) {
-    uint64_t u = (uint64_t)a.src, v = (uint64_t)b.dst;
-    bool first = u != v ? u < v : (uint64_t)a.dst < (uint64_t)b.src;
-    return first ? a : b;
+// none is the largest, as in orders
+static bool stand_sorted(const rt_map_view *row, const rt_map_view *column) {
+    for (int64_t e = 1; e < row->values.count; e++) {
+        const uint64_t r = (uint64_t)rt_get(&row->values, e),
+                       before = (uint64_t)rt_get(&row->values, e - 1);
+        if (r < before || (r == before && (uint64_t)rt_get(&column->values, e) <
+                                              (uint64_t)rt_get(&column->values, e - 1)))
+            return false;
+    }
+    return true;
 }
 
-static rt_edge edge_at(const rt_map_view *src, const rt_map_view *dst, int64_t e) {
-    return (rt_edge){e, rt_get(&src->values, e), rt_get(&dst->values, e)};
+// Where `column` stands in a row, or would.
+static int64_t find_in_row(const pairs *p, int64_t row, int64_t column) {
+    int64_t low = rt_get(&p->offsets, row), high = rt_get(&p->offsets, row + 1);
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if ((uint64_t)column_of(p, middle) < (uint64_t)column) low = middle + 1;
+        else high = middle;
+    }
+    return low;
 }
 
-// As often as (u, v) stands (v, u) does: sorted one way and the other, the pairs read the same.
+// Whether the pair at i, which is the nth of its like, has an nth that is turned round.
+static bool has_mirror(const pairs *p, int64_t i) {
+    const int64_t row = rt_get(&p->row->values, entry_of(p, i)), column = column_of(p, i);
+    if (row < 0 || column < 0) return true;
+    if (column >= p->row->codomain) return false;
+    const int64_t nth = i - find_in_row(p, row, column), mirror = find_in_row(p, column, row) + nth;
+    return mirror < rt_get(&p->offsets, column + 1) && column_of(p, mirror) == row;
+}
+
+// Rows are those of dst where these stand sorted, else of src: where dst alone is sorted, one sort
+// does.
+static gnn_status make_pairs(gnn_context *c, const rt_map_view *src, const rt_map_view *dst,
+                             const rt_ints *offsets, pairs *p) {
+    gnn_status s = GNN_OK;
+    *p = (pairs){.row = dst, .column = src};
+    if (!stand_sorted(dst, src)) {
+        *p = (pairs){.row = src, .column = dst};
+        offsets = NULL;
+        if (!stand_sorted(src, dst))
+            s = rt_build_order_by(c, (rt_map_view[]){*src, *dst}, rt_sorted(dst) ? 1 : 2, true,
+                                  &p->order);
+    }
+    if (s) return s;
+    if (offsets) p->offsets = *offsets;
+    return offsets ? GNN_OK : rt_build_offsets(c, p->row, true, &p->offsets);
+}
+
 gnn_status rt_symmetric(gnn_context *c, const rt_map_view *src, const rt_map_view *dst,
-                        int64_t *out, rt_edge *odd) {
+                        const rt_ints *offsets, int64_t *out, rt_edge *odd) {
+    pairs p;
+    int64_t at = 0;
     *out = 0;
     if (src->values.count != dst->values.count) return GNN_OK;
-    rt_ints one = {0}, other = {0};
-    gnn_status s = sort_pairs(c, src, dst, &one);
-    if (!s) s = sort_pairs(c, dst, src, &other);
-    *out = !s;
-    for (int64_t i = 0; i < src->values.count && *out; i++) {
-        const rt_edge e = edge_at(src, dst, rt_get(&one, i)),
-                      f = edge_at(src, dst, rt_get(&other, i));
-        bool none = e.src < 0 || e.dst < 0;   // these come last, and on both sides
-        *out = none || (e.src == f.dst && e.dst == f.src);
-        if (!*out && odd) *odd = rt_odd_edge(e, f);
+    gnn_status s = make_pairs(c, src, dst, offsets, &p);
+    while (!s && at < src->values.count && has_mirror(&p, at)) at++;
+    *out = !s && at == src->values.count;
+    if (!s && !*out && odd) {
+        const int64_t e = entry_of(&p, at);
+        *odd = (rt_edge){e, rt_get(&src->values, e), rt_get(&dst->values, e)};
     }
-    rt_free(c, one.data);
-    rt_free(c, other.data);
+    rt_free(c, p.order.data);
+    if (!offsets || p.offsets.data != offsets->data) rt_free(c, p.offsets.data);
     return s;
 }

@@ -240,9 +240,9 @@ static int64_t symmetric(gnn_context *c, const rt_map_view *a, const rt_map_view
     rt_edge odd = {-1, 0, 0}, other = odd;
     const rt_map_view x = upload(c, a), y = upload(c, b);
     GOOD(c, rt_gpu_begin(&g, c, NULL, a->values.wide));
-    GOOD(c, rt_gpu_symmetric(&g, &x, &y, &got, &odd));
+    GOOD(c, rt_gpu_symmetric(&g, &x, &y, NULL, &got, &odd));
     GOOD(c, rt_gpu_end(&g, GNN_OK));
-    GOOD(c, rt_symmetric(c, a, b, &wanted, &other));
+    GOOD(c, rt_symmetric(c, a, b, NULL, &wanted, &other));
     if (got != wanted) differ("symmetry", -1, got, wanted);
     if (odd.at != other.at) differ("odd edge", -1, odd.at, other.at);
     gnn_free(c, x.values.data);
@@ -250,8 +250,25 @@ static int64_t symmetric(gnn_context *c, const rt_map_view *a, const rt_map_view
     return wanted;
 }
 
-// Both directions of each edge, and then one of them turned away.
-static void compare_symmetry(gnn_context *c, int64_t n, int64_t into, bool wide) {
+// Edges by the first map, by both, or as they stand.
+static void sort_edges(gnn_context *c, rt_map_view *a, rt_map_view *b, uint32_t by) {
+    rt_ints order, sorted[2];
+    GOOD(c, rt_build_order_by(c, (rt_map_view[]){*a, *b}, by, true, &order));
+    for (int i = 0; i < 2; i++) {
+        rt_map_view *m = i ? b : a;
+        GOOD(c, rt_ints_new(c, order.count, m->values.wide, &sorted[i]));
+        for (int64_t e = 0; e < order.count; e++)
+            rt_set(&sorted[i], e, rt_get(&m->values, rt_get(&order, e)));
+        rt_free(c, m->values.data);
+        m->values = sorted[i];
+    }
+    rt_free(c, order.data);
+}
+
+// Both directions of each edge, and then one of them turned away. Edges stand as they were made,
+// and sorted by one map or both.
+static void compare_edges(gnn_context *c, int64_t n, int64_t into, bool wide, uint32_t by,
+                          bool first) {
     rt_map_view a = make_map(c, &shapes[0], n, into, wide),
                 b = make_map(c, &shapes[0], n, into, wide);
     for (int64_t i = 0; i + 1 < n; i += 2) {
@@ -260,6 +277,7 @@ static void compare_symmetry(gnn_context *c, int64_t n, int64_t into, bool wide)
         rt_set(&b.values, i + 1, rt_get(&a.values, i));
     }
     if (n % 2) rt_set(&b.values, n - 1, rt_get(&a.values, n - 1));
+    if (by) sort_edges(c, first ? &a : &b, first ? &b : &a, by);
     CHECK(symmetric(c, &a, &b) == 1);
     for (int64_t i = 0; i < n && into > 1; i++)
         if (rt_get(&a.values, i) > 0 && rt_get(&b.values, i) >= 0 &&
@@ -270,6 +288,12 @@ static void compare_symmetry(gnn_context *c, int64_t n, int64_t into, bool wide)
     symmetric(c, &a, &b);
     rt_free(c, a.values.data);
     rt_free(c, b.values.data);
+}
+
+static void compare_symmetry(gnn_context *c, int64_t n, int64_t into, bool wide) {
+    compare_edges(c, n, into, wide, 0, false);
+    for (uint32_t by = 1; by < 3; by++)
+        for (int first = 0; first < 2; first++) compare_edges(c, n, into, wide, by, first);
 }
 
 static void compare_all(gnn_context *c, const shape *k, int64_t n, int64_t into, bool wide,
