@@ -150,9 +150,37 @@ static cg_value approximate_ptx(cg_emitter *e, simt_op op, simt_type t, cg_value
     return cg_pack(e, parts, t.lanes);
 }
 
+// Powers of two in 16 bits, in pairs where there are two lanes. Those of bf16 flush what is below
+// the normal range.
+static bool has_exp2_half(const cg_emitter *e, simt_type t) {
+    return t.element == SIMT_F16 || gpu_has(e->target->arch, GPU_EXP2_BF16);
+}
+
+static cg_value exp2_half_ptx(cg_emitter *e, simt_type t, cg_value x) {
+    const bool f16 = t.element == SIMT_F16;
+    const LLVMTypeRef bits = LLVMInt16TypeInContext(e->context),
+                      pair = LLVMInt32TypeInContext(e->context);
+    cg_value parts[CG_MAX_LANES];
+    for (uint32_t k = 0; k < t.lanes; k += 2) {
+        const bool two = k + 1 < t.lanes;
+        const simt_type part = {t.element, two ? 2 : 1};
+        cg_value lanes[2] = {cg_lane(e, x, t.lanes, k), two ? cg_lane(e, x, t.lanes, k + 1) : NULL},
+                 in = LLVMBuildBitCast(e->b, cg_pack(e, lanes, part.lanes), two ? pair : bits, "");
+        const char *text = two ? f16 ? "ex2.approx.f16x2 $0, $1;" : "ex2.approx.ftz.bf16x2 $0, $1;"
+                           : f16 ? "ex2.approx.f16 $0, $1;"
+                                 : "ex2.approx.ftz.bf16 $0, $1;";
+        cg_value out = cg_asm(e, two ? pair : bits, text, two ? "=r,r" : "=h,h", false, &in, 1);
+        out = LLVMBuildBitCast(e->b, out, LLVMTypeOf(cg_pack(e, lanes, part.lanes)), "");
+        for (uint32_t n = 0; n < part.lanes; n++) parts[k + n] = cg_lane(e, out, part.lanes, n);
+    }
+    return cg_pack(e, parts, t.lanes);
+}
+
 static cg_value approximate(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value x) {
     simt_op op = i->op;
     simt_type f32 = cg_with(t, SIMT_F32);
+    if (op == SIMT_EXP2A && cg_half_width(t) && !e->host && has_exp2_half(e, t))
+        return exp2_half_ptx(e, t, x);
     if (cg_half_width(t)) {
         cg_value r = approximate(e, i, f32, cg_emit_cvt(e, false, t, f32, x));
         return cg_emit_cvt(e, false, f32, t, r);

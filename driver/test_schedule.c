@@ -429,6 +429,19 @@ static bool several(const test_maker *m, const test_schedule *s) {
     return any;
 }
 
+// By the machine's own instruction, half of them in 16 bits.
+static void narrow_exponentials(test_maker *m, test_schedule *s) {
+    static const char *const types[] = {"f16", "f16", "bf16"};
+    const tensor_op *op = m->op->op;
+    bool any = false;
+    for (tensor_expr e = 1; e < op->exprs.len && !any; e++)
+        any = tensor_node_at(op, e)->op == TENSOR_EXP_OP;
+    if (!any || !test_verb_usable(m, "approximate") || !test_chance(m->rng, 25)) return;
+    test_put(m, s, "approximate", NULL, 0, NULL);
+    const test_word type[] = {test_text(TEST_PICK(m->rng, types))};
+    if (test_chance(m->rng, 50)) test_put(m, s, "compute", type, 1, NULL);
+}
+
 static void tidy(test_maker *m, test_schedule *s) {
     test_rng *r = m->rng;
     m->lanes = 32;
@@ -460,6 +473,7 @@ static void tidy(test_maker *m, test_schedule *s) {
     if (test_verb_usable(m, "loops") && test_chance(r, 8))
         nest(m, s, &m->op->stages.data[test_draw(r, m->op->stages.len)]);
     if (test_verb_usable(m, "mma") && test_chance(r, 12)) multiply(m, s);
+    narrow_exponentials(m, s);
     for (uint32_t i = 0; i < 2; i++) {
         const char *verb = i ? "compute" : "accumulate";
         if (test_verb_usable(m, verb) && test_chance(r, 8)) test_statement_draw(m, s, verb, is_sum);

@@ -292,9 +292,11 @@ static eval_value maths(eval_program *p, const eval_node *n) {
     eval_value x = eval_node_value(p, n->args[0]),
                y = n->nargs > 1 ? eval_node_value(p, n->args[1]) : eval_float(0, 0);
     eval_value r = eval_maths((tensor_opcode)n->op, n->precision, x, y);
-    // 2^(x log2 e)
-    if (n->near && isfinite(r.v) && r.v != 0)
-        r.bound += (4 + 2 * fabs(x.v)) * n->precision->u * fabs(r.v);
+    if (!n->near || !isfinite(r.v) || r.v == 0) return r;
+    const eval_precision *to = n->precision;
+    r.bound += (4 + 2 * fabs(x.v)) * to->u * fabs(r.v);   // 2^(x log2 e)
+    // f16 alone keeps what is below its normal range
+    if (fabs(r.v) < to->normal) r.bound += to->type == DT_F16 ? 2 * to->tiny : to->normal;
     return r;
 }
 

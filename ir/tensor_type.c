@@ -146,9 +146,11 @@ static const char *args_are_fault(arena *a, const tensor_op *op, const tensor_no
     return NULL;
 }
 
+// Of 16 bits there are exponentials alone, which a GPU has an instruction for.
 static const char *maths_fault(arena *a, const tensor_op *op, const tensor_node *n) {
     tensor_type t = tensor_typeof(op, n->args[0]);
-    if (tensor_type_is_float(t) && !tensor_type_is_narrow(t)) return args_are_fault(a, op, n, t);
+    if (tensor_type_is_float(t) && (!tensor_type_is_narrow(t) || n->op == TENSOR_EXP_OP))
+        return args_are_fault(a, op, n, t);
     return arena_printf(a, "'%s' of %s", tensor_op_table((tensor_opcode)n->op)->text,
                         tensor_type_text(a, op, t));
 }

@@ -36,8 +36,14 @@ static simt_value rounded(simt_builder *b, const scalar_types *t, const tensor_n
     return simt_as(b, scalar_value_element(n->type.type, t->index), x);
 }
 
-// The maths library is scalar: each lane is a call.
+// The maths library is scalar: each lane is a call. It has none of 16 bits, whose is that of f32.
 simt_value scalar_maths(simt_builder *b, const char *name, const simt_value *x, uint32_t n) {
+    simt_element given = (simt_element)simt_typeof(b->func, x[0]).element;
+    if (given == SIMT_F16 || given == SIMT_BF16) {
+        simt_value wide[2] = {0, 0};
+        for (uint32_t i = 0; i < n; i++) wide[i] = simt_as(b, SIMT_F32, x[i]);
+        return simt_as(b, given, scalar_maths(b, name, wide, n));
+    }
     simt_func *f = simt_math(b->func->module, name,
                              (simt_element)simt_typeof(b->func, x[0]).element);
     if (!f) ICE("the maths library has no '%s'", name);

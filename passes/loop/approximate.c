@@ -11,8 +11,8 @@
 static void find_exponentials(const planner *p, tensor_expr e, plan_having *has) {
     const tensor_node *n = tensor_node_at(p->op, e);
     if (has[e] != PLAN_NOT_SEEN) return;
-    has[e] = n->op == TENSOR_EXP_OP && tensor_typeof(p->op, e).type == DT_F32 ? PLAN_HAS
-                                                                              : PLAN_HAS_NOT;
+    const ir_dtype type = tensor_typeof(p->op, e).type;
+    has[e] = n->op == TENSOR_EXP_OP && ir_dtype_holds(DT_F32, type) ? PLAN_HAS : PLAN_HAS_NOT;
     for (uint32_t i = 0; i < n->nargs; i++) {
         find_exponentials(p, n->args[i], has);
         if (has[n->args[i]] == PLAN_HAS) has[e] = PLAN_HAS;

@@ -15,6 +15,7 @@ typedef struct {
     ir_dtype to;   // of the arithmetic
     // of a reducer's arguments or states, where the expression is one of its own
     ir_dtype components;
+    bool near;           // exponentials are the machine's, which 16 bits have as well
     tensor_expr *made;   // per expression
 } typing;
 
@@ -41,10 +42,17 @@ static tensor_expr component(typing *t, tensor_node n) {
     return as(t, t->to, tensor_node_new(t->p->op, n));
 }
 
-// A float, as one of the type wanted. Maths, which 16 bits do not have, is that of f32.
+// Maths, which 16 bits do not have, is that of f32, but for exponentials of a stage that says
+// `approximate`.
+static ir_dtype maths_in(const typing *t, const tensor_node *n) {
+    const bool own = ir_dtype_holds(t->to, DT_F32) || (t->near && n->op == TENSOR_EXP_OP);
+    return own ? t->to : DT_F32;
+}
+
+// A float, as one of the type wanted.
 static tensor_expr number(typing *t, tensor_expr e) {
     tensor_node n = *tensor_node_at(t->p->op, e);
-    ir_dtype from = n.type.type, wide = ir_dtype_holds(t->to, DT_F32) ? t->to : DT_F32;
+    ir_dtype from = n.type.type, wide = maths_in(t, &n);
     tensor_op_kind kind = (tensor_op_kind)tensor_op_table((tensor_opcode)n.op)->kind;
     n.type.type = kind == TENSOR_MATHS ? wide : t->to;
     if (kind == TENSOR_ARITH || n.op == TENSOR_SELECT_OP || n.op == TENSOR_STOP_OP)
@@ -242,6 +250,7 @@ static uint32_t type_stage(planner *p, uint32_t stage) {
         ir_dtype to = type_of(compute);
         compute->consumed = true;
         typing t = typing_in(p, to, to);
+        t.near = schedule_find(p->s, st->id, SCHEDULE_APPROXIMATE, TENSOR_ALL) != NULL;
         tensor_stage *own = &p->op->stages.data[stage];
         own->body = all_retyped(&t, own->body, own->nbody, floats ? &to : NULL);
         own->orelse = all_retyped(&t, own->orelse, own->nelse, NULL);
