@@ -3,14 +3,19 @@
 
 #include <string.h>
 
+// Roundings of its own are those of tensor cores, whose sums are added up as others are.
 static bool adds(const tensor_op *op, const tensor_stage *st) {
-    return op->reducers.data[st->reducer].kind == REDUCE_SUM;
+    const tensor_reducer *r = &op->reducers.data[st->reducer];
+    tensor_reduce_kind by;
+    return r->kind == REDUCE_SUM || (r->roundings && r->nstate == 1 && r->nresults == 1 &&
+                                     tensor_combined_by(op, r, 0, &by) && by == REDUCE_SUM &&
+                                     tensor_node_at(op, r->finish[0])->op == TENSOR_LEFT_OP);
 }
 
 // The words follow "its states cannot be combined in memory: ".
 const char *loop_atomic_fault(const tensor_op *op, const tensor_stage *st) {
     const tensor_reducer *r = &op->reducers.data[st->reducer];
-    if (r->kind != REDUCE_SUM && r->kind != REDUCE_MAX && r->kind != REDUCE_MIN)
+    if (!adds(op, st) && r->kind != REDUCE_MAX && r->kind != REDUCE_MIN)
         return "an atomic operation adds, or takes the larger or smaller";
     if (st->nelse) return "nothing tells whether something was contributed, which 'else' asks";
     ir_dtype state = r->state_types[0].type, stored = op->vals.data[st->targets[0].val].type;
