@@ -160,22 +160,25 @@ static const char *check_given(loop_verifier *v, const loop_node *n) {
     return NULL;
 }
 
-// What a condition says of the outermost variable's beginning.
-static tensor_expr at_least(const loop_verifier *v, tensor_expr condition) {
+// What a condition says of the outermost variable's beginning, or end.
+static tensor_expr bound_by(const loop_verifier *v, tensor_expr condition, tensor_opcode by) {
     const tensor_node *c = tensor_node_at(v->op, condition);
-    const tensor_node *x = c->op == TENSOR_GE_OP ? tensor_node_at(v->op, c->args[0]) : c;
+    const tensor_node *x = c->op == by ? tensor_node_at(v->op, c->args[0]) : c;
     if (x->op == TENSOR_CVT_OP) x = tensor_node_at(v->op, x->args[0]);
-    bool outermost = c->op == TENSOR_GE_OP && x->op == TENSOR_VAR_OP && v->path.len &&
+    bool outermost = c->op == by && x->op == TENSOR_VAR_OP && v->path.len &&
                      v->path.data[0]->kind == LOOP_FOR &&
                      v->path.data[0]->var == (tensor_var)x->imm.i;
     return outermost ? c->args[1] : 0;
 }
 
 static const char *check_if(loop_verifier *v, const loop_node *n) {
-    tensor_expr outer = v->from, from = at_least(v, n->value);
-    if (from) v->from = from;
+    tensor_expr from = v->from, below = v->below, least = bound_by(v, n->value, TENSOR_GE_OP),
+                most = bound_by(v, n->value, TENSOR_LT_OP);
+    if (least) v->from = least;
+    if (most) v->below = most;
     const char *words = check_body(v, n);
-    v->from = outer;
+    v->from = from;
+    v->below = below;
     return words;
 }
 
@@ -311,6 +314,14 @@ static bool stands_again(const loop_verifier *v) {
     return false;
 }
 
+static void stored_here(loop_verifier *v, uint32_t stage) {
+    store_places *places = &v->stages.places[stage];
+    places->kernel = v->kernel;
+    VEC_PUSH(v->scratch, &places->loops, v->path.len ? v->path.data[0] : NULL);
+    VEC_PUSH(v->scratch, &places->from, v->from);
+    v->stages.stores[stage]++;
+}
+
 static const char *check_store(loop_verifier *v, const loop_node *n) {
     if (n->nstages != 1) return WRONG(v, "one stage at a time is stored");
     const tensor_stage *s = stage_of(v, n);
@@ -322,13 +333,10 @@ static const char *check_store(loop_verifier *v, const loop_node *n) {
         return WRONG(v, "stage '%s' is stored where its state is not known", s->name);
     for (uint32_t i = 0; i < (reduces ? s->nelse : s->nbody); i++)
         TRY(loop_check_expr(v, reduces ? s->orelse[i] : s->body[i], n->stages[0]));
-    store_places *places = &v->stages.places[n->stages[0]];
     if (stands_again(v)) return store_targets(v, s);   // it is known there, once more
-    if (places->kernel == v->kernel) return WRONG(v, "stage '%s' is stored twice", s->name);
-    places->kernel = v->kernel;
-    VEC_PUSH(v->scratch, &places->loops, v->path.len ? v->path.data[0] : NULL);
-    VEC_PUSH(v->scratch, &places->from, v->from);
-    v->stages.stores[n->stages[0]]++;
+    if (v->stages.places[n->stages[0]].kernel == v->kernel)
+        return WRONG(v, "stage '%s' is stored twice", s->name);
+    stored_here(v, n->stages[0]);
     return store_targets(v, s);
 }
 
@@ -353,7 +361,7 @@ static const char *check_clear(loop_verifier *v, const loop_node *n) {
     TRY(check_bound(v, s->left, s->nleft, s->name));
     if (v->stages.cleared[n->stages[0]]) return WRONG(v, "stage '%s' is cleared twice", s->name);
     v->stages.cleared[n->stages[0]] = v->kernel;
-    v->stages.stores[n->stages[0]]++;
+    stored_here(v, n->stages[0]);
     return store_targets(v, s);
 }
 
@@ -370,6 +378,7 @@ static const char *check_atomic(loop_verifier *v, uint32_t stage) {
         return WRONG(v, "no kernel before clears stage '%s'", s->name);
     v->stages.stores[stage]++;
     v->stages.combines[stage]++;
+    v->stages.combined[stage] = v->below;
     v->vals.stored_in[s->targets[0].val] = v->kernel;
     v->vals.point[s->targets[0].val] = NULL;
     return NULL;

@@ -56,6 +56,7 @@ typedef struct {
     store_places *places;
     bool *state_known;
     uint32_t *cleared, *combines;   // number of the kernel that clears its targets; 0: none
+    tensor_expr *combined;          // the outermost variable is below that where it is combined
     // its state holds differences from maxima found on the run, where it was last reduced
     bool *relative;
 } verified_stages;
@@ -83,8 +84,8 @@ typedef struct {
     uint32_t kernel, rounds;   // rounds: of which recurrence, or TENSOR_NO_LOOP
     uint32_t reader;           // stage whose expressions are read; UINT32_MAX: the plan's own
     const loop_kernel *launch;
-    // a test around: the outermost variable is at least that; 0: there is none
-    tensor_expr from;
+    // tests around: the outermost variable is at least that, and below that; 0: there is none
+    tensor_expr from, below;
 } loop_verifier;
 
 static inline const char *loop_wrong(loop_verifier *v, const char *words) {

@@ -100,6 +100,7 @@ static verified_stages stages_new(arena *a, uint32_t n) {
                              .state_known = ARENA_ARRAY(a, bool, n),
                              .cleared = ARENA_ARRAY(a, uint32_t, n),
                              .combines = ARENA_ARRAY(a, uint32_t, n),
+                             .combined = ARENA_ARRAY(a, tensor_expr, n),
                              .relative = ARENA_ARRAY(a, bool, n)};
 }
 

@@ -134,15 +134,22 @@ static bool are_loops(const store_places *p) {
     return all;
 }
 
+// Rows that are cut are cleared, and combined part by part; the one part of each other is stored.
+static bool clears_cut_rows(loop_verifier *v, const store_places *p, uint32_t stage) {
+    return v->stages.combines[stage] == 1 && p->loops.len == 2 && are_loops(p) && p->from.data[1] &&
+           v->stages.combined[stage] == p->from.data[1] &&
+           shares_cut_rows(v, p, &v->op->stages.data[stage]);
+}
+
 const char *loop_check_stored(loop_verifier *v, uint32_t stage) {
     const char *name = v->op->stages.data[stage].name;
     if (!v->stages.stores[stage] && !loop_stage_inline(v->plan, stage))
         return WRONG(v, "stage '%s' is never stored", name);
+    const store_places *p = &v->stages.places[stage];
     if (v->stages.cleared[stage])
-        return v->stages.stores[stage] == 1 + v->stages.combines[stage] && v->stages.combines[stage]
+        return v->stages.combines[stage] && (p->loops.len < 2 || clears_cut_rows(v, p, stage))
                    ? NULL
                    : WRONG(v, "stage '%s' is cleared, and then stored or never combined", name);
-    const store_places *p = &v->stages.places[stage];
     if (v->stages.stores[stage] < 2) return NULL;
     if (are_loops(p) && (shares_points(v, p) || shares_cut_rows(v, p, &v->op->stages.data[stage])))
         return NULL;

@@ -425,15 +425,16 @@ static void before_last(planner *p) {
 static loop_kernel *take_up(planner *p, const stage_group *g, const plan_part *part,
                             const row_class *of, uint32_t number) {
     nest n = plan_nest_start(p, plan_deepest(p, g), number);
-    if (part && part->atomic) n.kernel->name = arena_printf(p->arena, "%s_clear", n.kernel->name);
-    if (of->by)
+    const bool clears = part && part->atomic;
+    if (clears) n.kernel->name = arena_printf(p->arena, "%s_clear", n.kernel->name);
+    if (of->by && !clears)
         n.kernel->name = arena_printf(p->arena, p->cut.more_groups ? "%s_cut_many" : "%s_cut",
                                       n.kernel->name);
     plan_nest_group(&n, g, of, &n.kernel->body);
     plan_nest_end(&n);
     plan_matrix_fit(p, g, n.kernel);
     plan_fetch(p, g, n.kernel);
-    if (part && part->atomic) before_last(p);
+    if (clears) before_last(p);
     return n.kernel;
 }
 
@@ -443,7 +444,8 @@ void plan_take_up(planner *p, const stage_group *g, const row_class *rows, uint3
     row_class of = cut ? plan_taken_rows(p, part, rows) : *rows;
     if (cut) p->cut.taken_up = p->plan->steps.len;
     loop_kernel *k = take_up(p, g, part, &of, number);
-    int64_t more = cut && !p->failed ? plan_many_parts(p, g, part, rows, k, &of) : 1;
+    int64_t more = cut && !part->atomic && !p->failed ? plan_many_parts(p, g, part, rows, k, &of)
+                                                      : 1;
     if (more < 2) return;
     p->cut.more_groups = more;
     take_up(p, g, part, &of, number)->seldom = true;

@@ -179,7 +179,7 @@ static bool may_be_atomic(planner *p, const tensor_stage *st, const plan_part *p
             p, E0555, cell->at,
             "the floats of '%s' would meet in another order at each launch: that takes --no-deterministic",
             st->name);
-    else if (rows->order != TENSOR_NO_VAL && part->kind != PART_TILE)
+    else if (rows->order != TENSOR_NO_VAL && part->kind != PART_TILE && part->kind != PART_ROW)
         d = plan_refuse(p, E0530, cell->at,
                         "combining by 'atomic' in classes of rows has no pass in this version");
     const schedule_cell *held = schedule_find(p->s, st->id, SCHEDULE_ACCUMULATE, TENSOR_ALL);
@@ -300,7 +300,8 @@ static bool part_new(planner *p, const stage_group *g, uint32_t first, uint32_t 
     split->consumed = true;
     uint32_t nleft = plan_left(p, st, left);
     if (!outermost_rows(p, st, split, left, nleft, &m)) return false;
-    if (!plan_atomic(p, st) && plan_cuts_rows(p, g, first, sums, &m, rows, n))
+    const bool plain = rows->order == TENSOR_NO_VAL && !rows->lo && !rows->hi;
+    if ((plain || !plan_atomic(p, st)) && plan_cuts_rows(p, g, first, sums, &m, rows, n))
         return plan_part_row(p, part, left[0], &m, n, rows), true;
     if (rows->order != TENSOR_NO_VAL || rows->lo || rows->hi) {
         if (rows->counted != TENSOR_NO_VAL) refuse_class(p, split, rows, m.map, n);
