@@ -78,8 +78,8 @@ typedef struct {
     uint32_t lanes;   // neighbours in their warp
 } loop_holding;
 
-// FOR: what lies in shared memory in a round of its outermost serial digit or rest, and what each
-// round reads again.
+// FOR: what lies in shared memory in a round of its outermost serial digit or rest, what each round
+// reads again, and what none does.
 typedef struct {
     uint32_t n;
     const loop_fetch *rows;
@@ -87,6 +87,9 @@ typedef struct {
     uint32_t nreread;
     // inputs of which all rounds read the same, for which no thread has room
     const tensor_val *reread;
+    uint32_t nstay;
+    // inputs whose pieces that matrix operations multiply by stay in registers for all rounds
+    const tensor_val *stay;
 } loop_copies;
 
 // WITHIN: how many positions its ranges have at most.

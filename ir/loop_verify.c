@@ -517,6 +517,17 @@ const char *loop_check_reread(loop_verifier *v, const loop_node *n) {
     return NULL;
 }
 
+const char *loop_check_stay(loop_verifier *v, const loop_node *n) {
+    for (uint32_t i = 0; i < n->fetch.nstay; i++) {
+        const char *name = v->op->vals.data[n->fetch.stay[i]].name,
+                   *fault = loop_stay_fault(v->arena, v->plan, n, n->fetch.stay[i]);
+        if (fault) return WRONG(v, "'%s' %s, and does not stay", name, fault);
+        for (uint32_t k = 0; k < i; k++)
+            if (n->fetch.stay[k] == n->fetch.stay[i]) return WRONG(v, "'%s' stays twice", name);
+    }
+    return NULL;
+}
+
 static const char *check_body(loop_verifier *v, const loop_node *n) {
     if (v->path.len == LOOP_MAX_DEPTH)
         return WRONG(v, "nodes stand more than %d deep", LOOP_MAX_DEPTH);

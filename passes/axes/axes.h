@@ -50,13 +50,20 @@ bool plan_key_fits(planner *p, const schedule_cell *c, tensor_space of, tensor_v
 bool plan_shares_rows(planner *p, const stage_group *g);   // of a fused kernel; false: refused
 void plan_each_class(planner *p, const tensor_stage *deepest, plan_emit *emit, void *user);
 
+// ---- tile_chains.c ------------------------------------------------------------------------------
+// The loop over chains of tiles, where something stays for those of one value; NULL: nothing does.
+loop_node *plan_open_chains(planner *p, const plan_tile *t, const stage_group *g, loop_body **to);
+bool plan_chained(const plan_tile *t, const loop_node *n);   // it is such a loop
+void plan_check_chains(planner *p, const stage_group *g, const loop_kernel *k);
+
 // ---- tiles.c ------------------------------------------------------------------------------------
 bool plan_same_tiles(const schedule_cell *a, const schedule_cell *b);
 bool plan_tile_rows(planner *p, tensor_var row, schedule_cell *block, schedule_cell *order,
                     row_class *out);
 void plan_tile_digits(planner *p, const plan_tile *t, index_cut c, loop_node *node);
 void plan_check_tiles(planner *p, const index_cut *c, const row_class *rows);   // refuses them
-loop_node *plan_open_tiles(planner *p, const plan_tile *t, loop_body *to);
+// *to: where the loops over their points go, before and after
+loop_node *plan_open_tiles(planner *p, const plan_tile *t, const stage_group *g, loop_body **to);
 // Refuse groups along the points of tiles, and along what a stage reduces in them, where each group
 // owns a tile.
 void plan_check_groups(planner *p, const plan_tile *t, const index_cut *c);

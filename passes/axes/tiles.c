@@ -125,13 +125,13 @@ static void make_table(planner *p, plan_tile *t, tensor_var row, row_class *out)
     plan_map tiled = t->map;
     t->by_size = TENSOR_NO_VAL;
     if (schedule_value_of(t->cell, "largest")) tiled = by_size(p, &t->map, &t->by_size);
-    tensor_val begins = plan_tiles(p, PREPARED_TILE_BEGINS, &tiled, t->points);
+    t->begins = plan_tiles(p, PREPARED_TILE_BEGINS, &tiled, t->points);
     t->values = plan_tiles(p, PREPARED_TILE_VALUES, &tiled, t->points);
     t->number = position(p, row, "tile", p->op->vals.data[t->values].axes[0]);
     t->value = position(p, row, plan_tiled(t->cell)->text, t->map.into);
     t->rank = t->by_size == TENSOR_NO_VAL ? t->value : position(p, row, "rank", t->map.into);
     plan_tile_range(p, &t->map, t->points, plan_at(p, t->number),
-                    plan_offset_at(p, begins, plan_at(p, t->rank), 0), plan_at(p, t->value),
+                    plan_offset_at(p, t->begins, plan_at(p, t->rank), 0), plan_at(p, t->value),
                     &out->lo, &out->hi);
 }
 
@@ -163,9 +163,11 @@ static void let_load(planner *p, loop_body *to, tensor_var v, tensor_val of, ten
 
 // A block, or each of the groups of lanes that own one, walks `serial` tiles of the table one after
 // the other.
-loop_node *plan_open_tiles(planner *p, const plan_tile *t, loop_body *to) {
+loop_node *plan_open_tiles(planner *p, const plan_tile *t, const stage_group *g, loop_body **to) {
     span from = t->cell->at;
-    loop_node *n = loop_node_new(p->plan, LOOP_FOR, from);
+    loop_node *n = plan_open_chains(p, t, g, to);
+    if (n) return n;
+    n = loop_node_new(p->plan, LOOP_FOR, from);
     n->var = t->number;
     n->lo = tensor_int(p->op, 0);
     n->hi = tensor_size(p->op, p->op->vars.data[t->number].space, NO_SPAN);
@@ -174,7 +176,8 @@ loop_node *plan_open_tiles(planner *p, const plan_tile *t, loop_body *to) {
         n->digits[n->ndigits++] = (loop_digit){LOOP_SERIAL_PLACE, (uint32_t)t->group, 1};
     if (t->tiles > 1)
         n->digits[n->ndigits++] = (loop_digit){LOOP_GROUP_PLACE, (uint32_t)t->tiles, 1};
-    loop_append(p->plan, to, n);
+    loop_append(p->plan, *to, n);
+    *to = &n->body;
     let_load(p, &n->body, t->rank, t->values, t->number, from);
     if (t->rank != t->value) let_load(p, &n->body, t->value, t->by_size, t->rank, from);
     return n;

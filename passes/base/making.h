@@ -59,7 +59,8 @@ typedef struct {   // points whose value of a map is one: see axes/tiles.c
     tensor_val named;   // the map, as the schedule says it
     plan_map map;
     int64_t points, group, round;
-    int64_t tiles;   // that a block owns at once, a group of lanes each; 0: it owns one
+    int64_t tiles;       // that a block owns at once, a group of lanes each; 0: it owns one
+    tensor_val begins;   // the first tile of each value
     tensor_val values,
         by_size;   // of each tile; of values from the largest on: TENSOR_NO_VAL: as they are
     tensor_var number, rank, value;   // of the tile at hand

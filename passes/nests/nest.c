@@ -116,7 +116,8 @@ static void check_blocks(nest *n, const index_cut *c, bool blocks) {
     }
     for (uint32_t i = 0; i < n->levels.len && blocks; i++) {
         loop_place rest = n->levels.data[i]->rest;
-        if (rest != LOOP_SERIAL_PLACE && rest != LOOP_UNROLL_PLACE) continue;
+        bool chained = i == n->tiled && plan_chained(n->rows->tile, n->tiles);
+        if (!chained && rest != LOOP_SERIAL_PLACE && rest != LOOP_UNROLL_PLACE) continue;
         const char *outer = plan_index_text(n->p, n->levels.data[i]->var);
         diagnostic *d = plan_refuse(
             n->p, E0554, blocks_at(n, c),
@@ -126,7 +127,7 @@ static void check_blocks(nest *n, const index_cut *c, bool blocks) {
         if (d && tile)
             diag_help(
                 d,
-                "tiles that are rounded end where their points do: let '%s' be outside, `loops %s, %s`",
+                "tiles of one value come one after the other, or end where their points do: let '%s' be outside, `loops %s, %s`",
                 plan_index_text(n->p, c->var), plan_index_text(n->p, c->var), outer);
         else if (d)
             diag_help(
@@ -214,9 +215,8 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     bool rows = level == n->rows->level, ordered = rows && n->rows->order != TENSOR_NO_VAL,
          within = owned || (rows && n->rows->place != ROWS_OF_GRID);
     if (rows && n->rows->tile) {
-        n->tiles = plan_open_tiles(p, n->rows->tile, to);
+        n->tiles = plan_open_tiles(p, n->rows->tile, n->group, &to);
         n->tiled = n->levels.len;
-        to = &n->tiles->body;
     }
     node->var = visited(n, v, ordered);
     node->lo = rows && n->rows->lo ? n->rows->lo : tensor_int(p->op, 0);
@@ -434,6 +434,7 @@ static loop_kernel *take_up(planner *p, const stage_group *g, const plan_part *p
     plan_nest_end(&n);
     plan_matrix_fit(p, g, n.kernel);
     plan_fetch(p, g, n.kernel);
+    plan_check_chains(p, g, n.kernel);
     if (clears) before_last(p);
     return n.kernel;
 }

@@ -421,6 +421,28 @@ static void lower_serial(kernel *k, simt_builder *b, const loop_node *n, axis_se
     if (steps) steps->extent = n->rounds.unroll;
 }
 
+// What stays is loaded if there is a round.
+typedef struct {
+    axis_set own;
+    bool apart, together;
+} staying_rounds;
+
+static void staying_body(kernel *k, simt_builder *b, const loop_node *n, void *user) {
+    const staying_rounds *s = user;
+    const uint32_t staying = k->rounds.staying.len;
+    lw_stay(k, b, n);
+    lower_serial(k, b, n, s->own, s->apart, s->together);
+    k->rounds.staying.len = staying;
+}
+
+static void lower_staying(kernel *k, simt_builder *b, const loop_node *n, axis_set own, bool apart,
+                          bool together) {
+    simt_value lo, hi;
+    staying_rounds s = {own, apart, together};
+    bounds_of(k, b, n, &lo, &hi);
+    lw_build_if(k, b, simt_build_cmp(b, SIMT_LT, lo, hi), n, staying_body, &s);
+}
+
 // All rounds are written out: they are instances.
 static void lower_written_out(kernel *k, simt_builder *b, const loop_node *n, axis_set own) {
     simt_value lo, hi;
@@ -455,7 +477,8 @@ void lw_for(kernel *k, simt_builder *b, const loop_node *n) {
         case LOOP_BLOCK_PLACE:
         case LOOP_WHOLE_PLACE: lower_one_round(k, b, n, own, together); break;
         case LOOP_SERIAL_PLACE:
-            if (n->rounds.within && k->sizes.within) lower_whole(k, b, n, own);
+            if (n->fetch.nstay) lower_staying(k, b, n, own, apart, together);
+            else if (n->rounds.within && k->sizes.within) lower_whole(k, b, n, own);
             else lower_serial(k, b, n, own, apart, together);
             break;
         case LOOP_UNROLL_PLACE: lower_written_out(k, b, n, own); break;

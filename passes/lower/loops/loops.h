@@ -40,6 +40,10 @@ void lw_last_round(kernel *k, simt_builder *b, const loop_node *n, void *user);
 // back.
 void lw_bind(kernel *k, simt_builder *b, const loop_node *n, axis_set own, round_of r);
 
+// ---- stay.c -------------------------------------------------------------------------------------
+// A loop in whose rounds pieces of inputs stay in registers: they are loaded before it.
+void lw_stay(kernel *k, simt_builder *b, const loop_node *n);
+
 // ---- reduce.c -----------------------------------------------------------------------------------
 void lw_reduce(kernel *k, simt_builder *b, const loop_node *n);
 void lw_level(kernel *k, simt_builder *b, const loop_node *n);

@@ -195,21 +195,60 @@ static void add_products(kernel *k, simt_builder *b, const reduction *r, const p
         end_sums(k, b, r, p, &sums[lw_instance(&k->digits, tiles) * p->tiles]);
 }
 
+static const tensor_node *product_of(const kernel *k, uint32_t stage) {
+    return tensor_node_at(k->l->op, k->l->op->stages.data[stage].body[0]);
+}
+
+static axis_set steps_of(kernel *k, const reduction *r, const pieces *p) {
+    axis_set steps = 0;
+    for (uint32_t i = r->masks; i < k->scope.masks.len; i++)
+        steps |= lw_written_out(&k->digits, lw_axes_enter(k, k->scope.masks.data[i].node));
+    return steps & ~p->all;
+}
+
+// The right-hand operand.
+static operands load_right(kernel *k, simt_builder *b, const reduction *r, const pieces *p) {
+    outside o = lm_enter_columns(k, b, p);
+    operands y = lm_operands(k, b, r, p, steps_of(k, r, p), SIMT_MMA_B,
+                             product_of(k, r->stage)->args[1]);
+    lm_leave(k, o);
+    return y;
+}
+
+struct lw_staying {
+    const loop_node *reduce;
+    operands right;
+};
+
+void lw_stay_right(kernel *k, simt_builder *b, const loop_node *reduce) {
+    struct lw_staying *s = ARENA_NEW(k->l->arena, struct lw_staying);
+    reduction *r = ARENA_NEW(k->l->arena, reduction);
+    const loop_node *depth = loop_over_var(&reduce->body, reduce->reduce.matrix->depth);
+    *r = (reduction){.node = reduce, .stage = reduce->stages[0], .masks = k->scope.masks.len};
+    while (r->masks && k->scope.masks.data[r->masks - 1].node != depth) r->masks--;
+    if (r->masks) r->masks--;
+    pieces p = pieces_of(k, reduce);
+    *s = (struct lw_staying){reduce, load_right(k, b, r, &p)};
+    VEC_PUSH(k->l->arena, &k->rounds.staying, s);
+}
+
+static const operands *staying(const kernel *k, const loop_node *reduce) {
+    for (uint32_t i = 0; i < k->rounds.staying.len; i++)
+        if (k->rounds.staying.data[i]->reduce == reduce) return &k->rounds.staying.data[i]->right;
+    return NULL;
+}
+
 void lw_contribute_product(kernel *k, simt_builder *b, const reduction *r) {
     pieces p = pieces_of(k, r->node);
-    const tensor_node *product = tensor_node_at(k->l->op, k->l->op->stages.data[r->stage].body[0]);
-    axis_set steps = 0, tiles = lw_written_out(&k->digits, r->left) & ~p.all;
-    for (uint32_t i = r->masks; i < k->scope.masks.len; i++)
-        steps |= lw_written_out(&k->digits, lw_axes_enter(k, k->scope.masks.data[i].node)) & ~p.all;
+    const axis_set steps = steps_of(k, r, &p), tiles = lw_written_out(&k->digits, r->left) & ~p.all;
     const bool alike = p.rows == LOWER_NO_AXIS;
     if (p.info->warps > 1) {
         if (!lm_panels(k, b, r, &p, steps, tiles)) lm_group(k, b, r, &p, steps, tiles);
         return;
     }
-    operands x = lm_operands(k, b, r, &p, steps, SIMT_MMA_A, product->args[0]);
-    outside o = lm_enter_columns(k, b, &p);
-    operands y = lm_operands(k, b, r, &p, steps, SIMT_MMA_B, product->args[1]);
-    lm_leave(k, o);
+    operands x = lm_operands(k, b, r, &p, steps, SIMT_MMA_A, product_of(k, r->stage)->args[0]);
+    const operands *held = staying(k, r->node);
+    operands y = held ? *held : load_right(k, b, r, &p);
     if (!alike) add_products(k, b, r, &p, steps, tiles, &x, &y);
     // The operations of one tile follow one another.
     for (instance_walk w = lw_walk_begin(&k->digits, tiles); alike && lw_walk_next(&w);)

@@ -43,6 +43,10 @@ axis_set lw_depth_axes(kernel *k, const loop_node *reduce);   // the pieces' dig
 void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round_of *r,
                      simt_value last);
 
+// Loads the pieces that the reduction multiplies by on the right, where its columns and depth are
+// bound; from then on, until the caller cuts rounds.staying back, they are not loaded again.
+void lw_stay_right(kernel *k, simt_builder *b, const loop_node *reduce);
+
 // ---- operands.c ---------------------------------------------------------------------------------
 // steps: digits of the depth that say whether an element is there.
 operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const pieces *p,

@@ -49,6 +49,8 @@ typedef struct {
     VEC(counted_round) counted;   // likewise
     // of the loop whose round is at hand; NULL: nothing was read ahead
     const struct read_ahead *ahead;
+    // pieces that stay in registers, of reductions in loops in scope
+    VEC(struct lw_staying *) staying;
 } lower_rounds;
 
 // ---- Shared memory ------------------------------------------------------------------------------
