@@ -75,7 +75,8 @@ typedef struct {
 typedef struct {
     uint32_t n;
     const tensor_expr *loads;
-    uint32_t lanes;   // neighbours in their warp
+    uint32_t lanes;    // neighbours that share entries out
+    uint32_t shared;   // rounds whose entries are in shared memory, or on their way; 0: registers
 } loop_holding;
 
 // FOR: what lies in shared memory in a round of its outermost serial digit or rest, what each round

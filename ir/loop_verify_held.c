@@ -47,6 +47,30 @@ static const char *check_steps(loop_verifier *v, const loop_node *n) {
                               name_of(v, n));
 }
 
+// Of shared memory each entry has its place, whatever the steps are.
+static const char *check_points(loop_verifier *v, const loop_node *n) {
+    uint64_t points = 1;
+    uint32_t i = 0;
+    while (i < n->ndigits && takes_threads(&n->digits[i])) i++;
+    for (; i < n->ndigits && !takes_threads(&n->digits[i]); i++) {
+        if (n->digits[i].place == LOOP_VECTOR_PLACE)
+            return WRONG(v, "entries of '%s' in shared memory are read one by one, in no vector",
+                         name_of(v, n));
+        points *= n->digits[i].extent;
+    }
+    while (i < n->ndigits && takes_threads(&n->digits[i])) i++;
+    if (i < n->ndigits)
+        return WRONG(v, "entries of '%s' that lanes hold for a thread are not evenly apart",
+                     name_of(v, n));
+    if (n->holding.shared > LOOP_MAX_BUFFERS)
+        return WRONG(v, "entries of 1 to %d rounds are in shared memory, not of %u",
+                     (int)LOOP_MAX_BUFFERS, (unsigned)n->holding.shared);
+    return points > 1 && points <= LOOP_MAX_POINTS
+               ? NULL
+               : WRONG(v, "a round of '%s' has %llu positions, and lanes share out 2 or more",
+                       name_of(v, n), (unsigned long long)points);
+}
+
 static const char *check_layout(loop_verifier *v, const loop_node *n) {
     uint32_t by = n->holding.lanes;
     if (by < 2 || by > 32 || by & (by - 1))
@@ -57,7 +81,7 @@ static const char *check_layout(loop_verifier *v, const loop_node *n) {
     if (n->rest != LOOP_SERIAL_PLACE || n->rounds.unroll > 1 || n->rounds.pad)
         return WRONG(v, "lanes hold entries of '%s', whose rest is not serial alone",
                      name_of(v, n));
-    return check_steps(v, n);
+    return n->holding.shared ? check_points(v, n) : check_steps(v, n);
 }
 
 // ---- Entries ------------------------------------------------------------------------------------

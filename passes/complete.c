@@ -78,7 +78,7 @@ static void give_blocks(making *m, const stage_group *g) {
 
 static void complete(making *m, stage_group *g) {
     bool said = false;
-    if (!g->len || plan_keeps_shared(m->p, g)) return;
+    if (!g->len || plan_keeps_shared(m->p, g, false)) return;
     bool matrix = false;
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &m->p->op->stages.data[g->data[i]];

@@ -95,6 +95,17 @@ void plan_hold(planner *p, const held_readers *by, const index_cut *c, tensor_ex
                loop_node *n);                             // at: the point of the index in it
 void plan_held_lanes(planner *p, const loop_kernel *k);   // when its threads are dealt out
 
+// ---- held_shared.c ------------------------------------------------------------------------------
+// Of an input that is kept in shared memory, a stage reads entries at an index with a tile. inside:
+// its own points may be those of a walk.
+bool plan_reads_tile(planner *p, const tensor_stage *st, tensor_val v, bool inside);
+bool plan_kept_in_tiles(planner *p, const stage_group *g, tensor_val v, bool inside);
+// no stage of which the same is said reads it otherwise
+bool plan_check_kept_tiles(planner *p, const stage_group *g, tensor_val v, bool inside);
+// what the kernel's loops hold in shared memory fits it, when lanes are known
+bool plan_check_held_room(planner *p, const loop_kernel *k, const loop_node *n,
+                          const schedule_cell *c, const char *name);
+
 // ---- distributed.c ------------------------------------------------------------------------------
 // Steps that are distributed to the lanes that reduce inside: noted where the loop is made, checked
 // in its kernel.

@@ -1,6 +1,6 @@
 // What lanes hold of inputs while a reduction is walked: `keep src, w registers` with a tile of the
-// index. What is read of them at the index, and otherwise where all lanes of the walk are, is
-// loaded for a tile at once.
+// index, or `shared` (axes/held_shared.c). What is read of them at the index, and otherwise where
+// all lanes of the walk are, is loaded for a tile at once.
 //     tile e 32;  keep src registers;  →  for e in … [serial 32, serial] hold (src[e]) lanes 32 { … }
 #include "axes/axes.h"
 #include "base/base.h"
@@ -20,13 +20,16 @@ typedef struct {
     VEC(tensor_expr) entries;
     schedule_cell *cell;   // one that asks for them; NULL: none does
     bool *seen;            // per expression
+    bool shared;           // entries in shared memory are asked for, now
 } holding;
 
 // ---- What is read -------------------------------------------------------------------------------
 static schedule_cell *asked(const holding *h, tensor_val v) {
     const tensor_val_info *i = &h->p->op->vals.data[v];
     if (i->role != VAL_MAP && i->role != VAL_TENSOR) return NULL;
-    schedule_cell *c = schedule_find(h->p->s, h->reader->stage->id, SCHEDULE_KEEP, i->id);
+    const tensor_stage *st = h->reader->stage;
+    schedule_cell *c = schedule_find(h->p->s, st->id, SCHEDULE_KEEP, i->id);
+    if (c && h->shared) return plan_reads_tile(h->p, st, v, h->reader->points) ? c : NULL;
     return c && plan_kept_place(c) == KEPT_REGISTERS ? c : NULL;
 }
 
@@ -105,11 +108,13 @@ static void collect_reader(holding *h) {
 }
 
 // ---- Refusals -----------------------------------------------------------------------------------
+static bool in_shared(const held_loop *h) { return plan_kept_place(h->cell) == KEPT_SHARED; }
+
 static diagnostic *cannot(planner *p, diag_code code, const held_loop *h, tensor_val v,
                           const char *why) {
-    return plan_refuse(p, code, h->cell->at,
-                       "'%s' cannot be kept in registers in the loop over '%s': %s",
-                       p->op->vals.data[v].name, plan_index_text(p, h->cut.var), why);
+    return plan_refuse(p, code, h->cell->at, "'%s' cannot be kept in %s in the loop over '%s': %s",
+                       p->op->vals.data[v].name, in_shared(h) ? "shared memory" : "registers",
+                       plan_index_text(p, h->cut.var), why);
 }
 
 static bool takes_threads(const loop_digit *d) {
@@ -159,20 +164,36 @@ static bool can_hold(planner *p, const held_loop *h) {
     return false;
 }
 
-void plan_hold(planner *p, const held_readers *by, const index_cut *c, tensor_expr at,
-               loop_node *n) {
-    holding h = {.p = p, .at = at};
+static holding held_in(planner *p, const held_readers *by, tensor_expr at, bool shared) {
+    holding h = {.p = p, .at = at, .shared = shared};
     for (uint32_t i = 0; i < by->len; i++) {
         h.reader = &by->data[i];
         collect_reader(&h);
     }
+    return h;
+}
+
+static void refuse_two(planner *p, const index_cut *c, const holding *h, const holding *o) {
+    diagnostic *d = plan_refuse(p, E0541, o->cell->at,
+                                "entries of one loop over '%s' are kept in one place, not in two",
+                                plan_index_text(p, c->var));
+    if (d) diag_note(d, h->cell->at, "the other place");
+    if (d) diag_help(d, "say one place for all of them: `keep …, … shared`");
+}
+
+void plan_hold(planner *p, const held_readers *by, const index_cut *c, tensor_expr at,
+               loop_node *n) {
+    holding h = held_in(p, by, at, false), o = held_in(p, by, at, true);
+    if (h.entries.len && o.entries.len) refuse_two(p, c, &h, &o);
+    if (!h.entries.len) h = o;
     if (!h.entries.len || p->failed) return;
     n->holding.n = h.entries.len;
     n->holding.loads = h.entries.data;
+    n->holding.shared = h.shared;
     held_loop *l = ARENA_NEW(p->arena, held_loop);
     *l = (held_loop){n, *c, h.cell};
     if (can_hold(p, l)) VEC_PUSH(p->arena, &p->loops.held, l);
-    else n->holding.n = 0;
+    else n->holding = (loop_holding){0};
 }
 
 // ---- Lanes --------------------------------------------------------------------------------------
@@ -300,6 +321,7 @@ static void choose_lanes(settling *s, const held_loop *h, dependence rows) {
     uint32_t most = together(s, h, rows), points = points_of(n);
     if (!most) return;
     n->holding.lanes = most;
+    if (n->holding.shared) return;   // each entry has a place of its own
     while (n->holding.lanes / 2 >= points) n->holding.lanes /= 2;
     while (n->holding.lanes > 1 && !fits(n, n->holding.lanes)) n->holding.lanes /= 2;
     if (n->holding.lanes > 1) part_registers(n);
@@ -320,6 +342,9 @@ static void settle_in(settling *s, const loop_body *body) {
         if (n->kind == LOOP_LET) join(&d, depends(s, n->value));
         if (n->kind == LOOP_FOR) s->strides[n->var] = 0, s->copied[n->var] = NO_COPIES;
         if (n->holding.n) choose_lanes(s, held_at(s, n), d);
+        if (n->holding.shared && n->holding.lanes && !s->p->failed)
+            plan_check_held_room(s->p, s->kernel, n, held_at(s, n)->cell,
+                                 plan_index_text(s->p, held_at(s, n)->cut.var));
         if (n->kind == LOOP_FOR) join(&d, of_digits(s, n));
         if (n->kind == LOOP_FOR || n->kind == LOOP_LET)
             s->strides[n->var] = d.strides, s->copied[n->var] = d.copied;

@@ -13,6 +13,7 @@ typedef struct {
     facts *f;
     textbuf *out;
     const loop_node *at;
+    const loop_kernel *kernel;
     uint32_t *seen, stamp, seen_len;   // per expression: the last node it was met at
 } facts_printer;
 
@@ -189,6 +190,22 @@ static void print_store(facts_printer *p, const tensor_stage *s) {
     for (uint32_t i = 0; i < s->ntargets; i++) print_target(p, &s->targets[i]);
 }
 
+// What lanes hold in shared memory: a tile of each row that the block has at once.
+static void print_held(facts_printer *p, const loop_node *n) {
+    uint32_t points = 1;
+    for (uint32_t i = 0; i < n->ndigits; i++)
+        if (n->digits[i].place != LOOP_LANE_PLACE && n->digits[i].place != LOOP_GROUP_PLACE)
+            points *= n->digits[i].extent;
+    for (uint32_t i = 0; i < n->holding.n; i++) {
+        OUT(p, "  ");
+        facts_print_expr(p->out, p->f->op, n->holding.loads[i]);
+        OUT(p, " in shared memory: %u points of %s for each of %u rows", (unsigned)points,
+            p->f->op->vars.data[n->var].name, (unsigned)(p->kernel->threads / n->holding.lanes));
+        if (n->holding.shared > 1) OUT(p, ", of %u rounds", (unsigned)n->holding.shared);
+        OUT(p, "\n");
+    }
+}
+
 static void print_loop(facts_printer *p, const loop_node *n) {
     print_loads(p, n->lo);
     print_loads(p, n->hi);
@@ -203,6 +220,7 @@ static void print_loop(facts_printer *p, const loop_node *n) {
     int64_t cover = facts_cover(p->f, n);
     if (cover != INT64_MAX) OUT(p, ", extent at most %lld", (long long)cover);
     OUT(p, "%s\n", facts_exact(p->f, n) ? ", exact" : "");
+    if (n->holding.shared) print_held(p, n);
 }
 
 static void print_body(facts_printer *p, const loop_body *body);
@@ -249,7 +267,8 @@ void facts_print(textbuf *out, facts *f) {
     p.seen = ARENA_ARRAY(f->arena, uint32_t, p.seen_len);
     for (uint32_t i = 0; i < f->plan->steps.len; i++) {
         if (f->plan->steps.data[i].kind != LOOP_LAUNCH) continue;
-        OUT(&p, "kernel %s\n", f->plan->steps.data[i].kernel->name);
+        p.kernel = f->plan->steps.data[i].kernel;
+        OUT(&p, "kernel %s\n", p.kernel->name);
         print_body(&p, &f->plan->steps.data[i].kernel->body);
     }
 }

@@ -34,7 +34,7 @@ static schedule_cell *input_cell(const planner *p, const stage_group *g, tensor_
     return NULL;
 }
 
-bool plan_keeps_shared(planner *p, const stage_group *g) {
+bool plan_keeps_shared(planner *p, const stage_group *g, bool walk) {
     bool shared = false;
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
@@ -44,8 +44,10 @@ bool plan_keeps_shared(planner *p, const stage_group *g) {
     for (tensor_val v = 0; v < p->op->nparams; v++) {
         schedule_cell *c = input_cell(p, g, v);
         if (!c) continue;
-        // axes/held.c takes what lies in registers, finish/fetch.c what is fetched
-        if (plan_kept_place(c) == KEPT_REGISTERS || plan_fetches(p, g)) continue;
+        // axes/held.c takes what lies in registers or has tiles, finish/fetch.c what is fetched
+        if (plan_kept_place(c) == KEPT_REGISTERS || plan_fetches(p, g) ||
+            plan_kept_in_tiles(p, g, v, walk))
+            continue;
         shared |= plan_take_kept(c) == KEPT_SHARED;
     }
     return shared;
@@ -426,7 +428,9 @@ static void add_input(fusion *f, tensor_val v, const schedule_cell *c) {
 void plan_keep_inputs(fusion *f) {
     for (tensor_val v = f->p->op->nparams; v-- > 0;) {   // each comes first
         schedule_cell *c = input_cell(f->p, &f->stages, v);
-        if (c && plan_kept_place(c) != KEPT_REGISTERS && plan_take_kept(c) == KEPT_SHARED)
-            add_input(f, v, c);
+        if (!c || plan_kept_place(c) == KEPT_REGISTERS) continue;
+        if (plan_kept_in_tiles(f->p, &f->stages, v, false)) {
+            if (!plan_check_kept_tiles(f->p, &f->stages, v, false)) return;
+        } else if (plan_take_kept(c) == KEPT_SHARED) add_input(f, v, c);
     }
 }

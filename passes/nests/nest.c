@@ -460,10 +460,12 @@ static void build(planner *p, const row_class *rows, uint32_t number, void *user
 }
 
 void plan_kernel(planner *p, stage_group *g) {
-    if (plan_keeps_shared(p, g)) {
+    if (plan_keeps_shared(p, g, false)) {
         plan_fusion(p, g, NULL);
         return;
     }
+    for (tensor_val v = 0; v < p->op->nparams; v++)
+        if (!plan_check_kept_tiles(p, g, v, false)) return;
     plan_private(p, g);
     plan_check_kept(p, g);
     for (uint32_t i = 0; i < g->len; i++) plan_choose_home(p, g, &p->op->stages.data[g->data[i]]);

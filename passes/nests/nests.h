@@ -51,7 +51,8 @@ loop_body *plan_open_owned(fusion *f, loop_body *to);
 bool plan_kept_apart(planner *p,
                      // by a statement about itself, not about what it lies in
                      const tensor_stage *st);
-bool plan_keeps_shared(planner *p, const stage_group *g);
+bool plan_keeps_shared(planner *p, const stage_group *g,
+                       bool walk);                        // all stages are computed in one walk
 void plan_check_kept(planner *p, const stage_group *g);   // registers are where the readers are
 void plan_keep_inputs(fusion *f);
 void plan_keep_values(fusion *f);

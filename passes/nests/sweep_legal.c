@@ -186,7 +186,9 @@ static bool check_cells(sweep *s) {
                       s->index);
         return false;
     }
-    if (!plan_keeps_shared(s->p, &s->f->stages)) return !s->p->failed;
+    for (tensor_val v = 0; v < s->p->op->nparams; v++)
+        if (!plan_check_kept_tiles(s->p, &s->f->stages, v, true)) return false;
+    if (!plan_keeps_shared(s->p, &s->f->stages, true)) return !s->p->failed;
     diagnostic *d = plan_refuse(
         s->p, E0530, s->f->at,
         "keeping values in shared memory in a loop over rows by '%s' has no pass in this version",

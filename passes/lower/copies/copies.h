@@ -73,6 +73,17 @@ void lw_held_step(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit
 uint32_t lw_held_turns(const loop_node *n, uint32_t digit);
 void lw_held_turn(const loop_node *n, uint32_t digit, const simt_value *held, simt_value *out);
 
+// ---- held_shared.c ------------------------------------------------------------------------------
+// Of entries in shared memory: before the first round and after the last, where there are several
+// buffers; at the head of a round, from the thread's first position on, where its tile begins, i32.
+void lw_hold_first(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi);
+void lw_hold_last(simt_builder *b, const loop_node *n);
+simt_value lw_hold_shared(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r,
+                          simt_value own);
+// The entry of the copy that many entries from the step at hand.
+simt_value lw_held_in_shared(kernel *k, simt_builder *b, const loop_node *n, uint32_t entry,
+                             const loop_round *r, uint32_t at);
+
 // ---- round_ahead.c ------------------------------------------------------------------------------
 // NULL: the loop reads nothing ahead. What it reads ahead is carried.
 read_ahead *lw_read_ahead(kernel *k, simt_builder *b, const loop_node *n, simt_value lo,

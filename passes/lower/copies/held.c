@@ -89,6 +89,12 @@ static simt_value entries_left(kernel *k, simt_builder *b, const loop_node *n, c
 void lw_hold(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
     uint32_t registers = registers_of(n), points = apart(n);
     simt_value own = lw_thread_position(k, b, n, r->round.base);
+    r->entry = 0;
+    if (n->holding.shared) {
+        r->left = entries_left(k, b, n, r, own);
+        r->tile = lw_hold_shared(k, b, n, r, own);
+        return;
+    }
     simt_value lane = lw_to_ix(
         k, b, simt_build_binary(b, SIMT_AND, k->thread.number, i32(b, n->holding.lanes - 1)));
     if (points > 1) lane = simt_build_binary(b, SIMT_MUL, lane, lw_ix(k, b, points));
@@ -96,7 +102,6 @@ void lw_hold(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
     simt_value last = simt_build_binary(b, SIMT_SUB, r->round.hi, lw_ix(k, b, 1));
     r->left = entries_left(k, b, n, r, own);
     r->held = ARENA_ARRAY(k->l->arena, simt_value, n->holding.n * registers + 1);
-    r->entry = 0;
     for (uint32_t i = 0; i < registers; i++) {
         simt_value at = simt_build_binary(b, SIMT_ADD, first,
                                           lw_ix(k, b, (int64_t)i * n->holding.lanes * points));
@@ -116,7 +121,7 @@ simt_value lw_held_steps(kernel *k, simt_builder *b, const loop_node *n, uint32_
 
 // If a step is as long as a register, the registers turn: the next step's entries come first.
 uint32_t lw_held_turns(const loop_node *n, uint32_t digit) {
-    return n->holding.n && entries_below(n, digit) % n->holding.lanes == 0
+    return n->holding.n && !n->holding.shared && entries_below(n, digit) % n->holding.lanes == 0
                ? n->holding.n * registers_of(n)
                : 0;
 }
@@ -132,7 +137,7 @@ void lw_held_step(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit
     uint32_t entries = entries_below(n, digit);
     simt_value done = simt_build_binary(b, SIMT_MUL, step, lw_ix(k, b, entries));
     r->left = simt_build_binary(b, SIMT_SUB, r->left, done);
-    if (entries % n->holding.lanes == 0) return;
+    if (!n->holding.shared && entries % n->holding.lanes == 0) return;
     simt_value entry = simt_build_cvt(b, SIMT_T(I32), done);
     r->entry = r->entry ? simt_build_binary(b, SIMT_ADD, r->entry, entry) : entry;
 }
@@ -161,13 +166,14 @@ void lw_take_held(kernel *k, simt_builder *b, const loop_node *n, const loop_rou
             if (copies & AXIS(i))
                 at += (uint32_t)k->digits.at[i] * k->digits.axis[i].weight / apart(n);
         simt_value lane = i32(b, at % n->holding.lanes);
-        if (r->entry) lane = simt_build_binary(b, SIMT_ADD, r->entry, lane);
+        if (r->entry && !n->holding.shared) lane = simt_build_binary(b, SIMT_ADD, r->entry, lane);
         for (uint32_t i = 0; i < n->holding.n; i++) {
             const tensor_node *x = tensor_node_at(k->l->op, n->holding.loads[i]);
             register_value v = {.val = (tensor_val)x->imm.i};
             for (uint32_t a = 0; a < x->nargs; a++) v.index[a] = lw_position(k, b, x->args[a]);
-            v.value = moved(b, r->held[i * registers + at / n->holding.lanes], lane,
-                            n->holding.lanes);
+            v.value = n->holding.shared ? lw_held_in_shared(k, b, n, i, r, at)
+                                        : moved(b, r->held[i * registers + at / n->holding.lanes],
+                                                lane, n->holding.lanes);
             k->access.held[v.val] = true;
             VEC_PUSH(k->l->arena, &k->known.registers, v);
         }

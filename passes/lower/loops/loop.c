@@ -265,6 +265,8 @@ static void rounds_loop(kernel *k, simt_builder *b, const loop_node *n, simt_val
     slot_list slots = lw_slots(k, &n->body);
     read_ahead *ahead = lw_read_ahead(k, b, n, lo, hi, &slots);
     if (n->fetch.n) lw_fetch_first(k, b, n, lo, hi, ahead ? lw_read_begin(ahead) : NULL);
+    lw_hold_first(k, b, n, lo, hi);
+    r->start = lo;
     // The buffer is carried if a round reads ahead. Elsewhere a register costs more than a
     // division.
     simt_value slot = ahead ? simt_build_int(b, SIMT_T(I32), 0) : 0;
@@ -299,6 +301,7 @@ static void rounds_loop(kernel *k, simt_builder *b, const loop_node *n, simt_val
     simt_build_yield(&in, lw_slot_values(k, &slots), slots.len);
     lw_slots_set(k, &slots, loop);
     if (ahead || lw_fetches_own(n)) lw_fetch_last(b);
+    lw_hold_last(b, n);
 }
 
 void lw_serial_loop(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
@@ -319,6 +322,8 @@ static void loop_together(kernel *k, simt_builder *b, const loop_node *n, simt_v
     v[MORE] = any_more(k, b, lo, hi);
     v[AT] = lo;
     for (uint32_t i = 0; i < slots.len; i++) v[SLOTS + i] = *slots.data[i];
+    lw_hold_first(k, b, n, lo, hi);
+    r->start = lo;
     simt_builder test, body;
     simt_instr loop = simt_build_while(b, v, count, &test, &body);
     simt_value *again = ARENA_ARRAY(k->l->arena, simt_value, count + 1);
@@ -341,6 +346,7 @@ static void loop_together(kernel *k, simt_builder *b, const loop_node *n, simt_v
     for (uint32_t i = 0; i < slots.len; i++) v[SLOTS + i] = *slots.data[i];
     simt_build_yield(&body, v, count);
     for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_result(k->f, loop, SLOTS + i);
+    lw_hold_last(b, n);
 }
 
 // unroll n: full rounds, n at a time and without masks. Returns where they end.
@@ -402,8 +408,8 @@ static void lower_serial(kernel *k, simt_builder *b, const loop_node *n, axis_se
     simt_value lo, hi;
     bounds_of(k, b, n, &lo, &hi);
     loop_round r = {.own = own, .round = {.hi = hi}};
-    bool one = lw_has_one_round(k->l->op, n) &&
-               !n->fetch.n;   // rows are fetched before the first round
+    // what is copied ahead is copied before the first round
+    bool one = lw_has_one_round(k->l->op, n) && !n->fetch.n && n->holding.shared < 2;
     lower_axis *steps = n->rounds.unroll > 1 ? &k->digits.axis[lw_axes_of(k, n)->first] : NULL;
     bool rest = steps && !n->rounds.masked && !together &&
                 !one;   // a loop over less than a full round follows

@@ -20,6 +20,8 @@ typedef struct {
     simt_value *held;   // entry × register
     simt_value entry;   // of the steps so far, in its register; 0: the first
     simt_value left;    // entries from there on, to some lane of the warp
+    simt_value tile;    // i32: where those of the row begin in shared memory
+    simt_value start;   // of the first round
 } loop_round;
 
 // the round at hand of a loop that goes round: `start` is the index of the first one
@@ -59,6 +61,11 @@ typedef struct {   // where the first buffer of what a loop fetches lies, bytes
     uint32_t at;
 } fetched_room;
 
+typedef struct {   // likewise of an entry that lanes hold there
+    const tensor_expr *of;
+    uint32_t at;
+} held_room;
+
 // Instructions of a region that take a product's parts, of which the first is a barrier; region 0:
 // nowhere.
 typedef struct {
@@ -69,6 +76,7 @@ typedef struct {
 typedef struct {
     uint32_t *at;                         // per value: byte offset + 1
     VEC(fetched_room) fetched;            // of all that loops fetch, once each
+    VEC(held_room) held;                  // likewise of entries
     uint32_t scratch_at, scratch_bytes;   // of the states that groups exchange
     lw_join join;                         // where groups exchanged last
 } lower_shared;

@@ -1,0 +1,203 @@
+// Entries in shared memory. At the head of a round the lanes that share a row copy its entries,
+// those at i, i + lanes, … each, and meet. Each use reads the entry's place. Where there are
+// several buffers, rounds are copied asynchronously, ahead of the one at hand.
+//     for e in lo .. hi [serial 64, serial] hold (src[e]) lanes 32 shared 1 { … x[src[e], f] … }
+//  →  for base = lo to hi step 64 { warp.sync  tile[i] = src[min(base + i, hi - 1)]  warp.sync
+//       for i = 0 to min(64, hi - base) { … x[tile[i], f] … } }
+// This is the shared tile of GE-SpMM and of G-Sparse, one for each row that a block has at once.
+
+#include "lower/copies/copies.h"
+
+static simt_value i32(simt_builder *b, int64_t x) { return simt_build_int(b, SIMT_T(I32), x); }
+
+static bool takes_threads(const loop_digit *d) {
+    return d->place == LOOP_LANE_PLACE || d->place == LOOP_GROUP_PLACE;
+}
+
+// ---- Rooms --------------------------------------------------------------------------------------
+static uint32_t points(const loop_node *n) {   // of a thread in a round
+    uint32_t points = 1;
+    for (uint32_t i = 0; i < n->ndigits; i++)
+        if (!takes_threads(&n->digits[i])) points *= n->digits[i].extent;
+    return points;
+}
+
+static uint32_t apart(const loop_node *n) {   // positions from one entry of a thread to the next
+    uint32_t points = 1;
+    for (uint32_t i = 0; i < n->ndigits && takes_threads(&n->digits[i]); i++)
+        points *= n->digits[i].extent;
+    return points;
+}
+
+static tensor_val value_of(const kernel *k, const loop_node *n, uint32_t entry) {
+    return (tensor_val)tensor_node_at(k->l->op, n->holding.loads[entry])->imm.i;
+}
+
+static uint32_t bytes_of(const kernel *k, tensor_val v) {
+    return simt_element_bits(lw_memory_element(k, lw_stored_type(k, v))) / 8;
+}
+
+// Entries of a buffer, of all rows that the block has at once.
+static uint32_t buffer_entries(const kernel *k, const loop_node *n) {
+    return k->plan->threads / n->holding.lanes * points(n);
+}
+
+// A loop that is met several times has the same room each time.
+static uint32_t room_of(kernel *k, const loop_node *n, uint32_t entry) {
+    const tensor_expr *of = &n->holding.loads[entry];
+    for (uint32_t i = 0; i < k->shared.held.len; i++)
+        if (k->shared.held.data[i].of == of) return k->shared.held.data[i].at;
+    uint32_t entries = n->holding.shared * buffer_entries(k, n);
+    held_room r = {of, lw_shared_take(k, entries * bytes_of(k, value_of(k, n, entry)))};
+    VEC_PUSH(k->l->arena, &k->shared.held, r);
+    return r.at;
+}
+
+// The place of an entry of the thread's row in the buffer: its number and a constant.
+static simt_value place(kernel *k, simt_builder *b, const loop_node *n, uint32_t entry,
+                        simt_value number, uint32_t plus) {
+    uint32_t bytes = bytes_of(k, value_of(k, n, entry));
+    return simt_build_addr(b, lw_shared(k, b, room_of(k, n, entry)), number, bytes,
+                           (int64_t)plus * bytes);
+}
+
+static void meet(simt_builder *b, const loop_node *n) {
+    if (n->holding.lanes > LOWER_WARP) lw_barrier(b);
+    else simt_build_op(b, SIMT_WARP_SYNC, NULL, 0, NULL, 0);
+}
+
+// Where the tile of the thread's row begins, in that buffer; 0: in the only one.
+static simt_value tile_at(kernel *k, simt_builder *b, const loop_node *n, simt_value buffer) {
+    simt_value row = simt_build_with(b, SIMT_UDIV, k->thread.number, n->holding.lanes),
+               at = simt_build_with(b, SIMT_MUL, row, points(n));
+    if (!buffer) return at;
+    return simt_build_binary(b, SIMT_ADD, at,
+                             simt_build_with(b, SIMT_MUL, buffer, buffer_entries(k, n)));
+}
+
+// ---- Copying ------------------------------------------------------------------------------------
+typedef struct {
+    const loop_node *node;
+    simt_value own, hi, tile;   // the thread's first position; the end; where its tile begins
+    bool ahead;                 // of a later round, which may not come
+} filling;
+
+static void indices(kernel *k, simt_builder *b, const tensor_node *load, position *at) {
+    for (uint32_t i = 0; i < load->nargs; i++) at[i] = lw_position(k, b, load->args[i]);
+}
+
+// there: the round has the entry.
+static void copy_later(kernel *k, simt_builder *b, tensor_val v, const position *at, simt_value to,
+                       simt_value there) {
+    simt_value index[8];
+    for (uint32_t i = 0; i < k->l->op->vals.data[v].rank; i++) index[i] = at[i].at;
+    simt_value args[] = {to, lw_address(k, b, v, index), there};
+    simt_instr copy = simt_build_op(b, SIMT_COPY, args, 3, NULL, 0);
+    k->f->instrs.data[copy].imm.i = bytes_of(k, v);
+}
+
+// All entries at one position. Past the end they are those of the last position: what is read at
+// them is there.
+static void copy_entries(kernel *k, simt_builder *b, const filling *x, simt_value slot) {
+    const loop_node *n = x->node;
+    simt_value at = simt_build_binary(b, SIMT_ADD, x->own, lw_times(k, b, slot, apart(n))),
+               there = simt_build_cmp(b, SIMT_LT, at, x->hi),
+               to = simt_build_binary(b, SIMT_ADD, x->tile, slot);
+    at = simt_build_binary(b, SIMT_MIN, at, simt_build_with(b, SIMT_SUB, x->hi, 1));
+    at = simt_build_binary(b, SIMT_MAX, at, lw_ix(k, b, 0));
+    lw_rebinding outer = lw_rebind(k, n->var, at);
+    for (uint32_t i = 0; i < n->holding.n; i++) {
+        const tensor_node *load = tensor_node_at(k->l->op, n->holding.loads[i]);
+        tensor_val v = (tensor_val)load->imm.i;
+        position from[8];
+        indices(k, b, load, from);
+        simt_value address = place(k, b, n, i, to, 0);
+        if (x->ahead && bytes_of(k, v) >= 4) copy_later(k, b, v, from, address, there);
+        else simt_build_store(b, address, lw_bits_in_a_row(k, b, v, from, 1));
+    }
+    lw_restore(k, &outer);
+}
+
+static void fill(kernel *k, simt_builder *b, const filling *x) {
+    uint32_t lanes = x->node->holding.lanes, all = points(x->node);
+    simt_value lane = simt_build_with(b, SIMT_UREM, k->thread.number, lanes);
+    for (uint32_t first = 0; first < all; first += lanes) {
+        simt_value slot = simt_build_with(b, SIMT_ADD, lane, first);
+        simt_builder then = *b;
+        bool some = first + lanes > all;
+        if (some)
+            simt_build_if(b, simt_build_cmp(b, SIMT_LT, slot, i32(b, all)), NULL, 0, &then, NULL);
+        region_mark m = lw_enter(&k->known);
+        copy_entries(k, some ? &then : b, x, slot);
+        lw_leave(&k->known, m);
+        if (some) simt_build_yield(&then, NULL, 0);
+    }
+}
+
+// ---- Rounds -------------------------------------------------------------------------------------
+// The round at base, if it comes, into that buffer.
+static void fill_ahead(kernel *k, simt_builder *b, const loop_node *n, simt_value base,
+                       simt_value hi, simt_value buffer) {
+    simt_builder then;
+    simt_build_if(b, simt_build_cmp(b, SIMT_LT, base, hi), NULL, 0, &then, NULL);
+    region_mark m = lw_enter(&k->known);
+    filling x = {n, lw_thread_position(k, &then, n, base), hi, tile_at(k, &then, n, buffer), true};
+    fill(k, &then, &x);
+    lw_leave(&k->known, m);
+    simt_build_yield(&then, NULL, 0);
+    simt_build_op(b, SIMT_COPY_END, NULL, 0, NULL, 0);
+}
+
+void lw_hold_first(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi) {
+    if (n->holding.shared < 2) return;
+    meet(b, n);   // the loop may have run before
+    for (uint32_t i = 0; i + 1 < n->holding.shared; i++)
+        fill_ahead(k, b, n, simt_build_with(b, SIMT_ADD, lo, (int64_t)i * lw_step(n)), hi,
+                   i32(b, i));
+}
+
+// Copies past the last round end before anything else fills their buffers.
+void lw_hold_last(simt_builder *b, const loop_node *n) {
+    if (n->holding.shared > 1) simt_build_op(b, SIMT_COPY_WAIT, NULL, 0, NULL, 0);
+}
+
+static simt_value number_of(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r) {
+    simt_value since = simt_build_binary(b, SIMT_SUB, r->round.base, r->start);
+    return simt_build_cvt(b, SIMT_T(I32),
+                          simt_build_binary(b, SIMT_UDIV, since, lw_ix(k, b, lw_step(n))));
+}
+
+static simt_value one_buffer(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r,
+                             simt_value own) {
+    filling x = {n, own, r->round.hi, tile_at(k, b, n, 0), false};
+    meet(b, n);
+    fill(k, b, &x);
+    meet(b, n);
+    return x.tile;
+}
+
+static simt_value next_buffer(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r) {
+    uint32_t buffers = n->holding.shared, ahead = buffers - 1;
+    simt_value number = number_of(k, b, n, r),
+               slot = simt_build_with(b, SIMT_UREM, number, buffers),
+               next = simt_build_with(b, SIMT_UREM, simt_build_with(b, SIMT_ADD, number, ahead),
+                                      buffers);
+    simt_instr wait = simt_build_op(b, SIMT_COPY_WAIT, NULL, 0, NULL, 0);
+    k->f->instrs.data[wait].imm.i = ahead - 1;
+    meet(b, n);
+    fill_ahead(k, b, n, simt_build_with(b, SIMT_ADD, r->round.base, (int64_t)ahead * lw_step(n)),
+               r->round.hi, next);
+    return tile_at(k, b, n, slot);
+}
+
+simt_value lw_hold_shared(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r,
+                          simt_value own) {
+    return n->holding.shared > 1 ? next_buffer(k, b, n, r) : one_buffer(k, b, n, r, own);
+}
+
+simt_value lw_held_in_shared(kernel *k, simt_builder *b, const loop_node *n, uint32_t entry,
+                             const loop_round *r, uint32_t at) {
+    tensor_val v = value_of(k, n, entry);
+    simt_value number = r->entry ? simt_build_binary(b, SIMT_ADD, r->tile, r->entry) : r->tile;
+    return lw_load_shared(k, b, v, place(k, b, n, entry, number, at), 1, bytes_of(k, v));
+}
