@@ -298,6 +298,7 @@ static cg_value emit_value(cg_emitter *e, const simt_instr_info *i, simt_type t,
     case SIMT_SHFL_IDX: case SIMT_SHFL_UP: case SIMT_SHFL_DOWN: case SIMT_SHFL_BFLY:
         return cg_emit_shuffle(e, i, t, x[0], x[1]);
     case SIMT_BALLOT: case SIMT_VOTE_ANY: case SIMT_VOTE_ALL: case SIMT_MATCH_ANY:
+    case SIMT_BARRIER_ANY:
         return cg_emit_vote(e, i, t, x[0]);
     case SIMT_LDMATRIX: case SIMT_LDMATRIX_TRANS: return cg_emit_ldmatrix(e, i, r, x[0]);
     case SIMT_MMA: return cg_emit_mma(e, i, x);

@@ -67,6 +67,10 @@ cg_value cg_emit_shuffle(cg_emitter *e, const simt_instr_info *i, simt_type t, c
 }
 
 cg_value cg_emit_vote(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value v) {
+    if (i->op == SIMT_BARRIER_ANY)   // a block of the host is one thread
+        return e->host ? v
+                       : convergent(e, "llvm.nvvm.barrier.cta.red.or.aligned.all",
+                                    (cg_value[]){cg_i32(e, 0), v}, 2);
     if (refused_on_host(e, i))
         return i->op == SIMT_BALLOT || i->op == SIMT_MATCH_ANY ? cg_i32(e, 0) : v;
     const char *name = i->op == SIMT_BALLOT     ? "llvm.nvvm.vote.ballot.sync"

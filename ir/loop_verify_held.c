@@ -73,7 +73,11 @@ static const char *check_points(loop_verifier *v, const loop_node *n) {
 
 static const char *check_layout(loop_verifier *v, const loop_node *n) {
     uint32_t by = n->holding.lanes;
-    if (by < 2 || by > 32 || by & (by - 1))
+    bool wide = n->holding.shared && by > 32;   // warps of a block, each of which has all of it
+    if (wide && (by & (by - 1) || v->launch->threads % by))
+        return WRONG(v, "%u threads share entries in shared memory, of a block of %u", (unsigned)by,
+                     (unsigned)v->launch->threads);
+    if (!wide && (by < 2 || by > 32 || by & (by - 1)))
         return WRONG(v, "2, 4, 8, 16 or 32 lanes hold entries, not %u", (unsigned)by);
     if (v->launch->threads % 32)
         return WRONG(v, "lanes of a block of %u threads hold entries, and are no whole warps",

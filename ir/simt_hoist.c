@@ -48,8 +48,8 @@ static bool leaves_shared(const hoisting *h, simt_region r) {
     for (uint32_t k = 0; k < region(h, r)->instrs.len; k++) {
         const simt_instr_info *i = at(h, region(h, r)->instrs.data[k]);
         uint8_t flags = simt_op_table(i->op)->flags;
-        bool orders = i->op == SIMT_BARRIER || i->op == SIMT_FENCE || i->op == SIMT_WARP_SYNC ||
-                      i->op == SIMT_COPY_WAIT || i->op == SIMT_FENCE_MMA;
+        bool orders = i->op == SIMT_BARRIER || i->op == SIMT_BARRIER_ANY || i->op == SIMT_FENCE ||
+                      i->op == SIMT_WARP_SYNC || i->op == SIMT_COPY_WAIT || i->op == SIMT_FENCE_MMA;
         if (orders || (!i->nregions && flags & SIMT_WRITES && is_shared(h, i))) return false;
         for (uint32_t n = 0; n < i->nregions; n++)
             if (!leaves_shared(h, i->regions[n])) return false;

@@ -29,6 +29,7 @@ static simt_written_type type_of(simt_op op) {
     case SIMT_BALLOT:
     case SIMT_VOTE_ANY:
     case SIMT_VOTE_ALL:
+    case SIMT_BARRIER_ANY:
     case SIMT_CALL:
     case SIMT_MMA: return TYPE_NOT_WRITTEN;
     }

@@ -129,7 +129,8 @@ static const char *shape_fault(simt_op op, const simt_type *t, simt_type r) {
     case SIMT_SHFL_BFLY: return is_i32(t[1]) ? NULL : "the lane must be an i32";
     case SIMT_BALLOT:
     case SIMT_VOTE_ANY:
-    case SIMT_VOTE_ALL: return scalar(t[0]) ? NULL : "the argument must be a scalar";
+    case SIMT_VOTE_ALL:
+    case SIMT_BARRIER_ANY: return scalar(t[0]) ? NULL : "the argument must be a scalar";
     case SIMT_MATCH_ANY: return word(t[0]) ? NULL : "the argument must be i32 or i64";
     case SIMT_SELECT:
         if (t[0].element != SIMT_PRED) return "the first argument must be a pred";

@@ -165,6 +165,7 @@ static uint8_t of_exchange(const analysis *s, const simt_instr_info *i) {
 static uint8_t of_plain(const analysis *s, const simt_instr_info *i) {
     if (i->op == SIMT_SREG) return of_sreg(i->aux);
     if (i->op == SIMT_LD) return of_load(s, i);
+    if (i->op == SIMT_BARRIER_ANY) return UNIFORM_BLOCK;
     uint8_t flags = simt_op_table(i->op)->flags;
     if (flags & SIMT_READS) return UNIFORM_LANE;
     if (flags & SIMT_CONVERGENT) return of_exchange(s, i);

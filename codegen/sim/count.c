@@ -84,7 +84,8 @@ static sim_counted_step counted_step(const sim_code *c) {
         return counted(c, COUNT_ISSUE,
                        (simt_mma_splits((simt_mma)c->func->instrs.data[c->instr].aux) ? 3 : 1) *
                            (uint32_t)c->imm);
-    case SIMT_BARRIER: return counted(c, COUNT_BARRIER, 1);
+    case SIMT_BARRIER:
+    case SIMT_BARRIER_ANY: return counted(c, COUNT_BARRIER, 1);
     case SIMT_COPY: return counted(c, COUNT_COPY, 1);
     case SIMT_COPY_END:
     case SIMT_COPY_WAIT: return counted(c, COUNT_ISSUE, 1);

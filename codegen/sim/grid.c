@@ -58,6 +58,17 @@ static uint32_t count_in(const sim_block *b, sim_state state) {
     return n;
 }
 
+// All warps wait at a BARRIER_ANY: each gets what holds for some of them.
+static void tell_any(sim_block *b, const sim_code *here) {
+    bool any = false, unknown = false;
+    if (here->func->instrs.data[here->instr].op != SIMT_BARRIER_ANY) return;
+    for (uint32_t k = 0; k < b->nwarps; k++) any |= b->warps[k].any, unknown |= b->warps[k].unknown;
+    for (uint32_t k = 0; k < b->nwarps; k++) {
+        *(uint32_t *)sim_at(&b->warps[k], here->r) = any ? ~UINT32_C(0) : 0;
+        *sim_undefined(&b->warps[k], here->r, here->to) = unknown ? ~UINT32_C(0) : 0;
+    }
+}
+
 // All warps wait or have ended: each has to wait, and at one place.
 static void pass_barrier(sim_block *b) {
     sim_warp *first = nth_in(b, SIM_WAITS, 0);
@@ -73,6 +84,7 @@ static void pass_barrier(sim_block *b) {
         if (w->state == SIM_WAITS) w->state = SIM_RUNS;
         w->syncs++;
     }
+    tell_any(b, here);
     b->barriers++;
 }
 

@@ -147,6 +147,7 @@ struct sim_warp {
     sim_mask mask, full;      // lanes that run, lanes there are
     uint32_t syncs, fences;   // FENCE_MMA that the warp has passed
     sim_state state;
+    bool any, unknown;   // at a BARRIER_ANY: it holds for a lane; for some it is not known
     // lanes for which the launch before has ended: they waited, or the kernel was launched in turn
     sim_mask settled;
     VEC(sim_flight) flights;

@@ -102,6 +102,13 @@ static void wait(sim_warp *w, const sim_code *c) {
     w->state = SIM_WAITS;
 }
 
+// What the block's warps say is put together when all wait (codegen/sim/grid.c).
+static void wait_any(sim_warp *w, const sim_code *c) {
+    w->any = (*(uint32_t *)sim_at(w, c->a) & w->mask) != 0;
+    w->unknown = (*sim_undefined(w, c->a, c->from) & w->mask) != 0;
+    wait(w, c);
+}
+
 // Everything is seen at once here; what a fence orders on a GPU takes atomics, which races are not
 // looked for among.
 static void fence(sim_warp *w, const sim_code *c) {
@@ -158,6 +165,7 @@ sim_step sim_warp_step(simt_op op) {
     case SIMT_FENCE_MMA: return sim_fence_mma;
     case SIMT_WARP_SYNC: return sync_warp;
     case SIMT_BARRIER: return wait;
+    case SIMT_BARRIER_ANY: return wait_any;
     case SIMT_FENCE:
     case SIMT_LAUNCH_NEXT: return fence;
     case SIMT_GRID_WAIT: return settle;

@@ -282,8 +282,8 @@ static bool refuse_copies(settling *s, const held_loop *h, tensor_expr entry, te
 // refused.
 static uint32_t together(settling *s, const held_loop *h, dependence rows) {
     const loop_node *n = h->loop;
-    uint32_t apart = rows.strides | of_digits(s, n).strides | s->kernel->threads |
-                     s->p->machine->lanes;
+    uint32_t apart = rows.strides | of_digits(s, n).strides | s->kernel->threads;
+    if (!n->holding.shared) apart |= s->p->machine->lanes;
     for (uint32_t i = 0; i < n->holding.n; i++) {
         dependence d = depends(s, n->holding.loads[i]);
         if (d.copied != NO_COPIES && !refuse_copies(s, h, n->holding.loads[i], d.copied)) return 0;

@@ -49,7 +49,7 @@ static bool power_of_two(uint32_t x) { return x && !(x & (x - 1)); }
 static bool combines(const checking *c, const loop_body *body, bool inside, bool beyond_warp) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        if ((n->holding.n && !beyond_warp) || n->fetch.n) return true;
+        if ((n->holding.n && (!beyond_warp || n->holding.lanes > 32)) || n->fetch.n) return true;
         for (uint32_t d = 0; inside && n->kind == LOOP_FOR && d < n->ndigits; d++) {
             const loop_digit *g = &n->digits[d];
             bool in_warp = power_of_two(stride(c, g)) && power_of_two(g->extent) &&

@@ -76,6 +76,9 @@ void lw_held_turn(const loop_node *n, uint32_t digit, const simt_value *held, si
 // ---- held_shared.c ------------------------------------------------------------------------------
 // Of entries in shared memory: before the first round and after the last, where there are several
 // buffers; at the head of a round, from the thread's first position on, where its tile begins, i32.
+static inline bool lw_holds_in_block(const loop_node *n) {   // several warps share what they copy
+    return n->holding.shared && n->holding.lanes > LOWER_WARP;
+}
 void lw_hold_first(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi);
 void lw_hold_last(simt_builder *b, const loop_node *n);
 simt_value lw_hold_shared(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r,

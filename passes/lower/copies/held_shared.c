@@ -62,7 +62,7 @@ static simt_value place(kernel *k, simt_builder *b, const loop_node *n, uint32_t
 }
 
 static void meet(simt_builder *b, const loop_node *n) {
-    if (n->holding.lanes > LOWER_WARP) lw_barrier(b);
+    if (lw_holds_in_block(n)) lw_barrier(b);
     else simt_build_op(b, SIMT_WARP_SYNC, NULL, 0, NULL, 0);
 }
 
@@ -170,7 +170,8 @@ static simt_value number_of(kernel *k, simt_builder *b, const loop_node *n, cons
 static simt_value one_buffer(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r,
                              simt_value own) {
     filling x = {n, own, r->round.hi, tile_at(k, b, n, 0), false};
-    meet(b, n);
+    // a block whose rows differ has met to find out that some row goes on
+    if (!lw_holds_in_block(n) || !r->round.maybe_none) meet(b, n);
     fill(k, b, &x);
     meet(b, n);
     return x.tile;

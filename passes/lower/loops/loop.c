@@ -173,11 +173,15 @@ static void bounds_of(kernel *k, simt_builder *b, const loop_node *n, simt_value
     *hi = lw_to_ix(k, b, lw_expr(k, b, n->hi));
 }
 
-// Some lane of the warp has a position left.
-static simt_value any_more(kernel *k, simt_builder *b, simt_value at, simt_value hi) {
+// Some lane of the warp, or thread of the block, has a position left.
+static simt_value some_more(kernel *k, simt_builder *b, simt_value at, simt_value hi, simt_op of) {
     simt_value more = simt_build_cmp(b, SIMT_LT, at, hi);
     simt_type t = SIMT_T(PRED);
-    return simt_result(k->f, simt_build_op(b, SIMT_VOTE_ANY, &more, 1, &t, 1), 0);
+    return simt_result(k->f, simt_build_op(b, of, &more, 1, &t, 1), 0);
+}
+
+static simt_value any_more(kernel *k, simt_builder *b, simt_value at, simt_value hi) {
+    return some_more(k, b, at, hi, SIMT_VOTE_ANY);
 }
 
 static bool binds(const loop_node *n, tensor_var v) {
@@ -311,15 +315,17 @@ void lw_serial_loop(kernel *k, simt_builder *b, const loop_node *n, simt_value l
     else rounds_loop(k, b, n, lo, hi, step, r);
 }
 
-// Lanes of a warp walk different intervals and meet inside: all go on until the last one is done.
-// Whether they go on is carried, so that it is known before the loop for the first round.
+// Lanes of a warp, or warps of a block, walk different intervals and meet inside: all go on until
+// the last one is done. Whether they go on is carried, so that it is known before the loop for the
+// first round.
 static void loop_together(kernel *k, simt_builder *b, const loop_node *n, simt_value lo,
                           simt_value hi, loop_round *r) {
     enum { MORE, AT, SLOTS };
     slot_list slots = lw_slots(k, &n->body);
     uint32_t count = SLOTS + slots.len;
     simt_value *v = ARENA_ARRAY(k->l->arena, simt_value, count);
-    v[MORE] = any_more(k, b, lo, hi);
+    const simt_op some = lw_holds_in_block(n) ? SIMT_BARRIER_ANY : SIMT_VOTE_ANY;
+    v[MORE] = some_more(k, b, lo, hi, some);
     v[AT] = lo;
     for (uint32_t i = 0; i < slots.len; i++) v[SLOTS + i] = *slots.data[i];
     lw_hold_first(k, b, n, lo, hi);
@@ -342,7 +348,7 @@ static void loop_together(kernel *k, simt_builder *b, const loop_node *n, simt_v
     lw_leave(&k->known, m);
     uint32_t step = lw_step(n) * (n->rounds.masked ? n->rounds.unroll : 1);
     v[AT] = simt_build_binary(&body, SIMT_ADD, r->round.base, lw_ix(k, &body, step));
-    v[MORE] = any_more(k, &body, v[AT], hi);
+    v[MORE] = some_more(k, &body, v[AT], hi, some);
     for (uint32_t i = 0; i < slots.len; i++) v[SLOTS + i] = *slots.data[i];
     simt_build_yield(&body, v, count);
     for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_result(k->f, loop, SLOTS + i);
@@ -475,7 +481,8 @@ static axis_set steps_in_order(kernel *k, const loop_node *n) {
 void lw_for(kernel *k, simt_builder *b, const loop_node *n) {
     bool entered = lw_axes_of(k, n)->entered;
     axis_set own = lw_axes_enter(k, n), bounds = lw_depends(k, n->lo) | lw_depends(k, n->hi);
-    bool apart = lw_threads(k) && lw_varies_in_warp(k, bounds),
+    bool apart = lw_threads(k) && (lw_holds_in_block(n) ? lw_varies_in_block(&k->digits, bounds)
+                                                        : lw_varies_in_warp(k, bounds)),
          together = apart && (n->holding.n || n->distributed.to.extent || is_scanned(k, n) ||
                               lw_meets(k, &n->body));
     axis_set copies = bounds | steps_in_order(k, n);
