@@ -276,16 +276,24 @@ static tensor_expr value_at(planner *p, tensor_val map, tensor_var v) {
 }
 
 // `order e by src` of what a sum takes by src says what is so: its points come in that order.
-static void take_order(walking *w, tensor_var v, const plan_map *m) {
-    planner *p = w->p;
-    schedule_cell *c = schedule_find(p->s, w->st->id, SCHEDULE_ORDER, p->op->vars.data[v].id);
+static void take_order(planner *p, const tensor_stage *st, tensor_var v, const plan_map *m) {
+    schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_ORDER, p->op->vars.data[v].id);
     if (!c || schedule_value_of(c, "desc") || schedule_value_of(c, "above")) return;
     c->consumed |= plan_key_read(p, schedule_value_of(c, "by")) == m->map;
 }
 
+static void take_orders(walking *w, tensor_var v, const plan_map *m) {
+    uint32_t b = 0;
+    while (b < w->st->nbound && w->st->bound[b] != v) b++;
+    for (uint32_t i = 0; i < w->nstages; i++) {
+        const tensor_stage *st = &w->p->op->stages.data[w->stages[i]];
+        if (b < st->nbound) take_order(w->p, st, st->bound[b], m);
+    }
+}
+
 static void walk_preimage(walking *w, tensor_var v, const plan_map *m, tensor_expr key) {
     planner *p = w->p;
-    take_order(w, v, m);
+    take_orders(w, v, m);
     key = key_value(p, key);
     check_vector(w, v);
     if (!is_var(p, key)) test(w, some(p, key));

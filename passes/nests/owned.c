@@ -42,7 +42,8 @@ static bool refuse_missing(fusion *f, const plan_owned *o, const tensor_stage *s
     diagnostic *d = plan_refuse(
         f->p, E0554, o->at,
         has ? "'%s' is distributed over blocks, and not for '%s', which is fused with it"
-            : "'%s' is distributed over blocks, and '%s', which is fused with it, has no such index",
+            : "'%s' is distributed over blocks, and '%s', which is fused with it, "
+              "has no such index",
         name, st->name);
     if (d) diag_note(d, st->at, "'%s'", st->name);
     if (d && has)
