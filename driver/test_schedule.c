@@ -96,6 +96,8 @@ static void deal_verb(dealing *d, const char *verb, uint32_t chance) {
     }
 }
 
+static bool is_sum(const test_stage *s) { return s->sum; }
+
 // Partial results of neighbouring blocks: atomics are for plain sums, where empty rows get what
 // nothing adds up to.
 static void deal_runs(dealing *d) {
@@ -109,6 +111,7 @@ static void deal_runs(dealing *d) {
     if (test_chance(r, 40))
         put_text(d->m, d->s, "combine", d->index->name,
                  plain && test_chance(r, 60) ? "atomic" : "staged", about(d));
+    if (test_chance(r, 15)) test_statement_draw(d->m, d->s, "accumulate", is_sum);
     if (!test_chance(r, 30)) return;
     d->part = d->part * (1 + (int64_t)test_draw(r, 3)) < 2
                   ? 2
@@ -335,8 +338,6 @@ static void hold(test_maker *m, test_schedule *s, uint32_t first, uint32_t n) {
             put_number(m, s, "registers", x->name, extent > by ? (extent + by - 1) / by : 1, NULL);
         }
 }
-
-static bool is_sum(const test_stage *s) { return s->sum; }
 
 // Of entries of a map: rows in windows, by another map of the entries.
 static void put_window(test_maker *m, test_schedule *s, const test_stage *st) {

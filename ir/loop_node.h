@@ -116,6 +116,8 @@ typedef struct {
     tensor_expr valid;          // CONTRIBUTE: bool, whether there is one; 0: always
     // CARRY: of a slot by participant: runs cut at its end; those at its begin
     const tensor_expr *last;
+    // CARRY: so many terms of a run are added up before the factor of the sum is applied; 0: one
+    uint32_t level;
 } loop_state;
 
 typedef struct loop_node loop_node;

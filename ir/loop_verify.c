@@ -417,6 +417,7 @@ static const char *check_carry(loop_verifier *v, const loop_node *n) {
     if (n->nstages != 1) return WRONG(v, "a carry leaves partial results of one stage");
     TRY(check_carried(v, n));
     if (n->state.n) TRY(check_slots(v, n, stage_of(v, n)));
+    if (n->state.level) TRY(loop_check_factor(v, stage_of(v, n)));
     TRY(walk_reduction(v, n));
     if (!n->state.n) return check_atomic(v, n->stages[0]);
     for (uint32_t i = 0; i < n->state.n; i++) {

@@ -174,18 +174,31 @@ static void open_level(walking *w) {
     go_in(w, n);
 }
 
+// A sum that is carried from position to position counts the terms of each run. Lanes that scan
+// their positions have no level of their own, nor has an index inside one.
+static void carry_levels(walking *w, loop_node *carry) {
+    planner *p = w->p;
+    const index_cut c = plan_cut(p, w->st, w->part->var, true);
+    const char *name = plan_index_text(p, w->part->var);
+    carry->state.level = plan_every(p, w->st);
+    w->levelled = carry->state.level != 0;
+    if (!w->levelled || (!is_scanned(&c) && w->st->nbound == 1)) return;
+    diagnostic *d = plan_refuse(
+        p, E0530, schedule_find(p->s, w->st->id, SCHEDULE_ACCUMULATE, TENSOR_ALL)->at,
+        is_scanned(&c)
+            ? "'scale' of a sum whose lanes along '%s' scan it has no pass in this version"
+            : "'scale' of a sum over positions of '%s' and another index has no pass in this version",
+        name);
+    if (d && is_scanned(&c)) diag_help(d, "take groups along '%s', or distribute rows", name);
+    else if (d) diag_help(d, "distribute rows: a block of '%s' crosses them", name);
+}
+
 // Of a sum that is held times a factor, the innermost range is walked a level at a time: lo … hi
 // becomes that of one.
 static void walk_levels(walking *w, tensor_var v, tensor_expr *lo, tensor_expr *hi) {
     planner *p = w->p;
     if (!plan_every(p, w->st) || w->walked + 1 < w->st->nbound) return;
-    if (w->part && w->part->kind == PART_RUNS) {
-        diagnostic *d = plan_refuse(
-            p, E0530, schedule_find(p->s, w->st->id, SCHEDULE_ACCUMULATE, TENSOR_ALL)->at,
-            "'scale' of a sum that is carried from position to position has no pass in this version");
-        if (d) diag_help(d, "distribute rows: a block of '%s' crosses them", plan_index_text(p, v));
-        return;
-    }
+    if (w->part && w->part->kind == PART_RUNS) return;
     index_cut c = plan_cut(p, w->st, v, true);
     int64_t points = level_points(w, &c);
     const char *name = plan_index_text(p, v);
@@ -419,6 +432,7 @@ void plan_walk(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce
                  .stages = stages,
                  .inside = inside};
     w.used = ARENA_ARRAY(p->arena, bool, first.nkeys + 1);
+    if (part && part->kind == PART_RUNS) carry_levels(&w, reduce);
     while (w.walked < first.nbound) {
         walk_variable(&w);
         if (!inside || w.walked != 1) continue;

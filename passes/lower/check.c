@@ -100,6 +100,8 @@ static const char *check_carry(const checking *c, const loop_node *n) {
     bool good = walk && walk->kind == LOOP_FOR && walk->rest == LOOP_SERIAL_PLACE &&
                 plain_digits(walk, scanned_digits(c, walk));
     for (uint32_t i = 0; good && i + 1 < n->body.len; i++) good = n->body.data[i]->kind == LOOP_LET;
+    if (good && n->state.level && scanned_digits(c, walk))
+        return "lanes that scan a carry's positions have no levels";
     return good ? NULL
                 : "a carry has one serial loop, and distributes nothing but its positions, to "
                   "lanes of a warp";

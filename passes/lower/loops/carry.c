@@ -8,6 +8,8 @@
 //       if (open && dst[e] != key) { if (before) head[b] = state else y[key] = state; state = identity }
 //       before = dst[e] == key && (open ? before : lo > 0); key = dst[e]; open = true; combine
 //     if (open) { if (before) head[b] = state else if (dst[hi] == key) tail[b] = state else y[key] = state }
+// With `level 64` a term goes to a state without the sum's factor. Where that has 64 terms, or its
+// run ends, it is combined with the state of the run, times the factor.
 
 #include "lower/loops/loops.h"
 
@@ -98,12 +100,65 @@ simt_value lw_began_before(simt_builder *b, const reduction *r) {
     return simt_build_binary(b, SIMT_AND, r->carry.has_before, same);
 }
 
+// ---- Levels -------------------------------------------------------------------------------------
+// What the level at hand has, times the factor, and what those before it had: the run's.
+static simt_value *with_level(kernel *k, simt_builder *b, const reduction *r) {
+    simt_value *all = ARENA_ARRAY(k->l->arena, simt_value,
+                                  lw_instances(&k->digits, r->copies) * r->n + 1);
+    lw_rebinding outer = lw_rebind(k, carried_var(k, r), r->carry.run[CARRY_KEY]);
+    for (instance_walk w = lw_walk_begin(&k->digits, r->copies); lw_walk_next(&w);) {
+        const uint32_t at = lw_instance(&k->digits, r->copies) * r->n;
+        simt_value *x = ARENA_ARRAY(k->l->arena, simt_value, r->n);
+        for (uint32_t c = 0; c < r->n; c++) x[c] = r->slot[at + c];
+        x[0] = lw_times_factor(k, b, r, x[0]);
+        lw_combine_parts(k, b, r, &r->carry.total[at], x, &all[at]);
+    }
+    lw_restore(k, &outer);
+    return all;
+}
+
+// A level that is full, or whose run ends, goes to the run's state, and another one begins.
+static void close_level(kernel *k, simt_builder *b, reduction *r, simt_value ends,
+                        simt_value when) {
+    const simt_type i32 = SIMT_T(I32);
+    const uint32_t count = lw_instances(&k->digits, r->copies) * r->n;
+    simt_value terms = r->carry.run[CARRY_TERMS], none = simt_build_int(b, i32, 0),
+               full = simt_build_cmp(b, SIMT_EQ, terms,
+                                     simt_build_int(b, i32, r->node->state.level));
+    simt_value close = simt_build_binary(b, SIMT_OR, ends, lw_both(b, full, when));
+    simt_type *types = ARENA_ARRAY(k->l->arena, simt_type, count + 1);
+    for (uint32_t i = 0; i < count; i++) types[i] = simt_typeof(k->f, r->carry.total[i]);
+    simt_builder then, other;
+    simt_instr branch = simt_build_if(b, close, types, count, &then, &other);
+    region_mark m = lw_enter(&k->known);
+    simt_build_yield(&then, with_level(k, &then, r), count);
+    lw_leave(&k->known, m);
+    simt_build_yield(&other, r->carry.total, count);
+    for (uint32_t i = 0; i < count; i++) {
+        r->carry.total[i] = simt_result(k->f, branch, i);
+        r->slot[i] = simt_build_select(b, close, r->carry.fresh[i % r->n], r->slot[i]);
+    }
+    simt_value next = simt_build_binary(b, SIMT_ADD, simt_build_select(b, close, none, terms),
+                                        simt_build_int(b, i32, 1));
+    r->carry.run[CARRY_TERMS] = when ? simt_build_select(b, when, next, terms) : next;
+}
+
+// The slots are the run's, where the level's were.
+static void swap_level(reduction *r) {
+    simt_value *level = r->slot;
+    if (!r->carry.total) return;
+    r->slot = r->carry.total;
+    r->carry.total = level;
+}
+
 // ---- Positions ----------------------------------------------------------------------------------
 static void arrive(kernel *k, simt_builder *b, reduction *r) {
     simt_value key = lw_to_ix(k, b, lw_expr(k, b, r->node->key)), when = lw_masks(k, b, r->masks);
     simt_value open = r->carry.run[CARRY_OPEN],
                same = simt_build_cmp(b, SIMT_EQ, key, r->carry.run[CARRY_KEY]);
     simt_value ends = lw_both(b, simt_build_binary(b, SIMT_AND, open, negation(b, same)), when);
+    if (r->carry.total) close_level(k, b, r, ends, when);
+    swap_level(r);
     simt_builder then;
     simt_build_if(b, ends, NULL, 0, &then, NULL);
     region_mark m = lw_enter(&k->known);
@@ -113,10 +168,11 @@ static void arrive(kernel *k, simt_builder *b, reduction *r) {
     uint32_t count = lw_instances(&k->digits, r->copies) * r->n;
     for (uint32_t i = 0; i < count; i++)
         r->slot[i] = simt_build_select(b, ends, r->carry.fresh[i % r->n], r->slot[i]);
+    swap_level(r);
     simt_value before = simt_build_select(b, open, r->carry.run[CARRY_BEFORE], r->carry.has_before);
-    simt_value next[CARRY_SLOTS] = {key, simt_build_binary(b, SIMT_AND, before, same),
+    simt_value next[CARRY_TERMS] = {key, simt_build_binary(b, SIMT_AND, before, same),
                                     simt_build_pred(b, true)};
-    for (int i = 0; i < CARRY_SLOTS; i++)
+    for (int i = 0; i < CARRY_TERMS; i++)
         r->carry.run[i] = when ? simt_build_select(b, when, next[i], r->carry.run[i]) : next[i];
 }
 
@@ -161,6 +217,14 @@ static bool *said_by_key(const kernel *k, const tensor_stage *st) {
     return said;
 }
 
+static void start_level(kernel *k, simt_builder *b, reduction *r) {
+    const uint32_t count = lw_instances(&k->digits, r->copies) * r->n;
+    r->carry.total = ARENA_ARRAY(k->l->arena, simt_value, count + 1);
+    for (uint32_t i = 0; i < count; i++) r->carry.total[i] = r->slot[i];
+    r->carry.run[CARRY_TERMS] = simt_build_int(b, SIMT_T(I32), 0);
+    r->level = true;
+}
+
 static void start_runs(kernel *k, simt_builder *b, reduction *r, simt_value lo, simt_value hi) {
     simt_value some = simt_build_cmp(b, SIMT_LT, lo, hi), zero = lw_ix(k, b, 0);
     r->carry.fresh = ARENA_ARRAY(k->l->arena, simt_value, r->n);
@@ -171,6 +235,7 @@ static void start_runs(kernel *k, simt_builder *b, reduction *r, simt_value lo, 
                                      simt_build_binary(b, SIMT_SUB, lo, lw_ix(k, b, 1)));
     r->carry.run[CARRY_KEY] = r->carry.lanes ? key_beyond(k, b, r, some, lo) : r->carry.key_before;
     r->carry.run[CARRY_BEFORE] = r->carry.run[CARRY_OPEN] = simt_build_pred(b, false);
+    if (r->node->state.level) start_level(k, b, r);
     if (!r->node->state.n) return;
     // A slot has the identity until a run goes there. Of lanes another one may be the one that
     // stores the first run, so that theirs has it only where no run does.
@@ -179,7 +244,7 @@ static void start_runs(kernel *k, simt_builder *b, reduction *r, simt_value lo, 
     lw_place_run(k, b, r, 0, 0, RUN_LAST);
 }
 
-static void end_runs(kernel *k, simt_builder *b, const reduction *r, simt_value lo, simt_value hi) {
+static void end_runs(kernel *k, simt_builder *b, reduction *r, simt_value lo, simt_value hi) {
     tensor_space space = k->l->op->vars.data[r->carry.walk->var].space;
     simt_value open = r->carry.lanes ? simt_build_cmp(b, SIMT_LT, lo, hi)
                                      : r->carry.run[CARRY_OPEN];
@@ -190,6 +255,7 @@ static void end_runs(kernel *k, simt_builder *b, const reduction *r, simt_value 
                                       lw_to_ix(k, &then, lw_size(k, &then, space)));
     simt_value next = key_beyond(k, &then, r, there, hi);
     simt_value same = simt_build_cmp(&then, SIMT_EQ, next, r->carry.run[CARRY_KEY]);
+    if (r->carry.total) r->slot = with_level(k, &then, r);
     end_run(k, &then, r, simt_build_binary(&then, SIMT_AND, there, same));
     lw_leave(&k->known, m);
     simt_build_yield(&then, NULL, 0);

@@ -47,6 +47,8 @@ void lw_stay(kernel *k, simt_builder *b, const loop_node *n);
 // ---- reduce.c -----------------------------------------------------------------------------------
 void lw_reduce(kernel *k, simt_builder *b, const loop_node *n);
 void lw_level(kernel *k, simt_builder *b, const loop_node *n);
+// a state times the factor of its sum, in the wider of their types
+simt_value lw_times_factor(kernel *k, simt_builder *b, const reduction *r, simt_value x);
 
 // ---- again.c ------------------------------------------------------------------------------------
 // Computes the stages' sums once more where they are not finite.

@@ -4,8 +4,7 @@
 #include "lower/loops/loops.h"
 
 // ---- Levels -------------------------------------------------------------------------------------
-// A state times the factor, in the wider of their types.
-static simt_value times_factor(kernel *k, simt_builder *b, const reduction *r, simt_value x) {
+simt_value lw_times_factor(kernel *k, simt_builder *b, const reduction *r, simt_value x) {
     tensor_expr factor = tensor_node_at(k->l->op, k->l->op->stages.data[r->stage].body[0])->args[0];
     ir_dtype held = r->r->state_types[0].type, of = tensor_typeof(k->l->op, factor).type;
     ir_dtype wide = ir_dtype_holds(held, of) ? held : ir_dtype_holds(of, held) ? of : DT_F32;
@@ -42,7 +41,7 @@ void lw_level(kernel *k, simt_builder *b, const loop_node *n) {
         for (instance_walk w = lw_walk_begin(&k->digits, r->copies); lw_walk_next(&w);) {
             simt_value *x = &r->slot[lw_instance(&k->digits, r->copies) * r->n],
                        *outer = &before[s][lw_instance(&k->digits, r->copies) * r->n];
-            x[0] = times_factor(k, b, r, x[0]);
+            x[0] = lw_times_factor(k, b, r, x[0]);
             lw_combine_parts(k, b, r, outer, copied(k, x, r->n), x);
         }
     }

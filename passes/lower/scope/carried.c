@@ -12,6 +12,8 @@ slot_list lw_slots(kernel *k, const loop_body *body) {
         for (uint32_t s = 0; s < n; s++) VEC_PUSH(k->l->arena, &out, &r->slot[s]);
         for (uint32_t s = 0; r->lazy.most && s < n; s++)
             VEC_PUSH(k->l->arena, &out, &r->lazy.most[s]);
+        for (uint32_t s = 0; r->carry.total && s < n; s++)
+            VEC_PUSH(k->l->arena, &out, &r->carry.total[s]);
         for (uint32_t s = 0; s < carry_slots(&r->carry); s++)
             VEC_PUSH(k->l->arena, &out, &r->carry.run[s]);
     }

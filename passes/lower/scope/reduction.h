@@ -12,8 +12,9 @@ typedef struct {
     tensor_expr scaled;   // the terms without it
 } followed_maximum;
 
-// Of a carry: the key of the run at hand, whether it began before the range, whether there is one.
-enum { CARRY_KEY, CARRY_BEFORE, CARRY_OPEN, CARRY_SLOTS };
+// Of a carry: the key of the run at hand, whether it began before the range, whether there is one,
+// and the terms of its level.
+enum { CARRY_KEY, CARRY_BEFORE, CARRY_OPEN, CARRY_TERMS, CARRY_SLOTS };
 
 typedef struct {
     const loop_node *walk;   // the loop over its positions; NULL: the reduction is no carry
@@ -26,11 +27,14 @@ typedef struct {
     simt_value has_before;   // there are positions before the range
     simt_value key_before;   // their last one's key
     simt_value *fresh;       // the state of a run that begins
+    // by instance, what levels that are full have summed, times the factor, where the slots are
+    // those of the level at hand; NULL: there are no levels
+    simt_value *total;
 } carried_runs;
 
 // How many of them its loop carries on.
 static inline uint32_t carry_slots(const carried_runs *c) {
-    return !c->walk ? 0 : c->lanes ? CARRY_KEY + 1 : CARRY_SLOTS;
+    return !c->walk ? 0 : c->lanes ? CARRY_KEY + 1 : c->total ? CARRY_SLOTS : CARRY_TERMS;
 }
 
 // While a reduction is open, its slots are carried through loops and branches.
