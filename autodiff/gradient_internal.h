@@ -99,6 +99,14 @@ const tensor_expr *gradient_below(gradient *g, const tensor_expr *roots, const t
 // none); false: refused.
 bool gradient_of_reduction(gradient *g, const tensor_stage *s, const tensor_expr *targets,
                            tensor_expr *args);
+// The number of a point among those that are reduced, in their order.
+tensor_expr gradient_place(gradient *g, const tensor_stage *s);
+// whether x comes before y, by `better`: NaN is the largest, and the smallest
+tensor_expr gradient_beats(tensor_op *op, tensor_opcode better, tensor_expr x, tensor_expr y);
+// Likewise of a reducer whose state is made of its arguments by choice (gradient_choice.c); false:
+// it is not.
+bool gradient_of_choice(gradient *g, const tensor_stage *s, const tensor_expr *targets,
+                        tensor_expr *args);
 // of what stands there for nothing
 tensor_expr gradient_of_else(gradient *g, const tensor_stage *s, tensor_expr target);
 

@@ -3,7 +3,8 @@
 //     sum      that of the whole
 //     prod     times the product of the others, told by that of all that are not 0 and the number and sum of those that are
 //     max, min that of the whole where the point is the one chosen: the first of equals, a share, or each ('ties')
-//     others   by their section `grad`; or, where parts of the state are sums, by what finishes them
+//     others   by their section `grad`; or, where parts of the state are sums, by what finishes
+//              them; or, where they are arguments, by which of these was chosen
 #include "gradient_internal.h"
 
 #include <string.h>
@@ -58,7 +59,7 @@ static tensor_expr of_product(gradient *g, const tensor_stage *s, tensor_expr ta
 
 // ---- The largest and the smallest ---------------------------------------------------------------
 // The number of a point among those that are reduced, in their order.
-static tensor_expr place(gradient *g, const tensor_stage *s) {
+tensor_expr gradient_place(gradient *g, const tensor_stage *s) {
     tensor_op *op = g->op;
     tensor_expr at = 0;
     for (uint32_t b = 0; b < s->nbound; b++) {
@@ -71,7 +72,7 @@ static tensor_expr place(gradient *g, const tensor_stage *s) {
 }
 
 // Whether x comes before y: NaN is the largest, and the smallest.
-static tensor_expr beats(tensor_op *op, tensor_opcode better, tensor_expr x, tensor_expr y) {
+tensor_expr gradient_beats(tensor_op *op, tensor_opcode better, tensor_expr x, tensor_expr y) {
     tensor_expr nan = bin(op, TENSOR_AND_OP, bin(op, TENSOR_NE_OP, x, x),
                           bin(op, TENSOR_EQ_OP, y, y));
     return bin(op, TENSOR_OR_OP, bin(op, better, x, y), nan);
@@ -91,8 +92,8 @@ static uint32_t chosen_reducer(gradient *g, tensor_reduce_kind kind, tensor_type
     tensor_expr x = leaf(op, TENSOR_LEFT_OP, t, 0), y = leaf(op, TENSOR_RIGHT_OP, t, 0),
                 i = leaf(op, TENSOR_LEFT_OP, types[1], 1),
                 k = leaf(op, TENSOR_RIGHT_OP, types[1], 1), no_x = bin(op, TENSOR_EQ_OP, i, minus),
-                no_y = bin(op, TENSOR_EQ_OP, k, minus), first = beats(op, better, x, y),
-                second = beats(op, better, y, x);
+                no_y = bin(op, TENSOR_EQ_OP, k, minus), first = gradient_beats(op, better, x, y),
+                second = gradient_beats(op, better, y, x);
     // Of equals that of the first place, whichever is left.
     tensor_expr left = bin(op, TENSOR_OR_OP, first,
                            bin(op, TENSOR_AND_OP, tensor_unary(op, TENSOR_NOT_OP, second, NO_SPAN),
@@ -122,7 +123,7 @@ static uint32_t chosen_reducer(gradient *g, tensor_reduce_kind kind, tensor_type
 
 static tensor_expr is_first(gradient *g, const tensor_stage *s, tensor_reduce_kind kind) {
     tensor_op *op = g->op;
-    tensor_expr body[] = {s->body[0], place(g, s)},
+    tensor_expr body[] = {s->body[0], gradient_place(g, s)},
                 at = gradient_beside(g, s, chosen_reducer(g, kind, tensor_typeof(op, s->body[0])),
                                      body, 2, "at");
     return bin(op, TENSOR_EQ_OP, body[1], at);
@@ -240,11 +241,11 @@ static bool of_user(gradient *g, const tensor_stage *s, const tensor_reducer *r,
     leaves x = {g, s, r, targets, ARENA_ARRAY(g->arena, tensor_expr, r->nstate)};
     for (uint32_t a = 0; r->grad && a < r->nargs; a++)
         args[a] = r->grad[a] ? stand_in(&x, r->grad[a]) : 0;
-    if (r->grad || by_parts(&x, args)) return true;
+    if (r->grad || by_parts(&x, args) || gradient_of_choice(g, s, targets, args)) return true;
     diagnostic *d = diag(
         g->ds, E0611, s->at,
-        "'%s' has no gradient: reducer '%s' does not say one, and its state is no sum", s->name,
-        r->name);
+        "'%s' has no gradient: reducer '%s' does not say one, and its state is no sum and no choice",
+        s->name, r->name);
     diag_note(d, g->at, "asked for here");
     diag_help(d, "give the reducer a section `grad (…)`, or stop the gradient: `stop(…)`");
     return false;
