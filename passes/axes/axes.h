@@ -89,6 +89,10 @@ loop_body *plan_walk_row(planner *p, const tensor_stage *st, const plan_map *m, 
 void plan_walk(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce, loop_list *made,
                const plan_inside *inside);
 void plan_let(planner *p, loop_body *to, tensor_var v, tensor_expr value, span at);
+// A point of a stage, at an edge that its keys and filters are of: the row that a key says, behind
+// what tells whether it is one, and whether the stage has that point.
+loop_body *plan_point(planner *p, const tensor_stage *st, uint32_t key, tensor_var row,
+                      tensor_var edge, loop_body *at);
 
 // ---- held.c -------------------------------------------------------------------------------------
 void plan_hold(planner *p, const held_readers *by, const index_cut *c, tensor_expr at,
@@ -128,6 +132,8 @@ void plan_take_parts(planner *p, const uint32_t *stages, uint32_t n, loop_node *
                      loop_list *made);
 // the kernel in the making combines what parts of it left
 bool plan_takes_up(const planner *p, const tensor_stage *st);
+// the cut of an index at which rows are cleared whose sums are cut as others' loops
+index_cut plan_cleared_cut(const planner *p, index_cut c, uint32_t level, uint32_t depth);
 bool plan_spreads(const planner *p);   // its results go to as many blocks as there may be
 index_cut plan_spread(index_cut c);    // how an index of theirs is dealt out there
 // how rows and columns of a matrix operation are dealt out there

@@ -58,6 +58,21 @@ index_cut plan_taken_sums(const planner *p, index_cut c) {
     return c;
 }
 
+// What is said of the indices is about the loops that add to the rows: here lanes have the last
+// one's points, and groups rows.
+index_cut plan_cleared_cut(const planner *p, index_cut c, uint32_t level, uint32_t depth) {
+    enum { GROUPS = 8 };
+    const tensor_space_info *s = &p->op->spaces.data[p->op->vars.data[c.var].space];
+    int64_t lanes = p->machine->lanes, groups = GROUPS;
+    if (!p->machine->gpu || (c.lanes && level + 1 == depth)) return c;
+    while (s->kind == SPACE_CONST && lanes > 1 && lanes / 2 >= s->size) lanes /= 2;
+    c.registers = c.vector = c.tile = c.unroll = 0;
+    c.lanes = level + 1 == depth ? lanes : 0;
+    c.groups = level ? 0 : groups;
+    c.block = level ? 0 : groups * plan_or_one(c.lanes);
+    return c;
+}
+
 // And groups have its parts, several of which they load at once.
 static void deal_states(const planner *p, const tensor_stage *st, index_cut *c) {
     enum { GROUPS = 8, AT_ONCE = 4 };

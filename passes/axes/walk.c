@@ -375,6 +375,20 @@ static void test_keys(walking *w) {
     }
 }
 
+loop_body *plan_point(planner *p, const tensor_stage *st, uint32_t key, tensor_var row,
+                      tensor_var edge, loop_body *at) {
+    walking w = {.p = p, .st = st, .at = at, .used = ARENA_ARRAY(p->arena, bool, st->nkeys + 1)};
+    tensor_expr lhs = st->keys[key].lhs;
+    plan_map m;
+    w.used[key] = true;
+    if (plan_map_of_key(p, lhs, edge, &m) && plan_is_total(p, m.map))
+        plan_let(p, at, row, lhs, st->at);
+    else walk_point(&w, row, lhs);
+    test_keys(&w);
+    for (uint32_t f = 0; f < st->nfilters; f++) test(&w, st->filters[f]);
+    return w.at;
+}
+
 static void contribute(planner *p, loop_body *at, const uint32_t *stage) {
     const tensor_stage *st = &p->op->stages.data[*stage];
     for (uint32_t f = 0; f < st->nfilters; f++) {

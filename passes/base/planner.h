@@ -79,6 +79,7 @@ typedef struct {       // rows of the group at hand that are specialized: see ke
 typedef struct {   // parts of reductions of the kernel at hand: see nests/parts.c
     VEC(plan_part) parts;
     bool leaving;          // it is the one that walks points and leaves states
+    bool clearing;         // or the one that clears what blocks add to, of a kernel of other loops
     int64_t more_groups;   // it takes up rows of many parts, by so many times the groups; 0: it
                            // does not
     uint32_t taken_up;   // the step from which on rows that are cut are taken up; UINT32_MAX: there

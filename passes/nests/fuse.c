@@ -547,15 +547,32 @@ static void consume(planner *p, const stage_group *g) {
     }
 }
 
+static bool sums_edges(const planner *p, const stage_group *g, const schedule_cell *c) {
+    bool any = false;
+    for (uint32_t i = 0; c && i < g->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        for (uint32_t b = 0; b < st->nbound && st->nkeys; b++)
+            any |= plan_is_among(p, plan_fused_at(c), st->bound[b]);
+    }
+    return any;
+}
+
 void plan_fusion(planner *p, const stage_group *g, const schedule_cell *c) {
     fusion f = {.p = p, .cell = c, .at = c ? c->at : p->op->stages.data[g->data[g->len - 1]].at};
     for (uint32_t i = 0; i < g->len; i++) VEC_PUSH(p->arena, &f.stages, g->data[i]);
     consume(p, g);
+    if (plan_scatters(p, g, c)) {
+        plan_scatter(p, &f.stages, c);
+        return;
+    }
     plan_matrix m;
     for (uint32_t i = 0; i < g->len; i++)
         if (!plan_windowed(p, g->data[i], &m))
             plan_matrix_alone(p, &p->op->stages.data[g->data[i]],
-                              "in a kernel of fused stages or shared tiles");
+                              sums_edges(p, g, c)
+                                  ? "in one loop over the edges of a row: `combine … atomic` adds "
+                                    "what edges have in any order"
+                                  : "in a kernel of fused stages or shared tiles");
     if (p->failed || !plan_shares_rows(p, g)) return;
     if (plan_sweeps(&f)) {
         plan_sweep(&f);

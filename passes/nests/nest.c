@@ -227,6 +227,7 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     index_cut c = rows && n->rows->by ? plan_taken_cut(said) : said;
     if (said.matrix && plan_takes_up(p, deepest)) c = plan_taken_sums(p, c);
     else if (plan_spreads(p)) c = plan_spread(c);
+    else if (p->cut.clearing) c = plan_cleared_cut(p, c, level, n->depth);
     if (rows && n->rows->window) {   // the groups have windows, each of which is one piece of rows
         n->tiles = plan_open_windows(p, n->rows->window, &said, to);
         n->tiled = n->levels.len;

@@ -28,6 +28,8 @@ void plan_choose_home(planner *p, const stage_group *g, const tensor_stage *st);
 // ---- parts.c ------------------------------------------------------------------------------------
 // false: refused
 bool plan_cut_walk(planner *p, const stage_group *g, uint32_t sums, row_class *rows);
+// NULL: blocks may combine the stage in memory
+diagnostic *plan_refuse_atomic(planner *p, const tensor_stage *st, const schedule_cell *way);
 // the kernels that leave states
 void plan_parts(planner *p, const stage_group *g, const row_class *rows, uint32_t number);
 
@@ -56,6 +58,11 @@ bool plan_keeps_shared(planner *p, const stage_group *g,
 void plan_check_kept(planner *p, const stage_group *g);   // registers are where the readers are
 void plan_keep_inputs(fusion *f);
 void plan_keep_values(fusion *f);
+
+// ---- scatter.c ----------------------------------------------------------------------------------
+// sums of edges that blocks add to memory, fused with what is computed at the edges
+bool plan_scatters(const planner *p, const stage_group *g, const schedule_cell *fuse);
+void plan_scatter(planner *p, stage_group *g, const schedule_cell *fuse);
 
 // ---- follow.c -----------------------------------------------------------------------------------
 bool plan_follower(const fusion *f, uint32_t stage);   // over the points of rows (nests/follow.c)

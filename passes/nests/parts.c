@@ -165,26 +165,31 @@ static bool may_be_cut(planner *p, const tensor_stage *st, tensor_var v) {
     return !p->failed;
 }
 
+diagnostic *plan_refuse_atomic(planner *p, const tensor_stage *st, const schedule_cell *way) {
+    const char *fault = loop_atomic_fault(p->op, st);
+    if (fault)
+        return plan_refuse(p, E0555, way->at, "'%s' cannot be combined in memory: %s", st->name,
+                           fault);
+    if (p->facts->nondeterministic || loop_atomic_exact(p->op, st)) return NULL;
+    return plan_refuse(p, E0555, way->at,
+                       "the floats of '%s' would meet in another order at each launch: that takes "
+                       "--no-deterministic",
+                       st->name);
+}
+
 // Whether parts may be combined as they come.
 static bool may_be_atomic(planner *p, const tensor_stage *st, const plan_part *part,
                           const row_class *rows) {
     const schedule_cell *cell = plan_combine_cell(p, st, part->var);
-    const char *fault = loop_atomic_fault(p->op, st), *name = plan_index_text(p, part->var);
-    diagnostic *d = NULL;
-    if (fault)
-        d = plan_refuse(p, E0555, cell->at, "'%s' cannot be combined in memory: %s", st->name,
-                        fault);
-    else if (!p->facts->nondeterministic && !loop_atomic_exact(p->op, st))
-        d = plan_refuse(
-            p, E0555, cell->at,
-            "the floats of '%s' would meet in another order at each launch: that takes --no-deterministic",
-            st->name);
-    else if (rows->order != TENSOR_NO_VAL && part->kind != PART_TILE && part->kind != PART_ROW)
+    const char *name = plan_index_text(p, part->var);
+    diagnostic *d = plan_refuse_atomic(p, st, cell);
+    if (!p->failed && rows->order != TENSOR_NO_VAL && part->kind != PART_TILE &&
+        part->kind != PART_ROW)
         d = plan_refuse(p, E0530, cell->at,
                         "combining by 'atomic' in classes of rows has no pass in this version");
     const schedule_cell *held = schedule_find(p->s, st->id, SCHEDULE_ACCUMULATE, TENSOR_ALL);
     if (!held) held = schedule_find(p->s, st->id, SCHEDULE_COMPUTE, TENSOR_ALL);
-    if (d && fault && held)
+    if (d && loop_atomic_fault(p->op, st) && held)
         diag_note(d, held->at,
                   "what memory combines is kept as it is stored, and in no other type");
     if (d) diag_help(d, "'combine %s staged' gives the same bits every time", name);
