@@ -78,6 +78,9 @@ void test_schedule_draw(test_maker *m);
 bool test_verb_usable(const test_maker *m, const char *verb);
 void test_put(test_maker *m, test_schedule *s, const char *verb, const test_word *words, uint32_t n,
               const char *stage);
+void test_take_verb(test_schedule *s, const char *verb, const char *index);   // says it no more
+// What else there may be of a sum that tensor cores contract (test_matrix.c).
+void test_multiply(test_maker *m, test_schedule *s, const test_stage *st);
 // A statement with what its form in schedule.def asks for; of a stage among those given, or of any
 // (NULL). False: the op has nothing of a kind that the form wants.
 bool test_statement_draw(test_maker *m, test_schedule *s, const char *verb,

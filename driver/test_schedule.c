@@ -34,7 +34,7 @@ static void put_text(test_maker *m, test_schedule *s, const char *verb, const ch
     test_put(m, s, verb, (test_word[]){test_text(index), test_text(word)}, 2, stage);
 }
 
-static void take_verb(test_schedule *s, const char *verb, const char *index) {
+void test_take_verb(test_schedule *s, const char *verb, const char *index) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < s->statements.len; i++) {
         const test_statement *x = &s->statements.data[i];
@@ -333,7 +333,7 @@ static void hold(test_maker *m, test_schedule *s, uint32_t first, uint32_t n) {
             static const char *const verbs[] = {"block",  "groups", "lanes", "registers",
                                                 "vector", "tile",   "unroll"};
             for (uint32_t v = 0; v < sizeof verbs / sizeof *verbs; v++)
-                take_verb(s, verbs[v], x->name);
+                test_take_verb(s, verbs[v], x->name);
             put_number(m, s, "lanes", x->name, by, NULL);
             put_number(m, s, "registers", x->name, extent > by ? (extent + by - 1) / by : 1, NULL);
         }
@@ -354,15 +354,15 @@ static void put_window(test_maker *m, test_schedule *s, const test_stage *st) {
     static const char *const taken[] = {"block", "registers", "unroll",
                                         "split", "order",     "combine"};
     for (uint32_t v = 0; v < sizeof taken / sizeof *taken; v++) {
-        take_verb(s, taken[v], row->name);
-        take_verb(s, taken[v], entry->name);
+        test_take_verb(s, taken[v], row->name);
+        test_take_verb(s, taken[v], entry->name);
     }
     const int64_t warps = (int64_t)1 << test_draw(m->rng, 3);   // that share a window
     test_word words[] = {test_text(row->name), test_number(16 * warps), test_text("by"),
                          test_text(maps[1]), test_number(test_chance(m->rng, 70) ? 16 : 8)};
     test_put(m, s, "window", words, 5, NULL);
     if (warps > 1) {
-        take_verb(s, "groups", row->name);
+        test_take_verb(s, "groups", row->name);
         put_number(m, s, "groups", row->name, warps, NULL);
     }
     if (test_chance(m->rng, 50))
@@ -396,7 +396,7 @@ static void multiply(test_maker *m, test_schedule *s) {
     if (!st->sum || st->nleft < 2 || st->nindices != st->nleft + 1) return;
     for (uint32_t i = 0; i < st->nindices; i++)
         for (uint32_t v = 0; v < sizeof taken / sizeof *taken; v++)
-            take_verb(s, taken[v], st->indices[i].name);
+            test_take_verb(s, taken[v], st->indices[i].name);
     const simt_mma_info *op = simt_mma_table((simt_mma)test_draw(r, SIMT_MMA_COUNT));
     test_word words[] = {test_text(st->indices[st->nleft].name), test_text(op->operand),
                          test_text(op->shape), test_text("accumulators"),
@@ -417,7 +417,8 @@ static void multiply(test_maker *m, test_schedule *s) {
     }
     bool sparse = m->op->sparse[st->indices[st->nleft].space];
     if (test_verb_usable(m, "pipeline") && test_chance(r, sparse ? 20 : 45)) fetch(m, s, st);
-    else if (sparse && test_chance(r, 80)) put_window(m, s, st);
+    else if (sparse && test_chance(r, 60)) put_window(m, s, st);
+    else test_multiply(m, s, st);
 }
 
 // Plans of several kernels, or likely so.
@@ -473,7 +474,7 @@ static void tidy(test_maker *m, test_schedule *s) {
     if (m->op->stages.len > 1 && test_verb_usable(m, "fuse") && test_chance(r, 15)) fuse(m, s);
     if (test_verb_usable(m, "loops") && test_chance(r, 8))
         nest(m, s, &m->op->stages.data[test_draw(r, m->op->stages.len)]);
-    if (test_verb_usable(m, "mma") && test_chance(r, 12)) multiply(m, s);
+    if (test_verb_usable(m, "mma") && test_chance(r, 16)) multiply(m, s);
     narrow_exponentials(m, s);
     for (uint32_t i = 0; i < 2; i++) {
         const char *verb = i ? "compute" : "accumulate";
@@ -530,7 +531,7 @@ static void fill(test_maker *m, test_schedule *s) {
     if (test_chance(r, 10)) open_number(m, s);
     for (uint32_t i = 0; i < s->statements.len; i++) {   // classes say what a block owns
         const test_statement *x = &s->statements.data[i];
-        if (!strcmp(x->verb, "bucket")) take_verb(s, "block", x->words.data[0].text);
+        if (!strcmp(x->verb, "bucket")) test_take_verb(s, "block", x->words.data[0].text);
     }
 }
 
