@@ -32,8 +32,10 @@ static item_list schedules_of(frontend_unit *u, const frontend_op *f) {
 static bool refuse(frontend_unit *u, uint32_t op, const char *target, const schedule *s,
                    const schedule_cell *c) {
     bool forced = u->sema->options.schedule != NULL;
-    diagnostic *d = diag(u->ds, E0530, c->at, "'%s' has no pass in this version but with 'mma'",
-                         schedule_verb_text(c->verb));
+    diagnostic *d = diag(
+        u->ds, E0530, c->at,
+        "'%s' has no pass in this version but with 'mma', or with a 'tile' in shared memory",
+        schedule_verb_text(c->verb));
     diag_note(d, s->at,
               forced ? "schedule '%s' of '%s' was asked for"
                      : "schedule '%s' of '%s' may apply on %s",
@@ -42,11 +44,14 @@ static bool refuse(frontend_unit *u, uint32_t op, const char *target, const sche
     return false;
 }
 
-// Copies for rounds are those of matrix operations.
+// Copies for rounds are those of matrix operations, and of tiles.
 static bool has_pass(const schedule *s, const schedule_cell *c) {
-    bool product = c->verb != SCHEDULE_PIPELINE;
-    for (uint32_t i = 0; i < s->cells.len; i++) product |= s->cells.data[i].verb == SCHEDULE_MMA;
-    return product;
+    bool rounds = c->verb != SCHEDULE_PIPELINE;
+    for (uint32_t i = 0; i < s->cells.len; i++) {
+        schedule_verb verb = s->cells.data[i].verb;
+        rounds |= verb == SCHEDULE_MMA || verb == SCHEDULE_TILE;
+    }
+    return rounds;
 }
 
 bool frontend_executable(frontend_unit *u, uint32_t op, const char *target, const schedule *s) {

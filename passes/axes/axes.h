@@ -106,6 +106,8 @@ bool plan_reads_tile(planner *p, const tensor_stage *st, tensor_val v, bool insi
 bool plan_kept_in_tiles(planner *p, const stage_group *g, tensor_val v, bool inside);
 // no stage of which the same is said reads it otherwise
 bool plan_check_kept_tiles(planner *p, const stage_group *g, tensor_val v, bool inside);
+// `pipeline` of the index: so many rounds are there or on their way
+void plan_hold_ahead(planner *p, const index_cut *cut, loop_node *n);
 // what the kernel's loops hold in shared memory fits it, when lanes are known
 bool plan_check_held_room(planner *p, const loop_kernel *k, const loop_node *n,
                           const schedule_cell *c, const char *name);

@@ -190,6 +190,7 @@ void plan_hold(planner *p, const held_readers *by, const index_cut *c, tensor_ex
     n->holding.n = h.entries.len;
     n->holding.loads = h.entries.data;
     n->holding.shared = h.shared;
+    plan_hold_ahead(p, c, n);
     held_loop *l = ARENA_NEW(p->arena, held_loop);
     *l = (held_loop){n, *c, h.cell};
     if (can_hold(p, l)) VEC_PUSH(p->arena, &p->loops.held, l);

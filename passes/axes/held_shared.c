@@ -22,7 +22,9 @@ static bool is_var(const planner *p, tensor_expr e, tensor_var v) {
 static bool along_tile(const reading *r, const tensor_node *load, tensor_var v, bool bound) {
     bool at = false;
     for (uint32_t i = 0; i < load->nargs; i++) at |= plan_mentions(r->p, load->args[i], v);
-    return at && plan_cut(r->p, r->stage, v, bound).tile > 1;
+    if (!at) return false;
+    index_cut c = plan_cut(r->p, r->stage, v, bound);
+    return c.tile > 1 && !c.matrix;
 }
 
 // What lies in the order of the block's rows is no entry of one of them.
@@ -87,6 +89,37 @@ bool plan_check_kept_tiles(planner *p, const stage_group *g, tensor_val v, bool 
         if (r.any && !r.tiled) refuse_other(p, st, v, c, tiled);
     }
     return !p->failed;
+}
+
+// ---- Rounds ahead -------------------------------------------------------------------------------
+// No operation copies so few bytes while the thread goes on.
+static void tell_narrow(planner *p, const loop_node *n, const schedule_cell *c) {
+    for (uint32_t i = 0; i < n->holding.n && c->at.hi && !p->alone; i++) {
+        const tensor_val_info *v =
+            &p->op->vals.data[tensor_node_at(p->op, n->holding.loads[i])->imm.i];
+        if (v->type == DT_INDEX || ir_dtype_bytes(v->type) >= 4) continue;
+        diagnostic *d = diag(
+            p->ds, P0503, c->at,
+            "'%s', of %u bytes, is copied through registers: the thread waits for it", v->name,
+            (unsigned)ir_dtype_bytes(v->type));
+        if (d) diag_help(d, "leave '%s' out of what is kept", v->name);
+    }
+}
+
+void plan_hold_ahead(planner *p, const index_cut *cut, loop_node *n) {
+    schedule_cell *c = schedule_find(p->s, cut->stage->id, SCHEDULE_PIPELINE,
+                                     p->op->vars.data[cut->var].id);
+    if (!c || !n->holding.shared) return;
+    int64_t buffers = schedule_number(c, NULL);
+    c->consumed = true;
+    if (buffers > LOOP_MAX_BUFFERS) {
+        diagnostic *d = plan_refuse(p, E0543, c->at, "at most %d buffers are possible, not %lld",
+                                    (int)LOOP_MAX_BUFFERS, (long long)buffers);
+        if (d) diag_help(d, "two to four hide what memory takes");
+        return;
+    }
+    n->holding.shared = (uint32_t)buffers;
+    if (buffers > 1) tell_narrow(p, n, c);
 }
 
 // ---- Room ---------------------------------------------------------------------------------------

@@ -478,10 +478,15 @@ void plan_fetch(planner *p, const stage_group *g, loop_kernel *k) {
             plan_fetch_slots(p, &m, c, k);
             continue;
         }
-        if (!plan_matrix_of(p, st, &m) || m.rows == LOOP_NO_ROWS) {
+        bool product = plan_matrix_of(p, st, &m);
+        if (!product && c->consumed) continue;   // entries of a tile: see axes/held_shared.c
+        if (!product || m.rows == LOOP_NO_ROWS) {
             REFUSE(
-                p, E0530, c, "leave it out, or contract on tensor cores: `mma`",
-                "'pipeline' has no pass in this version but for sums by matrix operations, of rows and columns, and '%s' is none",
+                p, E0530, c,
+                "leave it out, contract on tensor cores, `mma`, or keep tiles of inputs in shared "
+                "memory: `tile e 64;  keep … shared`",
+                "'pipeline' has no pass in this version but for tiles in shared memory and sums by "
+                "matrix operations, of rows and columns, and '%s' has neither",
                 st->name);
             return;
         }

@@ -79,7 +79,9 @@ void lw_held_turn(const loop_node *n, uint32_t digit, const simt_value *held, si
 static inline bool lw_holds_in_block(const loop_node *n) {   // several warps share what they copy
     return n->holding.shared && n->holding.lanes > LOWER_WARP;
 }
-void lw_hold_first(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi);
+// comes: some thread has a position; 0: each thread's bounds say whether it has.
+void lw_hold_first(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
+                   simt_value comes);
 void lw_hold_last(simt_builder *b, const loop_node *n);
 simt_value lw_hold_shared(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r,
                           simt_value own);

@@ -135,11 +135,12 @@ static void fill(kernel *k, simt_builder *b, const filling *x) {
 }
 
 // ---- Rounds -------------------------------------------------------------------------------------
-// The round at base, if it comes, into that buffer.
+// The round at base, where `comes` holds, into that buffer; comes 0: if it has a position.
 static void fill_ahead(kernel *k, simt_builder *b, const loop_node *n, simt_value base,
-                       simt_value hi, simt_value buffer) {
+                       simt_value hi, simt_value buffer, simt_value comes) {
     simt_builder then;
-    simt_build_if(b, simt_build_cmp(b, SIMT_LT, base, hi), NULL, 0, &then, NULL);
+    if (!comes) comes = simt_build_cmp(b, SIMT_LT, base, hi);
+    simt_build_if(b, comes, NULL, 0, &then, NULL);
     region_mark m = lw_enter(&k->known);
     filling x = {n, lw_thread_position(k, &then, n, base), hi, tile_at(k, &then, n, buffer), true};
     fill(k, &then, &x);
@@ -148,12 +149,13 @@ static void fill_ahead(kernel *k, simt_builder *b, const loop_node *n, simt_valu
     simt_build_op(b, SIMT_COPY_END, NULL, 0, NULL, 0);
 }
 
-void lw_hold_first(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi) {
+void lw_hold_first(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
+                   simt_value comes) {
     if (n->holding.shared < 2) return;
     meet(b, n);   // the loop may have run before
     for (uint32_t i = 0; i + 1 < n->holding.shared; i++)
         fill_ahead(k, b, n, simt_build_with(b, SIMT_ADD, lo, (int64_t)i * lw_step(n)), hi,
-                   i32(b, i));
+                   i32(b, i), comes);
 }
 
 // Copies past the last round end before anything else fills their buffers.
@@ -186,8 +188,9 @@ static simt_value next_buffer(kernel *k, simt_builder *b, const loop_node *n, co
     simt_instr wait = simt_build_op(b, SIMT_COPY_WAIT, NULL, 0, NULL, 0);
     k->f->instrs.data[wait].imm.i = ahead - 1;
     meet(b, n);
+    // threads that are through may still read what their row has, where others go on
     fill_ahead(k, b, n, simt_build_with(b, SIMT_ADD, r->round.base, (int64_t)ahead * lw_step(n)),
-               r->round.hi, next);
+               r->round.hi, next, r->round.maybe_none ? simt_build_pred(b, true) : 0);
     return tile_at(k, b, n, slot);
 }
 

@@ -269,7 +269,7 @@ static void rounds_loop(kernel *k, simt_builder *b, const loop_node *n, simt_val
     slot_list slots = lw_slots(k, &n->body);
     read_ahead *ahead = lw_read_ahead(k, b, n, lo, hi, &slots);
     if (n->fetch.n) lw_fetch_first(k, b, n, lo, hi, ahead ? lw_read_begin(ahead) : NULL);
-    lw_hold_first(k, b, n, lo, hi);
+    lw_hold_first(k, b, n, lo, hi, 0);
     r->start = lo;
     // The buffer is carried if a round reads ahead. Elsewhere a register costs more than a
     // division.
@@ -328,7 +328,7 @@ static void loop_together(kernel *k, simt_builder *b, const loop_node *n, simt_v
     v[MORE] = some_more(k, b, lo, hi, some);
     v[AT] = lo;
     for (uint32_t i = 0; i < slots.len; i++) v[SLOTS + i] = *slots.data[i];
-    lw_hold_first(k, b, n, lo, hi);
+    lw_hold_first(k, b, n, lo, hi, v[MORE]);
     r->start = lo;
     simt_builder test, body;
     simt_instr loop = simt_build_while(b, v, count, &test, &body);
