@@ -128,8 +128,8 @@ static void deal_tiles(dealing *d, test_words *words) {
     if (test_chance(d->m->rng, 80)) d->m->groups = 1;
 }
 
-// Inputs at the points that are walked, a tile of which lanes hold that share the row: lanes along
-// a column.
+// Inputs at the points that are walked, a tile of which lanes hold that share the row, or which is
+// in shared memory: lanes along a column.
 static const char *inputs_at(dealing *d) {
     const tensor_op *op = d->m->op->op;
     textbuf list = textbuf_new(d->m->arena);
@@ -156,7 +156,8 @@ static const char *column(const dealing *d) {
 
 static bool deal_held(dealing *d) {
     static const int64_t tiles[] = {2, 4, 8, 12, 16, 32, 32, 64}, few[] = {2, 4, 8},
-                         steps[] = {2, 4, 8}, lanes[] = {2, 4, 8, 16, 32};
+                         steps[] = {2, 4, 8}, lanes[] = {2, 4, 8, 16, 32, 64},
+                         buffers[] = {1, 2, 2, 3, 4};
     test_rng *r = d->m->rng;
     const char *inputs = NULL, *across = column(d);
     if (!d->reduced || d->outer || d->m->host || !test_chance(r, 30) || !(inputs = inputs_at(d)))
@@ -169,7 +170,10 @@ static bool deal_held(dealing *d) {
     d->part *= tile;
     if (test_chance(r, 50))
         put_number(d->m, d->s, "unroll", d->index->name, TEST_PICK(r, steps), about(d));
-    put_text(d->m, d->s, "keep", inputs, "registers", about(d));
+    bool memory = test_chance(r, 50);
+    put_text(d->m, d->s, "keep", inputs, memory ? "shared" : "registers", about(d));
+    if (memory && test_chance(r, 40))
+        put_number(d->m, d->s, "pipeline", d->index->name, TEST_PICK(r, buffers), about(d));
     if (across && test_chance(r, 95))
         put_number(d->m, d->s, "lanes", across, threads_of(d, "lanes", TEST_PICK(r, lanes)),
                    about(d));

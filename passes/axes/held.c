@@ -343,9 +343,6 @@ static void settle_in(settling *s, const loop_body *body) {
         if (n->kind == LOOP_LET) join(&d, depends(s, n->value));
         if (n->kind == LOOP_FOR) s->strides[n->var] = 0, s->copied[n->var] = NO_COPIES;
         if (n->holding.n) choose_lanes(s, held_at(s, n), d);
-        if (n->holding.shared && n->holding.lanes && !s->p->failed)
-            plan_check_held_room(s->p, s->kernel, n, held_at(s, n)->cell,
-                                 plan_index_text(s->p, held_at(s, n)->cut.var));
         if (n->kind == LOOP_FOR) join(&d, of_digits(s, n));
         if (n->kind == LOOP_FOR || n->kind == LOOP_LET)
             s->strides[n->var] = d.strides, s->copied[n->var] = d.copied;
@@ -363,5 +360,10 @@ void plan_held_lanes(planner *p, const loop_kernel *k) {
     s.seen = ARENA_ARRAY(p->arena, bool, p->op->exprs.len + 1);
     for (tensor_var v = 0; v < vars; v++) s.copied[v] = NO_COPIES;
     settle_in(&s, &k->body);
+    for (uint32_t i = 0; i < p->loops.held.len && !p->failed; i++) {
+        const held_loop *h = p->loops.held.data[i];
+        if (h->loop->holding.shared)
+            plan_check_held_room(p, k, h->loop, h->cell, plan_index_text(p, h->cut.var));
+    }
     p->loops.held.len = 0;
 }
