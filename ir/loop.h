@@ -26,7 +26,7 @@
 #include "loop_prepared.h"      // sizes of parts, tiles and windows
 #include "loop_fetch.h"         // what lies in shared memory in a round of a loop
 #include "loop_matrix.h"        // reductions by matrix operations
-#include "loop_stay.h"          // pieces of matrices that stay in registers
+#include "loop_stay.h"          // pieces of matrices that stay
 #include "loop_online.h"        // maxima found on the run
 #include "loop_distributed.h"   // steps distributed to lanes
 #include "loop_pad.h"           // extents rounded up

@@ -89,7 +89,7 @@ typedef struct {
     // inputs of which all rounds read the same, for which no thread has room
     const tensor_val *reread;
     uint32_t nstay;
-    // inputs whose pieces that matrix operations multiply by stay in registers for all rounds
+    // inputs whose pieces that matrix operations multiply by stay for all rounds
     const tensor_val *stay;
 } loop_copies;
 

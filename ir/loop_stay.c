@@ -1,5 +1,6 @@
-// Pieces that operations of a warp multiply by on the right, which stay in registers while a loop
-// goes round: each of them is the same in all rounds, and a thread has all of them at once.
+// Pieces that matrix operations multiply by on the right, which stay where they are while a loop
+// goes round, in registers, or of operations of four warps in shared memory: each of them is the
+// same in all rounds, and all of them are there at once.
 //     for e.tile … [serial] stay w { for e … { given type[e] = e.type  for q … { reduce y by … {
 //       for k … { contribute y } } … w[type[e], k, q]
 #include "loop_internal.h"
@@ -27,8 +28,8 @@ bool loop_held_at_once(const tensor_op *op, const loop_node *n) {
 
 tensor_val loop_matrix_right(const tensor_op *op, const loop_node *reduce) {
     const loop_matrix *m = reduce->kind == LOOP_REDUCE ? reduce->reduce.matrix : NULL;
-    if (!m || reduce->nstages != 1 || loop_again(reduce) || simt_mma_table(m->kind)->warps > 1 ||
-        reduce->stages[0] >= op->stages.len || !op->stages.data[reduce->stages[0]].nbody)
+    if (!m || reduce->nstages != 1 || loop_again(reduce) || reduce->stages[0] >= op->stages.len ||
+        !op->stages.data[reduce->stages[0]].nbody)
         return TENSOR_NO_VAL;
     const tensor_node *product = tensor_node_at(op, op->stages.data[reduce->stages[0]].body[0]);
     if (product->op != TENSOR_MUL_OP) return TENSOR_NO_VAL;
@@ -105,5 +106,5 @@ const char *loop_stay_fault(arena *a, const loop_plan *p, const loop_node *n, te
     VEC_PUSH(a, &s.inside, n);
     const char *words = search(&s, &n->body);
     if (words || s.found) return words;
-    return "is no factor that operations of one warp multiply by on the right";
+    return "is no factor that matrix operations multiply by on the right";
 }

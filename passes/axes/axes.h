@@ -53,7 +53,8 @@ void plan_each_class(planner *p, const tensor_stage *deepest, plan_emit *emit, v
 // ---- tile_chains.c ------------------------------------------------------------------------------
 // The loop over chains of tiles, where something stays for those of one value; NULL: nothing does.
 loop_node *plan_open_chains(planner *p, const plan_tile *t, const stage_group *g, loop_body **to);
-bool plan_chained(const plan_tile *t, const loop_node *n);   // it is such a loop
+bool plan_stays(const planner *p, const tensor_stage *st, tensor_val v);   // the stage has it so
+bool plan_chained(const plan_tile *t, const loop_node *n);                 // it is such a loop
 void plan_check_chains(planner *p, const stage_group *g, const loop_kernel *k);
 
 // ---- tiles.c ------------------------------------------------------------------------------------
@@ -62,15 +63,13 @@ bool plan_tile_rows(planner *p, tensor_var row, schedule_cell *block, schedule_c
                     row_class *out);
 void plan_tile_digits(planner *p, const plan_tile *t, index_cut c, loop_node *node);
 void plan_check_tiles(planner *p, const index_cut *c, const row_class *rows);   // refuses them
-// *to: where the loops over their points go, before and after
 loop_node *plan_open_tiles(planner *p, const plan_tile *t, const stage_group *g, loop_body **to);
 // Refuse groups along the points of tiles, and along what a stage reduces in them, where each group
 // owns a tile.
 void plan_check_groups(planner *p, const plan_tile *t, const index_cut *c);
 void plan_check_meeting(planner *p, const plan_tile *t, const tensor_stage *st,
                         const loop_list *walk);
-// what the map says at v
-void plan_given(planner *p, const plan_tile *t, tensor_var v, loop_body *to);
+void plan_given(planner *p, const plan_tile *t, tensor_var v, loop_body *to);   // of the map, at v
 // The points of a tile, of n at most, of that value, whose first tile is `first`.
 void plan_tile_range(planner *p, const plan_map *m, int64_t n, tensor_expr tile, tensor_expr first,
                      tensor_expr value, tensor_expr *lo, tensor_expr *hi);
@@ -89,8 +88,7 @@ loop_body *plan_walk_row(planner *p, const tensor_stage *st, const plan_map *m, 
 void plan_walk(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce, loop_list *made,
                const plan_inside *inside);
 void plan_let(planner *p, loop_body *to, tensor_var v, tensor_expr value, span at);
-// A point of a stage, at an edge that its keys and filters are of: the row that a key says, behind
-// what tells whether it is one, and whether the stage has that point.
+// A point of a stage at an edge: the row that a key says, behind tests whether the stage has it.
 loop_body *plan_point(planner *p, const tensor_stage *st, uint32_t key, tensor_var row,
                       tensor_var edge, loop_body *at);
 

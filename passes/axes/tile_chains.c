@@ -1,6 +1,6 @@
-// Tiles of a block that follow one another, and what stays in registers while their value of the map
-// is the same: the pieces that tensor cores multiply by. The block goes from value to value, and
-// through the tiles of each.
+// Tiles of a block that follow one another, and what stays while their value of the map is the same:
+// the pieces that tensor cores multiply by, in registers, or in shared memory for four warps. The
+// block goes from value to value, and through the tiles of each.
 //     block e 64 by type serial 4;  keep w registers
 //  →  for e.chain in 0 .. size(type.tiles64.by4) [block] {
 //       for e.type in tile_values.type.64[4 * e.chain] .. … [serial] {
@@ -10,9 +10,13 @@
 #include "kernels/kernels.h"
 
 // ---- What stays ---------------------------------------------------------------------------------
-static schedule_cell *cell_of(const planner *p, const tensor_stage *st, tensor_val v) {
+static schedule_cell *cell_of(const planner *p, const tensor_stage *st, const plan_matrix *m,
+                              tensor_val v) {
     schedule_cell *c = schedule_find(p->s, st->id, SCHEDULE_KEEP, p->op->vals.data[v].id);
-    return c && plan_kept_place(c) == KEPT_REGISTERS ? c : NULL;
+    const bool shared = c && plan_kept_place(c) == KEPT_SHARED;
+    return c && (shared ? simt_mma_table(m->kind)->warps > 1 : plan_kept_place(c) == KEPT_REGISTERS)
+               ? c
+               : NULL;
 }
 
 // What the stage is multiplied by on the right, if that stays; TENSOR_NO_VAL: it does not.
@@ -21,18 +25,38 @@ static tensor_val staying(const planner *p, const tensor_stage *st, schedule_cel
     if (!plan_matrix_of(p, st, &m)) return TENSOR_NO_VAL;
     const tensor_node *product = tensor_node_at(p->op, st->body[0]),
                       *right = loop_matrix_factor(p->op, product->args[1]);
-    if (right->op != TENSOR_LOAD_OP || !(*cell = cell_of(p, st, (tensor_val)right->imm.i)))
+    if (right->op != TENSOR_LOAD_OP || !(*cell = cell_of(p, st, &m, (tensor_val)right->imm.i)))
         return TENSOR_NO_VAL;
     return (tensor_val)right->imm.i;
+}
+
+bool plan_stays(const planner *p, const tensor_stage *st, tensor_val v) {
+    schedule_cell *cell;
+    return st->nleft && plan_tiled_by(p, st, st->left[0]) != TENSOR_NO_VAL &&
+           staying(p, st, &cell) == v;
+}
+
+// Operations of four warps have it in shared memory.
+static bool refuse_place(planner *p, const tensor_stage *st, schedule_cell *cell) {
+    plan_matrix m;
+    if (plan_kept_place(cell) == KEPT_SHARED || !plan_matrix_of(p, st, &m) ||
+        simt_mma_table(m.kind)->warps == 1)
+        return true;
+    diagnostic *d = plan_refuse(
+        p, E0572, cell->at,
+        "'%s' does not stay in registers: operations of four warps have it in shared memory",
+        cell->subject);
+    if (d) diag_help(d, "say `keep %s shared`", cell->subject);
+    return false;
 }
 
 static bool refuse_alone(planner *p, const plan_tile *t, schedule_cell *cell) {
     if (t->group > 1) return true;
     diagnostic *d = plan_refuse(
         p, E0540, cell->at,
-        "'keep %s registers' has nothing to do here: a block goes through one tile of '%s', "
+        "'keep %s %s' has nothing to do here: a block goes through one tile of '%s', "
         "for which it loads '%s' once",
-        cell->subject, t->cell->subject, cell->subject);
+        cell->subject, schedule_value_of(cell, NULL)->text, t->cell->subject, cell->subject);
     if (d)
         diag_help(d, "let it go through several: `block %s %lld by %s serial 4`", t->cell->subject,
                   (long long)t->points, plan_tiled(t->cell)->text);
@@ -104,7 +128,8 @@ loop_node *plan_open_chains(planner *p, const plan_tile *t, const stage_group *g
         tensor_val v = staying(p, &p->op->stages.data[g->data[i]], &cell);
         if (v == TENSOR_NO_VAL) continue;
         cell->consumed = true;
-        if (!refuse_alone(p, t, cell)) return NULL;
+        if (!refuse_place(p, &p->op->stages.data[g->data[i]], cell) || !refuse_alone(p, t, cell))
+            return NULL;
         bool seen = false;
         for (uint32_t k = 0; k < stay.len; k++) seen |= stay.data[k] == v;
         if (!seen) VEC_PUSH(p->arena, &stay, v);
@@ -128,17 +153,13 @@ static void refuse(planner *p, const stage_group *g, tensor_val v, const char *f
         if (staying(p, st, &cell) != v) cell = NULL;
         else plan_matrix_of(p, st, &m);
     }
-    diagnostic *d = plan_refuse(p, E0572, cell->at, "'%s' does not stay in registers: it %s",
-                                cell->subject, fault);
+    diagnostic *d = plan_refuse(p, E0572, cell->at, "'%s' does not stay: it %s", cell->subject,
+                                fault);
     if (!d) return;
-    if (simt_mma_table(m.kind)->warps > 1)
-        diag_help(d, "leave the shape out: operations of four warps multiply by a matrix in "
-                     "shared memory");
-    else
-        diag_help(d,
-                  "let a thread have all of '%s' and '%s' at once, by `groups` and `registers` "
-                  "along them, or leave 'keep' out",
-                  plan_index_text(p, m.depth), plan_index_text(p, m.columns));
+    diag_help(d,
+              "let a thread have all of '%s' and '%s' at once, by `groups` and `registers` along "
+              "them, or leave 'keep' out",
+              plan_index_text(p, m.depth), plan_index_text(p, m.columns));
 }
 
 // Without vectors, for data that lies otherwise, a thread may not have all at once.

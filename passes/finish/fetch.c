@@ -456,7 +456,9 @@ static void fetch(const fetching *x) {
         reading r = {.p = p, .st = x->st, .v = v, .at = x->at};
         loop_fetch f;
         plan_loads(p, x->st, meet, &r);
-        if (!keep || plan_kept_place(keep) != KEPT_SHARED || (!r.load && !r.other)) continue;
+        if (!keep || plan_kept_place(keep) != KEPT_SHARED || (!r.load && !r.other) ||
+            plan_stays(p, x->st, v))
+            continue;
         if (v >= p->op->nparams && !loop_stored_before(p->arena, p->plan, x->kernel, v)) continue;
         keep->consumed = true;
         if (!fetch_input(x, keep, &r, &f)) return;

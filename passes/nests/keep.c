@@ -34,6 +34,12 @@ static schedule_cell *input_cell(const planner *p, const stage_group *g, tensor_
     return NULL;
 }
 
+static bool stays(const planner *p, const stage_group *g, tensor_val v) {
+    bool any = false;
+    for (uint32_t i = 0; i < g->len; i++) any |= plan_stays(p, plan_stage(p, g->data[i]), v);
+    return any;
+}
+
 bool plan_keeps_shared(planner *p, const stage_group *g, bool walk) {
     bool shared = false;
     for (uint32_t i = 0; i < g->len; i++) {
@@ -44,8 +50,9 @@ bool plan_keeps_shared(planner *p, const stage_group *g, bool walk) {
     for (tensor_val v = 0; v < p->op->nparams; v++) {
         schedule_cell *c = input_cell(p, g, v);
         if (!c) continue;
-        // axes/held.c takes what lies in registers or has tiles, finish/fetch.c what is fetched
-        if (plan_kept_place(c) == KEPT_REGISTERS || plan_fetches(p, g) ||
+        // axes/held.c takes what lies in registers or has tiles, finish/fetch.c what is fetched,
+        // axes/tile_chains.c what stays
+        if (plan_kept_place(c) == KEPT_REGISTERS || plan_fetches(p, g) || stays(p, g, v) ||
             plan_kept_in_tiles(p, g, v, walk))
             continue;
         shared |= plan_take_kept(c) == KEPT_SHARED;

@@ -1,4 +1,4 @@
-// Pieces of matrices that stay in registers while a loop goes round. What is inside is gone through
+// Pieces of matrices that stay while a loop goes round. What is inside is gone through
 // ahead for what they are read at: columns, depth, and what is given. They are loaded there, once.
 //     for e.tile … stay w { … reduce y by … { for k … { contribute y } } }
 //  →  b = ld w …  for e.tile … { … a = ld x …  c = mma a, b, c … }

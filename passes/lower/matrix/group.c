@@ -185,12 +185,25 @@ static void multiply(const product *x, simt_builder *b, const operands *a, axis_
     set_sums(x, b, made);
 }
 
-void lm_group(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
-              axis_set sums) {
-    const tensor_node *body = tensor_node_at(k->l->op, k->l->op->stages.data[r->stage].body[0]);
+static const tensor_node *factors_of(const kernel *k, const reduction *r) {
+    return tensor_node_at(k->l->op, k->l->op->stages.data[r->stage].body[0]);
+}
+
+uint32_t lm_bring(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
+                  axis_set sums) {
     product x = product_of(k, r, p, steps, sums);
     x.at = lw_shared_take(k, x.steps * x.pieces * simt_mma_piece_bytes(p->m->kind));
-    bring_once(&x, b, body->args[1]);
+    bring(&x, b, factors_of(k, r)->args[1]);
+    return x.at;
+}
+
+void lm_group(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
+              axis_set sums, const uint32_t *brought) {
+    const tensor_node *body = factors_of(k, r);
+    product x = product_of(k, r, p, steps, sums);
+    x.at = brought ? *brought
+                   : lw_shared_take(k, x.steps * x.pieces * simt_mma_piece_bytes(p->m->kind));
+    if (!brought) bring_once(&x, b, body->args[1]);
     operands a = lm_operands(k, b, r, p, steps, SIMT_MMA_A, body->args[0]);
     lw_fetch_next(k, b, body->args[0]);
     for (instance_walk w = lw_walk_begin(&k->digits, sums & ~x.columns); lw_walk_next(&w);)

@@ -217,7 +217,8 @@ static operands load_right(kernel *k, simt_builder *b, const reduction *r, const
 
 struct lw_staying {
     const loop_node *reduce;
-    operands right;
+    operands right;   // of one warp
+    uint32_t at;      // of four: in shared memory, bytes
 };
 
 void lw_stay_right(kernel *k, simt_builder *b, const loop_node *reduce) {
@@ -228,27 +229,32 @@ void lw_stay_right(kernel *k, simt_builder *b, const loop_node *reduce) {
     while (r->masks && k->scope.masks.data[r->masks - 1].node != depth) r->masks--;
     if (r->masks) r->masks--;
     pieces p = pieces_of(k, reduce);
-    *s = (struct lw_staying){reduce, load_right(k, b, r, &p)};
+    s->reduce = reduce;
+    if (p.info->warps > 1) {
+        axis_set columns = lw_written_out(&k->digits, k->scope.var[p.m->columns].axes) & ~p.all;
+        s->at = lm_bring(k, b, r, &p, steps_of(k, r, &p), columns);
+    } else s->right = load_right(k, b, r, &p);
     VEC_PUSH(k->l->arena, &k->rounds.staying, s);
 }
 
-static const operands *staying(const kernel *k, const loop_node *reduce) {
+static const struct lw_staying *staying(const kernel *k, const loop_node *reduce) {
     for (uint32_t i = 0; i < k->rounds.staying.len; i++)
-        if (k->rounds.staying.data[i]->reduce == reduce) return &k->rounds.staying.data[i]->right;
+        if (k->rounds.staying.data[i]->reduce == reduce) return k->rounds.staying.data[i];
     return NULL;
 }
 
 void lw_contribute_product(kernel *k, simt_builder *b, const reduction *r) {
     pieces p = pieces_of(k, r->node);
     const axis_set steps = steps_of(k, r, &p), tiles = lw_written_out(&k->digits, r->left) & ~p.all;
+    const struct lw_staying *held = staying(k, r->node);
     const bool alike = p.rows == LOWER_NO_AXIS;
     if (p.info->warps > 1) {
-        if (!lm_panels(k, b, r, &p, steps, tiles)) lm_group(k, b, r, &p, steps, tiles);
+        if (!lm_panels(k, b, r, &p, steps, tiles))
+            lm_group(k, b, r, &p, steps, tiles, held ? &held->at : NULL);
         return;
     }
     operands x = lm_operands(k, b, r, &p, steps, SIMT_MMA_A, product_of(k, r->stage)->args[0]);
-    const operands *held = staying(k, r->node);
-    operands y = held ? *held : load_right(k, b, r, &p);
+    operands y = held ? held->right : load_right(k, b, r, &p);
     if (!alike) add_products(k, b, r, &p, steps, tiles, &x, &y);
     // The operations of one tile follow one another.
     for (instance_walk w = lw_walk_begin(&k->digits, tiles); alike && lw_walk_next(&w);)

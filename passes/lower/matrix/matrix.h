@@ -43,8 +43,9 @@ axis_set lw_depth_axes(kernel *k, const loop_node *reduce);   // the pieces' dig
 void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round_of *r,
                      simt_value last);
 
-// Loads the pieces that the reduction multiplies by on the right, where its columns and depth are
-// bound; from then on, until the caller cuts rounds.staying back, they are not loaded again.
+// Loads the pieces that the reduction multiplies by on the right, or brings them to shared memory
+// for operations of four warps, where its columns and depth are bound. From then on, until the
+// caller cuts rounds.staying back, they are there.
 void lw_stay_right(kernel *k, simt_builder *b, const loop_node *reduce);
 
 // ---- operands.c ---------------------------------------------------------------------------------
@@ -65,10 +66,12 @@ bool lm_is_found_again(kernel *k, const reduction *r);
 
 // ---- group.c, panels.c --------------------------------------------------------------------------
 // Operations of four warps. steps: digits of the depth; sums: digits of C. The first function
-// brings B to shared memory. For the second one a round has fetched it in panels; false: it has
-// not.
+// brings B to shared memory, and says where; so does the second one, unless it is there (brought:
+// where). For the third one a round has fetched it in panels; false: it has not.
+uint32_t lm_bring(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
+                  axis_set sums);
 void lm_group(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
-              axis_set sums);
+              axis_set sums, const uint32_t *brought);
 bool lm_panels(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
                axis_set sums);
 
