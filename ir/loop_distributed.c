@@ -11,6 +11,13 @@ uint32_t loop_steps_written_out(const loop_node *n) {
     return n->rest == LOOP_SERIAL_PLACE && n->rounds.unroll > 1 ? n->rounds.unroll : 1;
 }
 
+static bool written_out_twice(const loop_node *n) {
+    uint32_t digits = n->rest == LOOP_UNROLL_PLACE ||
+                      (n->rest == LOOP_SERIAL_PLACE && n->rounds.unroll > 1);
+    for (uint32_t i = 0; i < n->ndigits; i++) digits += n->digits[i].place == LOOP_UNROLL_PLACE;
+    return digits > 1;
+}
+
 // ---- Lanes --------------------------------------------------------------------------------------
 typedef struct {
     uint32_t loops;   // that take threads
@@ -111,6 +118,7 @@ loop_distributed_fault loop_check_distributed(arena *a, const tensor_op *op, con
     uint32_t steps = loop_steps_written_out(n);
     dealing d = {.op = op, .n = n, .changing = ARENA_ARRAY(a, bool, op->vars.len + 1)};
     if (steps < 2 || steps & (steps - 1)) return LOOP_DISTRIBUTED_STEPS;
+    if (written_out_twice(n)) return LOOP_DISTRIBUTED_TWICE;
     d.changing[n->var] = true;
     loop_distributed_fault f = check_in(&d, &n->body);
     *lanes = d.lanes;
@@ -185,6 +193,7 @@ loop_distributed_fault loop_check_distributed_walk(arena *a, const tensor_op *op
                                                    const loop_node *n, const loop_node *apart) {
     uint32_t steps = loop_steps_written_out(n);
     if (steps < 2 || steps & (steps - 1)) return LOOP_DISTRIBUTED_STEPS;
+    if (written_out_twice(n)) return LOOP_DISTRIBUTED_TWICE;
     if (n->rest == LOOP_SERIAL_PLACE && n->rounds.unroll > 1 && !n->rounds.masked)
         return LOOP_DISTRIBUTED_BARE;
     const loop_digit *to = &n->distributed.to;

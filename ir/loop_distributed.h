@@ -10,6 +10,7 @@ bool loop_reduces(const loop_body *body);              // a REDUCE stands in it
 typedef enum {
     LOOP_DISTRIBUTED_WELL,
     LOOP_DISTRIBUTED_STEPS,   // none are written out, or their number is no power of two
+    LOOP_DISTRIBUTED_TWICE,   // another digit is written out, too
     LOOP_DISTRIBUTED_BARE,    // a walk's are not masked
     // what is reduced inside is not by one digit of lanes, the same everywhere
     LOOP_DISTRIBUTED_LANES,

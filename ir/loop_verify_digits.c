@@ -245,6 +245,8 @@ const char *loop_check_steps(loop_verifier *v, const loop_node *n) {
         return WRONG(
             v, "%u steps of '%s' are distributed: it takes 2, 4, 8, 16 or 32 that are written out",
             (unsigned)loop_steps_written_out(n), name);
+    case LOOP_DISTRIBUTED_TWICE:
+        return WRONG(v, "steps of '%s' are distributed, and others are written out", name);
     case LOOP_DISTRIBUTED_BARE:
         return WRONG(v, "steps of '%s', a segment loop, are distributed and not masked", name);
     case LOOP_DISTRIBUTED_LANES:

@@ -114,6 +114,9 @@ static void check(planner *p, const struct distributed_loop *d) {
     case LOOP_DISTRIBUTED_WELL: return;
     case LOOP_DISTRIBUTED_STEPS: refuse_count(p, d, 0); return;
     case LOOP_DISTRIBUTED_FEW: refuse_count(p, d, lanes); return;
+    case LOOP_DISTRIBUTED_TWICE:
+        refuse_use(p, d, "a thread holds other points of it at once, as `loops` asks for", leave);
+        return;
     case LOOP_DISTRIBUTED_BARE: refuse_bare(p, d); return;
     case LOOP_DISTRIBUTED_LANES:
         refuse_use(p, d,
