@@ -2,7 +2,8 @@
 // the two largest are, the point that was chosen has the adjoint of the whole. Beside each part goes
 // the number of the point it came from, -1 of a constant. Of equals the first is the larger one, so
 // `max` and `min` of two never choose the same.
-//     combine (max(p, p'), max(min(p, p'), max(q, q')))   →   dx = (at.p == n ? da : 0) + (at.q == n ? db : 0)
+//     combine (max(p, p'), max(min(p, p'), max(q, q')))
+//  →  dx[n] = (at.p == n ? da : 0) + (at.q == n ? db : 0)
 #include "gradient_internal.h"
 
 #include <string.h>

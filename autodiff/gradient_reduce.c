@@ -244,7 +244,7 @@ static bool of_user(gradient *g, const tensor_stage *s, const tensor_reducer *r,
     if (r->grad || by_parts(&x, args) || gradient_of_choice(g, s, targets, args)) return true;
     diagnostic *d = diag(
         g->ds, E0611, s->at,
-        "'%s' has no gradient: reducer '%s' does not say one, and its state is no sum and no choice",
+        "'%s' has no gradient: reducer '%s' does not say one, and its state is no sum or choice",
         s->name, r->name);
     diag_note(d, g->at, "asked for here");
     diag_help(d, "give the reducer a section `grad (…)`, or stop the gradient: `stop(…)`");
