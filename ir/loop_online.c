@@ -44,8 +44,24 @@ static bool reads(terms *t, tensor_expr e) {
     return any;
 }
 
+// Whether all that the maximum is found of is of the type, so that it is no other number as one.
+static bool is_of(const terms *t, ir_dtype type) {
+    for (uint32_t i = 0; i < t->op->stages.len; i++) {
+        const tensor_stage *s = &t->op->stages.data[i];
+        if (!s->ntargets || s->targets[0].val != t->val) continue;
+        const tensor_node *n = at(t, s->body[0]);
+        const bool load = n->op == TENSOR_LOAD_OP;
+        if (n->op == TENSOR_CVT_OP) return ir_dtype_holds(type, at(t, n->args[0])->type.type);
+        return ir_dtype_holds(type, load ? t->op->vals.data[n->imm.i].type : n->type.type);
+    }
+    return false;
+}
+
 static bool is_maximum(const terms *t, tensor_expr e) {
     const tensor_node *n = at(t, e);
+    if (n->op == TENSOR_STOP_OP) n = at(t, n->args[0]);
+    if (n->op == TENSOR_CVT_OP && ir_dtype_is_float(n->type.type) && is_of(t, n->type.type))
+        n = at(t, n->args[0]);
     if (n->op == TENSOR_STOP_OP) n = at(t, n->args[0]);
     return n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == t->val;
 }
@@ -55,14 +71,23 @@ static bool is_constant(const terms *t, tensor_expr e, double x) {
     return n->op == TENSOR_CONST_OP && ir_dtype_is_float(n->type.type) && n->imm.f == x;
 }
 
+// Behind conversions between floats: what is exponential stays one, rounded.
+static const tensor_node *unconverted(const terms *t, tensor_expr e) {
+    const tensor_node *n = at(t, e);
+    while (n->op == TENSOR_CVT_OP && ir_dtype_is_float(n->type.type) &&
+           ir_dtype_is_float(tensor_typeof(t->op, n->args[0]).type))
+        n = at(t, n->args[0]);
+    return n;
+}
+
 // m == -inf ? 0 : exp(s - m): where nothing but -inf has come so far nothing has been added,
 // whatever comes.
 static bool is_weight(terms *t, tensor_expr e) {
     const tensor_node *n = at(t, e);
     if (n->op != TENSOR_SELECT_OP || !is_constant(t, n->args[1], 0)) return false;
-    const tensor_node *none = at(t, n->args[0]), *x = at(t, n->args[2]);
+    const tensor_node *none = at(t, n->args[0]), *x = unconverted(t, n->args[2]);
     if (none->op != TENSOR_EQ_OP || x->op != TENSOR_EXP_OP) return false;
-    const tensor_node *below = at(t, x->args[0]);
+    const tensor_node *below = unconverted(t, x->args[0]);
     return is_maximum(t, none->args[0]) && is_constant(t, none->args[1], (double)-INFINITY) &&
            below->op == TENSOR_SUB_OP && is_maximum(t, below->args[1]) && !reads(t, below->args[0]);
 }

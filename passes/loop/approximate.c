@@ -8,40 +8,45 @@
 #include "loop/loop.h"
 
 // Each expression once, as what shares others may be a tree of any size.
-static void find_exponentials(const planner *p, tensor_expr e, plan_having *has) {
+static void find_exponentials(const planner *p, tensor_expr e, bool narrow, plan_having *has) {
     const tensor_node *n = tensor_node_at(p->op, e);
     if (has[e] != PLAN_NOT_SEEN) return;
     const ir_dtype type = tensor_typeof(p->op, e).type;
-    has[e] = n->op == TENSOR_EXP_OP && ir_dtype_holds(DT_F32, type) ? PLAN_HAS : PLAN_HAS_NOT;
+    const bool is = narrow ? ir_dtype_is_narrow(type) : ir_dtype_holds(DT_F32, type);
+    has[e] = n->op == TENSOR_EXP_OP && is ? PLAN_HAS : PLAN_HAS_NOT;
     for (uint32_t i = 0; i < n->nargs; i++) {
-        find_exponentials(p, n->args[i], has);
+        find_exponentials(p, n->args[i], narrow, has);
         if (has[n->args[i]] == PLAN_HAS) has[e] = PLAN_HAS;
     }
 }
 
 const plan_having *plan_exponentials(const planner *p, tensor_expr e) {
     plan_having *has = ARENA_ARRAY(p->arena, plan_having, p->op->exprs.len + 1);
-    find_exponentials(p, e, has);
+    find_exponentials(p, e, false, has);
     return has;
 }
 
-bool plan_stage_has_exponential(planner *p, uint32_t stage) {
+static bool stage_has(planner *p, uint32_t stage, bool narrow) {
     const tensor_stage *st = &p->op->stages.data[stage];
     bool has = false;
     for (uint32_t i = 0; i < st->nbody && !has; i++) {
         tensor_expr e = plan_inline_loads(p, p->op->stages.data[stage].body[i]);
-        has = plan_exponentials(p, e)[e] == PLAN_HAS;
+        plan_having *of = ARENA_ARRAY(p->arena, plan_having, p->op->exprs.len + 1);
+        find_exponentials(p, e, narrow, of);
+        has = of[e] == PLAN_HAS;
     }
     return has;
 }
 
-static bool any_exponential(planner *p, const loop_body *body) {
+bool plan_stage_has_exponential(planner *p, uint32_t stage) { return stage_has(p, stage, false); }
+
+// narrow: of 16 bits, which a stage asked for that may be computed where it is read
+static bool any_exponential(planner *p, const loop_body *body, bool narrow) {
     bool any = false;
     for (uint32_t i = 0; i < body->len && !any; i++) {
         const loop_node *n = body->data[i];
-        any = any_exponential(p, &n->body);
-        for (uint32_t k = 0; k < n->nstages && !any; k++)
-            any = plan_stage_has_exponential(p, n->stages[k]);
+        any = any_exponential(p, &n->body, narrow);
+        for (uint32_t k = 0; k < n->nstages && !any; k++) any = stage_has(p, n->stages[k], narrow);
     }
     return any;
 }
@@ -72,7 +77,9 @@ static void check_behind(planner *p, const loop_kernel *k) {
 
 // Without one, what is said is left, and refused as that.
 static void take(planner *p, loop_kernel *k) {
-    k->approximate = any_exponential(p, &k->body) && plan_says(p, &k->body, SCHEDULE_APPROXIMATE);
+    const bool any = any_exponential(p, &k->body, false);
+    k->approximate = any && plan_says(p, &k->body, SCHEDULE_APPROXIMATE);
+    k->approximate |= any && any_exponential(p, &k->body, true);
     p->plan->near |= k->approximate;
     if (!p->failed) check_behind(p, k);
 }

@@ -64,11 +64,24 @@ bool plan_online_inlines(const planner *p, uint32_t stage) {
 }
 
 // ---- Legality -----------------------------------------------------------------------------------
+// A sum whose factors are not rounded to fewer digits than it is stored in: also of terms of 16
+// bits, where it is held in f32.
+bool plan_sums_wide(const planner *p, const tensor_stage *st) {
+    tensor_reduce_kind by = REDUCE_USER;
+    if (plan_adds(p, st)) return true;
+    const tensor_reducer *r = st->reducer == TENSOR_NO_REDUCER ? NULL
+                                                               : &p->op->reducers.data[st->reducer];
+    return r && r->nstate == 1 && r->nresults == 1 && tensor_combined_by(p->op, r, 0, &by) &&
+           by == REDUCE_SUM && !tensor_type_is_narrow(r->state_types[0]) &&
+           tensor_node_at(p->op, r->finish[0])->op == TENSOR_LEFT_OP &&
+           tensor_node_at(p->op, r->lift[0])->op == TENSOR_CVT_OP;
+}
+
 static bool check_reader(planner *p, uint32_t maximum, uint32_t stage) {
     const tensor_stage *st = plan_stage(p, stage), *m = plan_stage(p, maximum);
     const schedule_cell *c = online_cell(p, maximum);
     tensor_val v = m->targets[0].val;
-    bool sum = plan_adds(p, st) && !st->nelse, all = !st->nfilters && !m->nfilters;
+    bool sum = plan_sums_wide(p, st) && !st->nelse, all = !st->nfilters && !m->nfilters;
     bool always = tensor_marked(st, TENSOR_CHOSEN) ||
                   (sum && loop_always_rescales(p->arena, p->op, st->body[0], v));
     if (sum && all && always && loop_rescales(p->arena, p->op, st->body[0], v)) return true;

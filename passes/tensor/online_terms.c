@@ -314,7 +314,7 @@ static tensor_expr load_at_nothing(const taking *t, tensor_expr e, const tensor_
             return at_nothing(t, st->body[0]);
         if (!plan_walks_at(p, t->fuse, i)) continue;
         const tensor_reducer *r = &p->op->reducers.data[st->reducer];
-        if (r->kind == REDUCE_SUM || r->roundings) return number(t, e, 0);
+        if (plan_sums_wide(p, st)) return number(t, e, 0);
         return r->kind == REDUCE_MAX ? number(t, e, (double)-INFINITY) : e;
     }
     return e;

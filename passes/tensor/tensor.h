@@ -69,6 +69,8 @@ bool plan_online_inlines(const planner *p, uint32_t stage);
 void plan_online(planner *p);   // factors that are final after the walk stand outside of its sums
 // known after that
 bool plan_final_after(const planner *p, const schedule_cell *fuse, uint32_t stage);
+// a sum, also of terms of 16 bits that is held in f32
+bool plan_sums_wide(const planner *p, const tensor_stage *st);
 // of the stages, those that others follow
 void plan_run_maxima(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce);
 // what states of parts hold differences from

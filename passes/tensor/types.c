@@ -16,6 +16,7 @@ typedef struct {
     // of a reducer's arguments or states, where the expression is one of its own
     ir_dtype components;
     bool near;           // exponentials are the machine's, which 16 bits have as well
+    bool met;            // there are such
     tensor_expr *made;   // per expression
 } typing;
 
@@ -44,9 +45,10 @@ static tensor_expr component(typing *t, tensor_node n) {
 
 // Maths, which 16 bits do not have, is that of f32, but for exponentials of a stage that says
 // `approximate`.
-static ir_dtype maths_in(const typing *t, const tensor_node *n) {
-    const bool own = ir_dtype_holds(t->to, DT_F32) || (t->near && n->op == TENSOR_EXP_OP);
-    return own ? t->to : DT_F32;
+static ir_dtype maths_in(typing *t, const tensor_node *n) {
+    const bool near = t->near && n->op == TENSOR_EXP_OP;
+    t->met |= near;
+    return near || ir_dtype_holds(t->to, DT_F32) ? t->to : DT_F32;
 }
 
 // A float, as one of the type wanted.
@@ -231,6 +233,13 @@ static void type_reduction(planner *p, uint32_t stage, schedule_cell *compute,
         plan_narrow_sum(p, st, accumulate ? accumulate : compute);
 }
 
+// The largest of numbers of 16 bits is one of them: the reduction stays what it is, which may be
+// found while sums that read it run.
+static bool is_chosen(const planner *p, const tensor_stage *st) {
+    const tensor_reduce_kind kind = p->op->reducers.data[st->reducer].kind;
+    return kind == REDUCE_MAX || kind == REDUCE_MIN;
+}
+
 // Gives the stage's number, which what its factor needs moves up.
 static uint32_t type_stage(planner *p, uint32_t stage) {
     const tensor_stage *st = &p->op->stages.data[stage];
@@ -241,6 +250,7 @@ static uint32_t type_stage(planner *p, uint32_t stage) {
                                     ? schedule_find(p->s, st->id, SCHEDULE_ACCUMULATE, TENSOR_ALL)
                                     : NULL;
     tensor_expr factor = 0, typed = 0;
+    const bool keeps = floats && !accumulate && is_chosen(p, st);
     if (compute && !any_float(p, st)) compute = NULL;
     if (accumulate && schedule_value_of(accumulate, "scale") &&
         !plan_factor(p, &stage, accumulate, &factor))
@@ -250,13 +260,15 @@ static uint32_t type_stage(planner *p, uint32_t stage) {
         ir_dtype to = type_of(compute);
         compute->consumed = true;
         typing t = typing_in(p, to, to);
-        t.near = schedule_find(p->s, st->id, SCHEDULE_APPROXIMATE, TENSOR_ALL) != NULL;
+        schedule_cell *near = schedule_find(p->s, st->id, SCHEDULE_APPROXIMATE, TENSOR_ALL);
+        t.near = near && ir_dtype_is_narrow(to);
         tensor_stage *own = &p->op->stages.data[stage];
-        own->body = all_retyped(&t, own->body, own->nbody, floats ? &to : NULL);
+        own->body = all_retyped(&t, own->body, own->nbody, floats && !keeps ? &to : NULL);
         own->orelse = all_retyped(&t, own->orelse, own->nelse, NULL);
+        if (t.met) near->consumed = true;
         if (factor) typed = *all_retyped(&t, &factor, 1, &to);
     }
-    if (floats && (compute || accumulate)) type_reduction(p, stage, compute, accumulate);
+    if (floats && !keeps && (compute || accumulate)) type_reduction(p, stage, compute, accumulate);
     if (factor && !p->failed) plan_scale(p, stage, accumulate, factor, typed);
     if (reduces && !p->failed) plan_matrix_types(p, stage);
     return stage;
