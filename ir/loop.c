@@ -157,7 +157,7 @@ uint32_t loop_fetch_rows(const loop_node *n) {
 
 // What a position is a multiple of: of parts of so many points, such as mul(part, 128); 0: of
 // anything.
-static int64_t multiple_of(const tensor_op *op, tensor_expr e) {
+int64_t loop_multiple_of(const tensor_op *op, tensor_expr e) {
     const tensor_node *n = tensor_node_at(op, e),
                       *by = n->op == TENSOR_MUL_OP ? tensor_node_at(op, n->args[1]) : n;
     return by->op == TENSOR_CONST_OP ? by->imm.i : 1;
@@ -171,7 +171,7 @@ static uint32_t copied_at_once(const tensor_op *op, const loop_fetch *f, uint32_
     const tensor_space_info *s = &op->spaces.data[v->axes[v->rank - 1]];
     int64_t bytes = ir_dtype_bytes(v->type),
             all = s->kind == SPACE_CONST ? s->size | columns | f->pitch | f->skew : 0;
-    if (lo) all |= multiple_of(op, lo);
+    if (lo) all |= loop_multiple_of(op, lo);
     for (uint32_t at_once = 16; at_once >= 2; at_once /= 2)
         if (all && all * bytes % at_once == 0) return at_once;
     return 0;

@@ -23,6 +23,8 @@ typedef struct {              // in shared memory
     uint32_t bytes;
     uint32_t elements;   // of one buffer, with what lies between rows
 } loop_tile;
+// What a position is a multiple of, as its text says; 0: of anything.
+int64_t loop_multiple_of(const tensor_op *op, tensor_expr e);
 // beside: its loop, NULL: rows
 loop_tile loop_fetch_tile(const tensor_op *op, const loop_node *n, const loop_fetch *f,
                           const loop_node *beside);

@@ -77,6 +77,9 @@ typedef struct {
     const tensor_expr *loads;
     uint32_t lanes;    // neighbours that share entries out
     uint32_t shared;   // rounds whose entries are in shared memory, or on their way; 0: registers
+    // lo is a multiple, and arrays read at var itself are aligned: up to 16 bytes, and so many
+    // entries, are copied at once; 1: they may begin anywhere
+    uint32_t aligned;
 } loop_holding;
 
 // FOR: what lies in shared memory in a round of its outermost serial digit or rest, what each round

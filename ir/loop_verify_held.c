@@ -71,6 +71,20 @@ static const char *check_points(loop_verifier *v, const loop_node *n) {
                        name_of(v, n), (unsigned long long)points);
 }
 
+// So many entries, which lie side by side, are copied at once.
+static const char *check_aligned(loop_verifier *v, const loop_node *n) {
+    uint32_t by = n->holding.aligned;
+    uint64_t points = 1;
+    if (by <= 1) return NULL;
+    for (uint32_t i = 0; i < n->ndigits && !takes_threads(&n->digits[i]); i++)
+        points *= n->digits[i].extent;
+    bool power = by <= 8 && !(by & (by - 1));
+    return power && points % by == 0 && loop_multiple_of(v->op, n->lo) % by == 0
+               ? NULL
+               : WRONG(v, "entries of '%s' are copied %u at once, and may begin elsewhere",
+                       name_of(v, n), (unsigned)by);
+}
+
 static const char *check_layout(loop_verifier *v, const loop_node *n) {
     uint32_t by = n->holding.lanes;
     bool wide = n->holding.shared && by > 32;   // warps of a block, each of which has all of it
@@ -85,6 +99,7 @@ static const char *check_layout(loop_verifier *v, const loop_node *n) {
     if (n->rest != LOOP_SERIAL_PLACE || n->rounds.unroll > 1 || n->rounds.pad)
         return WRONG(v, "lanes hold entries of '%s', whose rest is not serial alone",
                      name_of(v, n));
+    TRY(check_aligned(v, n));
     return n->holding.shared ? check_points(v, n) : check_steps(v, n);
 }
 

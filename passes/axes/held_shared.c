@@ -92,12 +92,52 @@ bool plan_check_kept_tiles(planner *p, const stage_group *g, tensor_val v, bool 
 }
 
 // ---- Rounds ahead -------------------------------------------------------------------------------
+static uint32_t bytes_of(const planner *p, tensor_val v) {
+    ir_dtype type = p->op->vals.data[v].type;
+    return type == DT_INDEX ? p->facts->index_bits / 8 : ir_dtype_bytes(type);
+}
+
+// Entries of it at neighbouring positions lie side by side.
+static bool in_a_row(const planner *p, const loop_node *n, tensor_expr entry) {
+    const tensor_node *load = tensor_node_at(p->op, entry);
+    return load->nargs == 1 && is_var(p, load->args[0], n->var);
+}
+
+// How many positions a copy may take, where rounds begin at multiples of them.
+static uint32_t copied_at_once(const planner *p, const loop_node *n) {
+    uint32_t points = 1, most = 8;
+    for (uint32_t i = 0; i < n->ndigits; i++) {
+        loop_place place = n->digits[i].place;
+        if (place == LOOP_LANE_PLACE || place == LOOP_GROUP_PLACE) break;
+        points *= n->digits[i].extent;
+    }
+    while (points % most || loop_multiple_of(p->op, n->lo) % most) most /= 2;
+    return most;
+}
+
+static void copy_wide(planner *p, loop_node *n) {
+    enum { WIDEST = 16 };
+    uint32_t most = copied_at_once(p, n), taken = 1;
+    for (uint32_t i = 0; i < n->holding.n && most > 1 && !p->facts->any_strides; i++) {
+        tensor_val v = (tensor_val)tensor_node_at(p->op, n->holding.loads[i])->imm.i;
+        uint32_t by = WIDEST / bytes_of(p, v) < most ? WIDEST / bytes_of(p, v) : most;
+        if (!in_a_row(p, n, n->holding.loads[i]) || by < 2) continue;
+        if (v < p->op->nparams) plan_copy_guards(p, v, by * bytes_of(p, v));
+        if (by > taken) taken = by;
+    }
+    n->holding.aligned = taken;
+    p->facts->together |= taken > 1;   // other arrays have a version of their own
+}
+
 // No operation copies so few bytes while the thread goes on.
 static void tell_narrow(planner *p, const loop_node *n, const schedule_cell *c) {
     for (uint32_t i = 0; i < n->holding.n && c->at.hi && !p->alone; i++) {
         const tensor_val_info *v =
             &p->op->vals.data[tensor_node_at(p->op, n->holding.loads[i])->imm.i];
-        if (v->type == DT_INDEX || ir_dtype_bytes(v->type) >= 4) continue;
+        uint32_t at_once = in_a_row(p, n, n->holding.loads[i]) && n->holding.aligned
+                               ? n->holding.aligned
+                               : 1;
+        if (v->type == DT_INDEX || ir_dtype_bytes(v->type) * at_once >= 4) continue;
         diagnostic *d = diag(
             p->ds, P0503, c->at,
             "'%s', of %u bytes, is copied through registers: the thread waits for it", v->name,
@@ -119,7 +159,8 @@ void plan_hold_ahead(planner *p, const index_cut *cut, loop_node *n) {
         return;
     }
     n->holding.shared = (uint32_t)buffers;
-    if (buffers > 1) tell_narrow(p, n, c);
+    if (buffers > 1) copy_wide(p, n);
+    if (buffers > 1 && !p->facts->any_strides) tell_narrow(p, n, c);
 }
 
 // ---- Room ---------------------------------------------------------------------------------------

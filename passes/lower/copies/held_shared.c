@@ -88,50 +88,88 @@ static void indices(kernel *k, simt_builder *b, const tensor_node *load, positio
 
 // there: the round has the entry.
 static void copy_later(kernel *k, simt_builder *b, tensor_val v, const position *at, simt_value to,
-                       simt_value there) {
+                       simt_value there, uint32_t entries) {
     simt_value index[8];
     for (uint32_t i = 0; i < k->l->op->vals.data[v].rank; i++) index[i] = at[i].at;
     simt_value args[] = {to, lw_address(k, b, v, index), there};
     simt_instr copy = simt_build_op(b, SIMT_COPY, args, 3, NULL, 0);
-    k->f->instrs.data[copy].imm.i = bytes_of(k, v);
+    k->f->instrs.data[copy].imm.i = entries * bytes_of(k, v);
 }
 
-// All entries at one position. Past the end they are those of the last position: what is read at
-// them is there.
-static void copy_entries(kernel *k, simt_builder *b, const filling *x, simt_value slot) {
+// How many entries are copied at once, where the round has them all.
+static uint32_t at_once(const kernel *k, const filling *x, uint32_t entry) {
+    enum { WIDEST = 16 };
     const loop_node *n = x->node;
-    simt_value at = simt_build_binary(b, SIMT_ADD, x->own, lw_times(k, b, slot, apart(n))),
-               there = simt_build_cmp(b, SIMT_LT, at, x->hi),
-               to = simt_build_binary(b, SIMT_ADD, x->tile, slot);
+    const tensor_node *load = tensor_node_at(k->l->op, n->holding.loads[entry]);
+    const tensor_node *at = tensor_node_at(k->l->op, load->args[0]);
+    uint32_t most = WIDEST / bytes_of(k, (tensor_val)load->imm.i);
+    bool in_a_row = load->nargs == 1 && at->op == TENSOR_VAR_OP && (tensor_var)at->imm.i == n->var;
+    if (!x->ahead || !in_a_row || n->holding.aligned < 2) return 1;
+    return most < n->holding.aligned ? most : n->holding.aligned;
+}
+
+// The entry at one position. Past the end it is that of the last position: what is read at it is
+// there.
+static void copy_entry(kernel *k, simt_builder *b, const filling *x, uint32_t entry, simt_value at,
+                       simt_value slot, uint32_t plus) {
+    const loop_node *n = x->node;
+    const tensor_node *load = tensor_node_at(k->l->op, n->holding.loads[entry]);
+    tensor_val v = (tensor_val)load->imm.i;
+    simt_value there = simt_build_cmp(b, SIMT_LT, at, x->hi),
+               to = place(k, b, n, entry, simt_build_binary(b, SIMT_ADD, x->tile, slot), plus);
+    position from[8];
     at = simt_build_binary(b, SIMT_MIN, at, simt_build_with(b, SIMT_SUB, x->hi, 1));
     at = simt_build_binary(b, SIMT_MAX, at, lw_ix(k, b, 0));
     lw_rebinding outer = lw_rebind(k, n->var, at);
-    for (uint32_t i = 0; i < n->holding.n; i++) {
-        const tensor_node *load = tensor_node_at(k->l->op, n->holding.loads[i]);
-        tensor_val v = (tensor_val)load->imm.i;
-        position from[8];
-        indices(k, b, load, from);
-        simt_value address = place(k, b, n, i, to, 0);
-        if (x->ahead && bytes_of(k, v) >= 4) copy_later(k, b, v, from, address, there);
-        else simt_build_store(b, address, lw_bits_in_a_row(k, b, v, from, 1));
-    }
+    indices(k, b, load, from);
+    if (x->ahead && bytes_of(k, v) >= 4) copy_later(k, b, v, from, to, there, 1);
+    else simt_build_store(b, to, lw_bits_in_a_row(k, b, v, from, 1));
     lw_restore(k, &outer);
 }
 
-static void fill(kernel *k, simt_builder *b, const filling *x) {
-    uint32_t lanes = x->node->holding.lanes, all = points(x->node);
+// Several entries, where the round has all of them; else one by one.
+static void copy_side_by_side(kernel *k, simt_builder *b, const filling *x, uint32_t entry,
+                              simt_value at, simt_value slot, uint32_t entries) {
+    const loop_node *n = x->node;
+    tensor_val v = value_of(k, n, entry);
+    simt_builder then, other;
+    simt_value last = simt_build_with(b, SIMT_ADD, at, (int64_t)entries - 1);
+    simt_build_if(b, simt_build_cmp(b, SIMT_LT, last, x->hi), NULL, 0, &then, &other);
+    region_mark m = lw_enter(&k->known);
+    simt_value to = place(k, &then, n, entry, simt_build_binary(&then, SIMT_ADD, x->tile, slot), 0);
+    copy_later(k, &then, v, (position[]){lw_at(at)}, to, simt_build_pred(&then, true), entries);
+    simt_build_yield(&then, NULL, 0);
+    lw_leave(&k->known, m);
+    for (uint32_t i = 0; i < entries; i++)
+        copy_entry(k, &other, x, entry, simt_build_with(&other, SIMT_ADD, at, i), slot, i);
+    simt_build_yield(&other, NULL, 0);
+    lw_leave(&k->known, m);
+}
+
+// A lane's copies of an entry: those at its number, and as many lanes further each.
+static void fill_entry(kernel *k, simt_builder *b, const filling *x, uint32_t entry) {
+    const loop_node *n = x->node;
+    uint32_t lanes = n->holding.lanes, entries = at_once(k, x, entry), all = points(n) / entries;
     simt_value lane = simt_build_with(b, SIMT_UREM, k->thread.number, lanes);
     for (uint32_t first = 0; first < all; first += lanes) {
-        simt_value slot = simt_build_with(b, SIMT_ADD, lane, first);
+        simt_value copy = simt_build_with(b, SIMT_ADD, lane, first);
         simt_builder then = *b;
         bool some = first + lanes > all;
         if (some)
-            simt_build_if(b, simt_build_cmp(b, SIMT_LT, slot, i32(b, all)), NULL, 0, &then, NULL);
+            simt_build_if(b, simt_build_cmp(b, SIMT_LT, copy, i32(b, all)), NULL, 0, &then, NULL);
         region_mark m = lw_enter(&k->known);
-        copy_entries(k, some ? &then : b, x, slot);
+        simt_builder *in = some ? &then : b;
+        simt_value slot = simt_build_with(in, SIMT_MUL, copy, entries),
+                   at = simt_build_binary(in, SIMT_ADD, x->own, lw_times(k, in, slot, apart(n)));
+        if (entries > 1) copy_side_by_side(k, in, x, entry, at, slot, entries);
+        else copy_entry(k, in, x, entry, at, slot, 0);
         lw_leave(&k->known, m);
         if (some) simt_build_yield(&then, NULL, 0);
     }
+}
+
+static void fill(kernel *k, simt_builder *b, const filling *x) {
+    for (uint32_t i = 0; i < x->node->holding.n; i++) fill_entry(k, b, x, i);
 }
 
 // ---- Rounds -------------------------------------------------------------------------------------
