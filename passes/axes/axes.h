@@ -98,14 +98,12 @@ void plan_hold(planner *p, const held_readers *by, const index_cut *c, tensor_ex
 void plan_held_lanes(planner *p, const loop_kernel *k);   // when its threads are dealt out
 
 // ---- held_shared.c ------------------------------------------------------------------------------
-// Of an input that is kept in shared memory, a stage reads entries at an index with a tile. inside:
-// its own points may be those of a walk.
+// A stage reads entries of a tile of an input that is kept shared. inside: at points of its own, too.
 bool plan_reads_tile(planner *p, const tensor_stage *st, tensor_val v, bool inside);
 bool plan_kept_in_tiles(planner *p, const stage_group *g, tensor_val v, bool inside);
 // no stage of which the same is said reads it otherwise
 bool plan_check_kept_tiles(planner *p, const stage_group *g, tensor_val v, bool inside);
-// `pipeline` of the index: so many rounds are there or on their way
-void plan_hold_ahead(planner *p, const index_cut *cut, loop_node *n);
+void plan_hold_ahead(planner *p, const index_cut *cut, loop_node *n);   // by `pipeline`
 // what the kernel's loops hold in shared memory fits it, when lanes are known
 bool plan_check_held_room(planner *p, const loop_kernel *k, const loop_node *n,
                           const schedule_cell *c, const char *name);
