@@ -6,6 +6,11 @@
 
 typedef struct read_ahead read_ahead;
 
+typedef struct {   // neighbours of an entry in shared memory, which one access reads
+    simt_value value;
+    uint32_t at;   // how many accesses are before it
+} wide_entries;
+
 // ---- fetch.c ------------------------------------------------------------------------------------
 // Before the first round: the copies of all rounds that are ahead of it. indices: of rows; NULL:
 // they are read.
@@ -85,9 +90,9 @@ void lw_hold_first(kernel *k, simt_builder *b, const loop_node *n, simt_value lo
 void lw_hold_last(simt_builder *b, const loop_node *n);
 simt_value lw_hold_shared(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r,
                           simt_value own);
-// The entry of the copy that many entries from the step at hand.
+// The entry of the copy that many entries from the step at hand. last: what was read before.
 simt_value lw_held_in_shared(kernel *k, simt_builder *b, const loop_node *n, uint32_t entry,
-                             const loop_round *r, uint32_t at);
+                             const loop_round *r, uint32_t at, wide_entries *last);
 
 // ---- round_ahead.c ------------------------------------------------------------------------------
 // NULL: the loop reads nothing ahead. What it reads ahead is carried.

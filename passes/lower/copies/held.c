@@ -160,6 +160,7 @@ static simt_value moved(simt_builder *b, simt_value x, simt_value lane, uint32_t
 void lw_take_held(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r) {
     uint32_t registers = registers_of(n);
     axis_set copies = lw_written_out(&k->digits, r->own);
+    wide_entries *last = ARENA_ARRAY(k->l->arena, wide_entries, n->holding.n);
     for (instance_walk w = lw_walk_begin(&k->digits, copies); lw_walk_next(&w);) {
         uint32_t at = 0;
         for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
@@ -171,7 +172,7 @@ void lw_take_held(kernel *k, simt_builder *b, const loop_node *n, const loop_rou
             const tensor_node *x = tensor_node_at(k->l->op, n->holding.loads[i]);
             register_value v = {.val = (tensor_val)x->imm.i};
             for (uint32_t a = 0; a < x->nargs; a++) v.index[a] = lw_position(k, b, x->args[a]);
-            v.value = n->holding.shared ? lw_held_in_shared(k, b, n, i, r, at)
+            v.value = n->holding.shared ? lw_held_in_shared(k, b, n, i, r, at, &last[i])
                                         : moved(b, r->held[i * registers + at / n->holding.lanes],
                                                 lane, n->holding.lanes);
             k->access.held[v.val] = true;

@@ -237,9 +237,25 @@ simt_value lw_hold_shared(kernel *k, simt_builder *b, const loop_node *n, const 
     return n->holding.shared > 1 ? next_buffer(k, b, n, r) : one_buffer(k, b, n, r, own);
 }
 
+// ---- Uses ---------------------------------------------------------------------------------------
+// Entries of neighbouring copies, which one access has: steps begin at multiples of them.
+static uint32_t read_at_once(const loop_node *n, uint32_t bytes) {
+    enum { WIDEST = 16 };
+    uint32_t written = 1, most = bytes < 2 ? 1 : WIDEST / bytes;
+    for (uint32_t i = 0; i < n->ndigits && n->digits[i].place != LOOP_SERIAL_PLACE; i++)
+        if (!takes_threads(&n->digits[i])) written *= n->digits[i].extent;
+    while (most > 1 && (written % most || points(n) % most)) most /= 2;
+    return most;
+}
+
 simt_value lw_held_in_shared(kernel *k, simt_builder *b, const loop_node *n, uint32_t entry,
-                             const loop_round *r, uint32_t at) {
+                             const loop_round *r, uint32_t at, wide_entries *last) {
     tensor_val v = value_of(k, n, entry);
-    simt_value number = r->entry ? simt_build_binary(b, SIMT_ADD, r->tile, r->entry) : r->tile;
-    return lw_load_shared(k, b, v, place(k, b, n, entry, number, at), 1, bytes_of(k, v));
+    uint32_t bytes = bytes_of(k, v), most = read_at_once(n, bytes);
+    if (!last->value || last->at != at / most) {
+        simt_value number = r->entry ? simt_build_binary(b, SIMT_ADD, r->tile, r->entry) : r->tile,
+                   from = place(k, b, n, entry, number, at - at % most);
+        *last = (wide_entries){lw_load_shared(k, b, v, from, most, most * bytes), at / most};
+    }
+    return most > 1 ? simt_pick(b, last->value, at % most) : last->value;
 }
