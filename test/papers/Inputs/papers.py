@@ -38,7 +38,7 @@ def check(gnnc, path):
 
 def main():
     wrong = [line for path in sys.argv[2:] for line in check(sys.argv[1], path)]
-    print("\n".join(wrong))
+    print(*wrong, sep="\n", end="\n" if wrong else "")
     sys.exit(bool(wrong))
 
 
