@@ -12,6 +12,8 @@
 #include "nests/nests.h"
 #include "planning.h"
 
+enum { PLAIN_THREADS = 128 };
+
 static const schedule_verb dealing[] = {
     SCHEDULE_BLOCK,   SCHEDULE_SPLIT,    SCHEDULE_GROUPS,    SCHEDULE_TILE,   SCHEDULE_LANES,
     SCHEDULE_VECTOR,  SCHEDULE_COLLAPSE, SCHEDULE_REGISTERS, SCHEDULE_UNROLL, SCHEDULE_BUCKET,
@@ -58,6 +60,27 @@ static bool places_blocks(const making *m, const tensor_stage *st, tensor_var ou
     return false;
 }
 
+// Where nothing is reduced and no groups are said of, rows are dealt out to as many warps as a block
+// of a plain kernel has: one alone would leave most of a multiprocessor idle.
+static int64_t groups_of_points(const making *m, const stage_group *g) {
+    planner *p = m->p;
+    int64_t lanes = 1;
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        if (st->reducer != TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || st->nleft < 2)
+            return 1;
+        int64_t own = 1;
+        for (uint32_t k = 0; k < st->nleft; k++) {
+            index_cut c = plan_cut(p, st, st->left[k], false);
+            bool said = says(m, st, SCHEDULE_GROUPS, st->left[k]);
+            if (said || c.tile || (!k && (c.lanes || c.registers || c.vector))) return 1;
+            own *= plan_or_one(c.lanes);
+        }
+        if (own > lanes) lanes = own;
+    }
+    return p->machine->gpu && lanes < PLAIN_THREADS ? PLAIN_THREADS / lanes : 1;
+}
+
 // The stages share the loop over their outermost index, so one number holds for all.
 static void give_blocks(making *m, const stage_group *g) {
     planner *p = m->p;
@@ -70,9 +93,12 @@ static void give_blocks(making *m, const stage_group *g) {
         int64_t own = points_at_once(p, st, left[0]);
         if (own > points) points = own;
     }
+    const int64_t groups = groups_of_points(m, g);
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        if (plan_left(p, st, left)) default_fill(m, st, SCHEDULE_BLOCK, left[0], points, NULL);
+        if (!plan_left(p, st, left)) continue;
+        default_fill(m, st, SCHEDULE_GROUPS, left[0], groups, NULL);
+        default_fill(m, st, SCHEDULE_BLOCK, left[0], points * groups, NULL);
     }
 }
 

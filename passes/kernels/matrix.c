@@ -65,8 +65,7 @@ static bool find_kind(planner *p, const schedule_cell *c, simt_mma *kind) {
 }
 
 // ---- Roles --------------------------------------------------------------------------------------
-// The map by whose tiles a block owns points of the variable: it is given, and no index of what
-// loads it.
+// The map by whose tiles a block owns points of the variable: no index of what loads it.
 tensor_val plan_tiled_by(const planner *p, const tensor_stage *st, tensor_var v) {
     const schedule_value *by = plan_tiled(
         schedule_find(p->s, st->id, SCHEDULE_BLOCK, plan_var_id(p, v)));
@@ -175,8 +174,9 @@ static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *
             "tensor cores add products of f32 or narrower numbers up, and '%s' is no such sum",
             st->name);
     if (windows) return true;   // by the windows
-    if (tensor_node_at(p->op, st->body[0])->op != TENSOR_MUL_OP)
-        return REFUSE(p, c, out,
+    const tensor_node *term = tensor_node_at(p->op, st->body[0]);
+    if (term->op != TENSOR_MUL_OP)
+        return REFUSE(p, c, term->op == TENSOR_DIV_OP ? "divide the sum, not its terms" : out,
                       "tensor cores sum products of two factors, and what '%s' sums is no product",
                       st->name);
     if (st->nbound > 1 || st->nkeys > 1 || st->nfilters)
