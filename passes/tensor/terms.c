@@ -35,6 +35,8 @@ static bool is_partial(const tensor_op *op, tensor_expr key) {
 }
 
 static const char *why_not(planner *p, const tensor_stage *st) {
+    if (schedule_find(p->s, st->id, SCHEDULE_ONLINE, st->id))
+        return "the walk that finds it computes them on the run, by `online`";
     if (st->nbody != 1) return "it takes several numbers at each";
     if (st->loop != TENSOR_NO_LOOP) return "it is part of a recurrence";
     if (st->nfilters) return "a condition leaves some out";

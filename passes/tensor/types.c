@@ -289,6 +289,7 @@ static const char *stays(const planner *p, const schedule_cell *c, tensor_val v,
     if (i->role != VAL_STAGE) return "its type is that of the op's result";
     if (!ir_dtype_is_float(i->type)) return "its values are no floats";
     if (!ir_dtype_holds(i->type, type_said(c))) return "it is computed in less";
+    if (i->type == DT_F64 && type_said(c) != DT_F64) return "what reads it computes in f64";
     if (plan_kept_place(c) == KEPT_REGISTERS) {
         *way = "say what it is computed in: `compute`";
         return "a value in registers has the type that it is computed in";
