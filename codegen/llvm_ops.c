@@ -158,8 +158,8 @@ static bool has_exp2_half(const cg_emitter *e, simt_type t) {
 
 static cg_value exp2_half_ptx(cg_emitter *e, simt_type t, cg_value x) {
     const bool f16 = t.element == SIMT_F16;
-    const LLVMTypeRef bits = LLVMInt16TypeInContext(e->context),
-                      pair = LLVMInt32TypeInContext(e->context);
+    LLVMTypeRef bits = LLVMInt16TypeInContext(e->context),
+                pair = LLVMInt32TypeInContext(e->context);
     cg_value parts[CG_MAX_LANES];
     for (uint32_t k = 0; k < t.lanes; k += 2) {
         const bool two = k + 1 < t.lanes;
