@@ -113,8 +113,9 @@ static bool is_constant(const tensor_op *op, tensor_expr e, double c) {
 enum { DEEPEST = 16 };
 
 bool lw_is_chosen(const tensor_op *op, const tensor_node *choice, tensor_expr *most) {
+    if (choice->op != TENSOR_SELECT_OP) return false;
     const tensor_node *c = tensor_node_at(op, choice->args[0]);
-    if (choice->op != TENSOR_SELECT_OP || c->op != TENSOR_EQ_OP) return false;
+    if (c->op != TENSOR_EQ_OP) return false;
     *most = c->args[0];
     return is_constant(op, c->args[1], (double)-INFINITY) && is_constant(op, choice->args[1], 0);
 }
