@@ -92,9 +92,12 @@ bool plan_check_kept_tiles(planner *p, const stage_group *g, tensor_val v, bool 
 }
 
 // ---- Rounds ahead -------------------------------------------------------------------------------
-static uint32_t bytes_of(const planner *p, tensor_val v) {
-    ir_dtype type = p->op->vals.data[v].type;
+static int64_t element_bytes(const planner *p, ir_dtype type) {
     return type == DT_INDEX ? p->facts->index_bits / 8 : ir_dtype_bytes(type);
+}
+
+static uint32_t bytes_of(const planner *p, tensor_val v) {
+    return (uint32_t)element_bytes(p, p->op->vals.data[v].type);
 }
 
 // Entries of it at neighbouring positions lie side by side.
@@ -164,10 +167,6 @@ void plan_hold_ahead(planner *p, const index_cut *cut, loop_node *n) {
 }
 
 // ---- Room ---------------------------------------------------------------------------------------
-static int64_t element_bytes(const planner *p, ir_dtype type) {
-    return type == DT_INDEX ? p->facts->index_bits / 8 : ir_dtype_bytes(type);
-}
-
 static int64_t points_of(const loop_node *n) {   // of a thread in a round
     int64_t points = 1;
     for (uint32_t i = 0; i < n->ndigits; i++) {

@@ -29,9 +29,15 @@ static uint32_t left_of(const tensor_op *op, const tensor_stage *st, tensor_expr
     return n->op == TENSOR_VAR_OP && i < st->nleft ? i : UINT32_MAX;
 }
 
+// Of a map, or of one that a class of tuples is made of.
 static bool is_partial(const tensor_op *op, tensor_expr key) {
     const tensor_node *n = tensor_node_at(op, key);
-    return n->op == TENSOR_LOAD_OP && (op->vals.data[n->imm.i].facts & FACT_PARTIAL);
+    if (n->op != TENSOR_LOAD_OP) return false;
+    const tensor_val_info *map = &op->vals.data[n->imm.i];
+    bool partial = map->facts & FACT_PARTIAL;
+    for (uint32_t k = 0; k < map->nkeys; k++)
+        partial |= (op->vals.data[map->keys[k]].facts & FACT_PARTIAL) != 0;
+    return partial;
 }
 
 static const char *why_not(planner *p, const tensor_stage *st) {
