@@ -68,9 +68,46 @@ typedef struct {
     uint64_t launches, blocks;
     VEC(sim_line) lines;   // those with most sectors and wavefronts to spare first
     VEC(sim_footprint) buffers;
+    const struct sim_times *times;   // NULL: no sample was asked for
 } sim_profile;
 
+// ---- Times --------------------------------------------------------------------------------------
+typedef enum {
+#define UNIT(id, title) SIM_UNIT_##id,
+#include "sim/units.def"
+    SIM_UNITS
+} sim_unit;
+const char *sim_unit_title(sim_unit u);
+
+// A multiprocessor, in cycles until what is asked for is there.
+typedef struct {
+    uint32_t blocks;        // of a launch that run; where there are more, they stand for the others
+    double issued;          // instructions of a launch after which no other block begins
+    uint32_t cache_bytes;   // L1
+    uint32_t cached, missed, shared;   // a load that L1 has, or has not; of shared memory
+} sim_sampling;
+typedef struct {
+    const char *name;
+    double bytes, lines, fetched, stored;   // lines of 128 bytes; sectors not in L1, stored ones
+    double spans;   // lines between the first and the last one that a block asks for, of all blocks
+} sim_traffic;
+// Of all blocks of all launches, as those tell that ran.
+typedef struct sim_times {
+    uint64_t ran;              // blocks
+    double cycles;             // of a block that is alone, in the mean
+    double longest;            // of one
+    double issued;             // instructions
+    double units[SIM_UNITS];   // by what does them
+    double wavefronts[2];      // of L1: of global memory, of shared memory
+    double fetched, lines;     // sectors that L1 has not, and lines asked for them
+    double stored, atomics;    // sectors; lanes
+    VEC(sim_traffic) buffers;
+} sim_times;
+
 void sim_count(sim *s);   // from here to the next sim_begin
+// Counts, too, and looks for no races, nor for memory that nobody wrote: values are not what is
+// asked.
+void sim_sample(sim *s, const sim_sampling *how);
 // Ends it: the kernels that ran, in a's memory, and a remark for each access that takes more than
 // it must; returns how many kernels.
 uint32_t sim_counted(sim *s, arena *a, const sim_profile **out);

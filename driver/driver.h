@@ -14,6 +14,7 @@
 #define GNNC_DRIVER_H
 
 #include "codegen/codegen.h"
+#include "cost/cost.h"
 #include "frontend/frontend.h"
 #include "passes/passes.h"
 #include "support/support.h"
@@ -111,15 +112,8 @@ frontend_options settings_frontend(driver *d);
 void settings_host_alone(driver *d);
 pass_options settings_pass(const driver *d, const cg_target *t);   // NULL: whatever target
 cg_options settings_codegen(const driver *d);
-int device_number(driver *d);   // --device; a name is 0
-typedef struct {
-    const char *name, *holds, *arch;   // what the driver's name of one holds
-    uint32_t sms;
-    double bandwidth;   // bytes a second
-    uint32_t l2_mib;
-} known_device;                                      // rows of devices.def
-const known_device *device_at(uint32_t index);       // NULL past the last
-const known_device *device_named(const driver *d);   // by --device; NULL: none
+int device_number(driver *d);                        // --device; a name is 0
+const cost_machine *device_named(const driver *d);   // by --device; NULL: none
 // of a GPU that need not be here; NULL: a usage fault
 const gpu_arch *settings_simulated(driver *d);
 // NULL: a usage fault; "native" asks the driver
@@ -173,6 +167,7 @@ int drive_test(driver *d);
 int driver_main(int argc, char **argv);   // a session: the exit status
 int drive_fmt(driver *d);
 int drive_explain(driver *d);
+int drive_cost(driver *d);   // explain --cost
 int drive_inspect(driver *d);
 int drive_doctor(driver *d);
 

@@ -70,7 +70,7 @@ static bool open_device(run_session *r, const unit *u) {
         usage(d, E0812, "gnnc %s takes one target", verb_name(d->verb));
         return false;
     }
-    if (option_is(d, OPT_TARGET, "sim") || r->pack) return run_sim_open(r);
+    if (option_is(d, OPT_TARGET, "sim") || r->pack || r->asked.cost) return run_sim_open(r);
     // which estimates for a GPU
     if (host && !option_given(d, OPT_RESOURCE_USAGE)) settings_host_alone(d);
     gnn_status s = host ? GNN_NO_DEVICE

@@ -5,7 +5,6 @@
 
 #include "bind.h"
 #include "unit.h"
-
 // clang-format off
 typedef enum {
     LAYOUT_PACKED, LAYOUT_STRIDED, LAYOUT_MISALIGNED, LAYOUT_BROADCAST, LAYOUT_UNEVEN, LAYOUT_REACH,
@@ -26,7 +25,7 @@ typedef struct {
 
 // What the command line asks for.
 typedef struct {
-    bool check, inplace, all_plans, metamorphic, accept_overflow;
+    bool check, inplace, all_plans, metamorphic, accept_overflow, cost;
     run_layout layout;
     int64_t repeat;
     int64_t identical;             // launches that have to give the same bits; 0: not asked for
@@ -160,6 +159,7 @@ void run_plan_free(run_op *o);      // what run_prepare made
 // ---- run_launch.c -------------------------------------------------------------------------------
 bool run_launch(run_op *o, gnn_stream s);   // asynchronous on a GPU
 bool run_launch_once(run_op *o);            // results, over a poison
+bool run_launch_sample(run_op *o, const cost_machine *m);
 // results, over poisons where they are checked, or oftener for --identical
 bool run_launch_twice(run_op *o);
 bool run_launches(run_op *o, run_row *row);   // results, times; nothing but results may change

@@ -35,18 +35,6 @@ typedef struct run_estimated {
 
 // ---- The device ---------------------------------------------------------------------------------
 
-static const known_device *known_by(const char *name) {
-    for (uint32_t i = 0; device_at(i); i++)
-        if (strstr(name, device_at(i)->holds)) return device_at(i);
-    return NULL;
-}
-
-static const known_device *known_of(const gpu_arch *arch) {
-    for (uint32_t i = 0; device_at(i); i++)
-        if (gpu_arch_find(device_at(i)->arch)->sm == arch->sm) return device_at(i);
-    return NULL;
-}
-
 // Launches in a loop differ by nothing that counts here.
 static void note_launch(void *user, const char *kernel, const uint64_t *slots,
                         const gnn_extent *extents, uint32_t blocks, bool early) {
@@ -66,12 +54,13 @@ static void note_launch(void *user, const char *kernel, const uint64_t *slots,
 
 static void choose_device(run_session *r, run_estimator *e) {
     driver *d = r->d;
-    const known_device *named = device_named(d), *known = named ? named : known_of(e->target.arch);
+    const cost_machine *named = device_named(d),
+                       *known = named ? named : cost_machine_of(e->target.arch);
     e->hook.device = run_sim_device(d, e->target.arch);
     if (e->here && !gnn_device_query(r->context, &e->hook.device))
-        known = known_by(e->hook.device.name);
+        known = cost_machine_held(e->hook.device.name);
     e->device = known && !e->here ? known->name : arena_strdup(d->arena, e->hook.device.name);
-    e->bandwidth = known ? known->bandwidth : 0;
+    e->bandwidth = known ? 1e9 * known->gb_per_s : 0;
 }
 
 static bool has_no_effect(driver *d, const char *option, const char *why) {
@@ -81,8 +70,8 @@ static bool has_no_effect(driver *d, const char *option, const char *why) {
 
 bool run_estimate_open(run_session *r) {
     driver *d = r->d;
-    const known_device *named = device_named(d);
-    if (!option_given(d, OPT_RESOURCE_USAGE))
+    const cost_machine *named = device_named(d);
+    if (!option_given(d, OPT_RESOURCE_USAGE) && !r->asked.cost)
         return !named || r->simulator ||
                has_no_effect(d, "device=NAME", "without --target=sim or --resource-usage");
     if (r->pack) return has_no_effect(d, "resource-usage", "with --pack");
@@ -291,7 +280,7 @@ bool run_estimate_op(run_op *o, run_row *row) {
     gnn_plan_free(plan);
     if (!good) return false;
     row->estimate = out;
-    if (!option_given(o->r->d, OPT_JSON)) run_estimate_print(o->r, row);
+    if (!option_given(o->r->d, OPT_JSON) && !o->r->asked.cost) run_estimate_print(o->r, row);
     return true;
 }
 

@@ -84,6 +84,13 @@ bool run_launch_once(run_op *o) {
            collect(o, FIRST, o->results);
 }
 
+bool run_launch_sample(run_op *o, const cost_machine *m) {
+    enum { ZEROS = 0 };   // what is read and nobody wrote is an index that all maps have
+    if (!set_up(o, ZEROS)) return false;
+    run_sim_sample(o, m);
+    return run_launch(o, NULL);
+}
+
 static bool launch_again(run_op *o, uint8_t poison, tensor_array *again) {
     if (!set_up(o, poison) || !launch(o, poison == SECOND) || !run_fault_apply(o, true) ||
         !collect(o, poison, again))

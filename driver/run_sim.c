@@ -28,7 +28,7 @@ static void launch(void *user, const char *kernel, const uint64_t *slots, const 
 // As schedules see it: the numbers of the one named, or of the first known, but for what the
 // architecture decides.
 gnn_device_info run_sim_device(const driver *d, const gpu_arch *arch) {
-    const known_device *as = device_named(d) ? device_named(d) : device_at(0);
+    const cost_machine *as = device_named(d) ? device_named(d) : cost_machine_at(0);
     gnn_device_info info = {.devices = 1,
                             .sm = (int)arch->sm,
                             .sms = (int)as->sms,
@@ -79,6 +79,16 @@ void run_sim_begin(run_op *o, bool again) {
     sim_begin(o->r->simulator->sim, again ? opposite(order) : order, again ? ~seed : seed);
     o->r->simulator->counting = !again && !o->changed && run_profiles(o->r->d);
     if (o->r->simulator->counting) sim_count(o->r->simulator->sim);
+}
+
+void run_sim_sample(run_op *o, const cost_machine *m) {
+    const sim_sampling how = cost_sampling(m);
+    sim_begin(o->r->simulator->sim, SIM_FORWARD, 0);
+    sim_sample(o->r->simulator->sim, &how);
+}
+
+uint32_t run_sim_sampled(run_op *o, const sim_profile **out) {
+    return sim_counted(o->r->simulator->sim, o->r->d->arena, out);
 }
 
 bool run_sim_report(run_op *o) {

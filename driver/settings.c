@@ -63,21 +63,8 @@ void settings_apply(driver *d) {
 
 // ---- Devices ------------------------------------------------------------------------------------
 
-static const known_device devices[] = {
-#define DEVICE(name, holds, arch, sms, gb_per_s, l2_mib)                                           \
-    {name, holds, arch, sms, 1e9 * (gb_per_s), l2_mib},
-#include "devices.def"
-};
-enum { DEVICE_COUNT = sizeof devices / sizeof *devices };
-
-const known_device *device_at(uint32_t index) {
-    return index < DEVICE_COUNT ? &devices[index] : NULL;
-}
-
-const known_device *device_named(const driver *d) {
-    for (uint32_t i = 0; i < DEVICE_COUNT; i++)
-        if (option_is(d, OPT_DEVICE, devices[i].name)) return &devices[i];
-    return NULL;
+const cost_machine *device_named(const driver *d) {
+    return cost_machine_named(option_text(d, OPT_DEVICE, ""));
 }
 
 // No machine has more than the largest int of devices.
@@ -87,11 +74,12 @@ int device_number(driver *d) {
         long long n = strtoll(text, NULL, 10);
         return (int)(n < INT32_MAX ? n : INT32_MAX - 1);
     }
-    const char *names[DEVICE_COUNT];
-    for (uint32_t i = 0; i < DEVICE_COUNT; i++) names[i] = devices[i].name;
+    VEC(const char *) names = {0};
+    for (uint32_t i = 0; cost_machine_at(i); i++)
+        VEC_PUSH(d->arena, &names, cost_machine_at(i)->name);
     if (d->verb != VERB_DOCTOR && device_named(d)) return 0;
     diagnostic *fault = usage(d, E0812, "--device takes the number of a GPU, not '%s'", text);
-    if (d->verb != VERB_DOCTOR) diag_suggest(fault, NO_SPAN, text, names, DEVICE_COUNT);
+    if (d->verb != VERB_DOCTOR) diag_suggest(fault, NO_SPAN, text, names.data, names.len);
     return 0;
 }
 
@@ -185,7 +173,7 @@ static const gpu_arch *native_arch(driver *d) {
 }
 
 const gpu_arch *settings_simulated(driver *d) {
-    const known_device *named = device_named(d);
+    const cost_machine *named = device_named(d);
     const gpu_arch *own = gpu_arch_find(named ? named->arch : GPU_DEFAULT),
                    *a = settings_arch(
                        d, option_text(d, OPT_ARCH, d->loaded_arch ? d->loaded_arch : own->name));

@@ -121,7 +121,30 @@ static void explain_code(driver *d, const char *code, textbuf *out) {
     if (info->sev != SEV_ERROR) textbuf_printf(out, "\nSwitch it off with -Wno-%s.\n", info->name);
 }
 
+// Options for ops, which a code has no use for.
+static void refuse_of_ops(driver *d) {
+    enum {
+#define GROUP(id, title) GROUP_##id,
+#include "options.def"
+    };
+    static const int groups[] = {
+#define OPTION(id, long_name, short_name, kind, argument, verbs, group, help) GROUP_##group,
+#include "options.def"
+    };
+    for (option_id o = 0; o < OPT_COUNT; o++) {
+        int g = groups[o];
+        bool of_ops = g == GROUP_TARGET || g == GROUP_PROGRAM || g == GROUP_OPTIMISE ||
+                      g == GROUP_RUN;
+        if (of_ops && o != OPT_PRINT_TARGETS && option_given(d, o))
+            diag_help(usage(d, E0812, "%s is for ops, not for codes", option_name(d, o)),
+                      "with --cost, 'gnnc explain' takes a file of ops");
+    }
+}
+
 int drive_explain(driver *d) {
+    if (option_given(d, OPT_COST)) return drive_cost(d);
+    refuse_of_ops(d);
+    if (d->usage_fault) return driver_status(d);
     textbuf out = textbuf_new(d->arena);
     for (uint32_t c = 0; option_given(d, OPT_LIST) && c < DIAG_COUNT; c++) {
         const diag_info *info = diag_table((diag_code)c);

@@ -20,6 +20,7 @@ struct sim_counted_step {
     sim_step step;
     count_kind kind;
     uint32_t issued;   // instructions
+    sim_cost cost;
 };
 
 static uint32_t ceil_div(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
@@ -41,7 +42,7 @@ static uint32_t request_bytes(const sim_code *c) {
 }
 
 static sim_counted_step counted(const sim_code *c, count_kind kind, uint32_t issued) {
-    return (sim_counted_step){c->step, kind, issued};
+    return (sim_counted_step){.step = c->step, .kind = kind, .issued = issued};
 }
 
 // Structured control issues a branch where lanes part; copies and blends are registers that phis
@@ -138,8 +139,11 @@ static void count_request(sim_warp *w, const sim_code *c, sim_tally *t, const si
     t->buffer = shared ? SIM_SHARED : sim_request_buffer(q->at[__builtin_ctz(q->lanes)]);
     t->bytes = q->bytes;
     if (atomic) sim_request_atomic(t, q);
-    if (shared) sim_request_shared(t, q);
-    else sim_request_global(w->block->sim, w->block->counts, t, q);
+    if (shared) sim_request_shared(t, q), sim_time_shared(w->block, q);
+    else {
+        sim_request_global(w->block->sim, w->block->counts, t, q);
+        sim_time_global(w->block, q, stores(op), atomic);
+    }
     if (!shared && !atomic) t->n[loads(op) ? SIM_COUNT_LOADS : SIM_COUNT_STORES]++;
     sim_request_stride(&t->stride, q);
 }
@@ -158,8 +162,9 @@ static void count_copy(sim_warp *w, const sim_code *c, sim_tally *t) {
     sim_mask there = *(const uint32_t *)sim_at(w, c->c) & w->mask;
     sim_request from = request_at(w, c->b, there, 0, bytes),
                 to = request_at(w, c->a, w->mask, 0, bytes);
-    if (to.lanes) sim_request_shared(t, &to);
+    if (to.lanes) sim_request_shared(t, &to), sim_time_shared(w->block, &to);
     if (!from.lanes) return;
+    sim_time_global(w->block, &from, false, false);
     t->buffer = sim_request_buffer(from.at[__builtin_ctz(from.lanes)]);
     t->bytes = bytes;
     sim_request_global(w->block->sim, w->block->counts, t, &from);
@@ -175,6 +180,7 @@ static void count_rows(sim_warp *w, const sim_code *c, sim_tally *t) {
     t->buffer = SIM_SHARED;
     t->bytes = ROW;
     sim_request_shared(t, &q);
+    sim_time_shared(w->block, &q);
     sim_request_stride(&t->stride, &q);
 }
 
@@ -202,13 +208,18 @@ static void count(sim_warp *w, const sim_code *c, const sim_counted_step *x) {
 static void count_and_run(sim_warp *w, const sim_code *c) {
     const sim_counted_step *x = &w->block->kernel->counted[c - w->code];
     if (w->block->counts && x->kind) count(w, c, x);
+    if (w->clock) sim_time_step(w, c, &x->cost);
     x->step(w, c);
 }
 
 static void replace_steps(sim *s, sim_kernel *k) {
+    const simt_func *f = NULL;   // a function's steps stand together
+    const sim_folding *folded = NULL;
     k->counted = ARENA_ARRAY(s->arena, sim_counted_step, k->code.len);
     for (uint32_t i = 0; i < k->code.len; i++) {
+        if (k->code.data[i].func != f) f = k->code.data[i].func, folded = sim_folded(s->arena, f);
         k->counted[i] = counted_step(&k->code.data[i]);
+        k->counted[i].cost = sim_cost_of(&k->code.data[i], folded[k->code.data[i].instr]);
         k->code.data[i].step = count_and_run;
     }
 }
@@ -222,6 +233,7 @@ sim_counts *sim_counts_of(sim *s, sim_kernel *k, uint32_t blocks) {
         x = ARENA_NEW(s->memory, sim_counts);
         x->kernel = k;
         x->tallies = ARENA_ARRAY(s->memory, sim_tally, k->code.len);
+        if (s->sampling) x->timing = sim_timing_new(s, k);
         VEC_PUSH(s->memory, &s->counts, x);
     }
     x->launches++;
@@ -230,3 +242,10 @@ sim_counts *sim_counts_of(sim *s, sim_kernel *k, uint32_t blocks) {
 }
 
 void sim_count(sim *s) { s->counting = true; }
+
+void sim_sample(sim *s, const sim_sampling *how) {
+    sim_sampling *copy = ARENA_NEW(s->memory, sim_sampling);
+    *copy = *how;
+    s->sampling = copy;
+    s->counting = true;
+}

@@ -85,6 +85,7 @@ static void pass_barrier(sim_block *b) {
         w->syncs++;
     }
     tell_any(b, here);
+    sim_time_barrier(b);
     b->barriers++;
 }
 
@@ -111,9 +112,13 @@ static void begin_block(sim_block *b) {
 static void run_block(sim_block *b) {
     enum { SHORT = 64 };
     begin_block(b);
+    sim_time_begin(b);
     for (uint32_t running; !b->stopped;) {
         if (!(running = count_in(b, SIM_RUNS))) {
-            if (!count_in(b, SIM_WAITS)) return;
+            if (!count_in(b, SIM_WAITS)) {
+                sim_time_end(b);
+                return;
+            }
             pass_barrier(b);
             continue;
         }
@@ -154,7 +159,7 @@ static uint32_t buffer_of(sim *s, const sim_arg *x) {
                     .result = x->result,
                     .scratch = x->scratch,
                     .granule = 4};
-    if (!x->written) b.defined = sim_shadow(s, x->bytes + 1);
+    if (!x->written && !s->sampling) b.defined = sim_shadow(s, x->bytes + 1);
     VEC_PUSH(s->memory, &s->buffers, b);
     if (s->buffers.len > UINT16_MAX) ICE("more buffers than pointers can name");
     if (x->scratch) find_beside(s, s->buffers.len - 1);
@@ -169,7 +174,7 @@ static void bind_param(sim *s, sim_kernel *k, uint32_t p, const sim_arg *x) {
         uint32_t number = buffer_of(s, x);
         sim_buffer *b = &s->buffers.data[number];
         b->readonly |= (info->flags & SIMT_READONLY) != 0;
-        b->raced |= k->written[p] || k->overlaps;
+        b->raced |= (k->written[p] || k->overlaps) && !s->sampling;
         bits = sim_pointer(number, 0);
     } else if (t.element == SIMT_PRED) bits = (bits & 0xff) != 0;
     sim_put_all(k->image + k->params[info->value], t, bits);
@@ -184,7 +189,7 @@ static uint8_t *aligned_shared(sim *s, uint32_t bytes) {
 static void bind_shared(sim *s, uint32_t bytes, bool groups) {
     sim_buffer *b = &s->buffers.data[SIM_SHARED];
     b->bytes = bytes;
-    b->raced = true;
+    b->raced = !s->sampling;
     if (b->data && bytes <= b->room) {
         b->unfenced = groups ? b->writers : NULL;
         return;
@@ -242,6 +247,37 @@ static void chain(sim *s, const sim_kernel *k, bool early) {
     VEC_PUSH(s->memory, &s->chained, k);
 }
 
+static void run_blocks(sim_block *b) {
+    permutation o = order_of_blocks(b->sim, b->blocks);
+    b->weight = 1;
+    for (uint64_t i = 0; i < b->blocks && !b->stopped; i++) {
+        b->number = (uint32_t)((i * o.factor + o.shift) % o.n);
+        run_block(b);
+    }
+}
+
+// Blocks spread evenly whatever their number, by the golden ratio. The first and the last one,
+// which are often the longest, stand for themselves alone, so only for how long one takes.
+static void run_sample(sim_block *b) {
+    const double ratio = 0.61803398874989485;
+    const sim_sampling *how = b->sim->sampling;
+    const sim_timing *before = sim_time_noted(b);
+    uint64_t n = b->blocks, step = (uint64_t)((double)n * ratio),
+             most = n < how->blocks ? n : how->blocks, i = 0;
+    while (gcd(step, n) != 1) step++;
+    b->weight = (double)n / (double)most;
+    for (; i < most && !b->stopped && sim_time_issued(b, before) < how->issued; i++) {
+        b->number = (uint32_t)((n / 2 + i * step) % n);
+        run_block(b);
+    }
+    sim_time_stretch(b, before, (double)most / (double)i);
+    b->weight = 0;
+    for (uint32_t end = 0; end < 2 && i < n; end++) {
+        b->number = end ? b->blocks - 1 : 0;
+        run_block(b);
+    }
+}
+
 void sim_launch(sim *s, const char *kernel, const sim_arg *args, uint32_t blocks, bool early) {
     sim_kernel *k = kernel_named(s, kernel);
     if (!blocks) return;
@@ -252,11 +288,7 @@ void sim_launch(sim *s, const char *kernel, const sim_arg *args, uint32_t blocks
     bind(s, k, args);
     if (s->counting) b.counts = sim_counts_of(s, k, blocks);
     make_warps(&b, a);
-    permutation o = order_of_blocks(s, blocks);
-    for (uint64_t i = 0; i < blocks && !b.stopped; i++) {
-        b.number = (uint32_t)((i * o.factor + o.shift) % o.n);
-        run_block(&b);
-    }
+    (s->sampling ? run_sample : run_blocks)(&b);
     arena_free(a);
 }
 
@@ -288,6 +320,7 @@ void sim_begin(sim *s, sim_order order, uint64_t seed) {
     memset(&s->faults, 0, sizeof s->faults);
     memset(&s->counts, 0, sizeof s->counts);
     s->counting = false;
+    s->sampling = NULL;
     for (uint32_t k = 0; k <= SIM_SHARED; k++)
         VEC_PUSH(s->memory, &s->buffers, ((sim_buffer){.name = "shared memory", .granule = 4}));
 }

@@ -101,6 +101,7 @@ typedef struct {
     size_t bytes;
 } sim_mapping;
 typedef struct sim_counts sim_counts;   // of a kernel
+typedef struct sim_clock sim_clock;     // of a warp
 struct sim {
     arena *arena;    // kernels
     arena *memory;   // buffers and their shadows, until sim_begin
@@ -118,6 +119,7 @@ struct sim {
     VEC(sim_fault) faults;
     bool counting;
     VEC(sim_counts *) counts;
+    const sim_sampling *sampling;   // NULL: all blocks run
 };
 
 // ---- Threads ------------------------------------------------------------------------------------
@@ -138,6 +140,7 @@ typedef struct {
     bool stopped;   // by a trap
     sim_warp *warps;
     sim_counts *counts;   // NULL: nothing is counted
+    double weight;        // how many blocks it stands for
 } sim_block;
 struct sim_warp {
     uint8_t *frame;
@@ -152,6 +155,7 @@ struct sim_warp {
     sim_mask settled;
     VEC(sim_flight) flights;
     uint32_t groups[SIM_LANES];   // of copies, that a lane has ended
+    sim_clock *clock;             // NULL: nobody asks for times
 };
 
 static inline void *sim_at(const sim_warp *w, sim_place p) { return w->frame + p; }

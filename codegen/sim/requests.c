@@ -6,14 +6,9 @@
 enum { SECTOR = 32, LINE = 128, BANKS = 32, WORD = 4 };
 
 // ---- Addresses in order -------------------------------------------------------------------------
-typedef struct {
-    uint32_t n;
-    uint64_t at[SIM_LANES];
-} ordered;
-
 // By insertion: most requests are in order already.
-static ordered in_order(const sim_request *q) {
-    ordered o = {0};
+sim_ordered sim_request_ordered(const sim_request *q) {
+    sim_ordered o = {0};
     for (uint32_t i = 0; i < SIM_LANES; i++) {
         if (!sim_lane(q->lanes, i)) continue;
         uint32_t k = o.n++;
@@ -46,7 +41,7 @@ static uint64_t pieces(uint64_t from, uint64_t to, uint64_t unit, uint64_t *next
 }
 
 void sim_request_global(sim *s, sim_counts *k, sim_tally *t, const sim_request *q) {
-    ordered o = in_order(q);
+    sim_ordered o = sim_request_ordered(q);
     uint64_t byte = 0, sector = 0, line = 0, used = 0;
     for (uint32_t i = 0; i < o.n; i++) {
         uint64_t from = o.at[i], to = from + q->bytes;
@@ -78,8 +73,12 @@ static uint32_t wavefronts(const sim_request *q, uint32_t first, uint32_t lanes)
 
 // Accesses of 8 and 16 bytes are served by halves and quarters of a warp, a wavefront each at
 // least.
+static uint32_t served_at_once(const sim_request *q) {
+    return q->bytes > 8 ? SIM_LANES / 4 : q->bytes > WORD ? SIM_LANES / 2 : SIM_LANES;
+}
+
 void sim_request_shared(sim_tally *t, const sim_request *q) {
-    uint32_t lanes = q->bytes > 8 ? SIM_LANES / 4 : q->bytes > WORD ? SIM_LANES / 2 : SIM_LANES;
+    uint32_t lanes = served_at_once(q);
     t->n[SIM_COUNT_SHARED]++;
     for (uint32_t first = 0; first < SIM_LANES; first += lanes) {
         uint32_t n = wavefronts(q, first, lanes);
@@ -87,10 +86,16 @@ void sim_request_shared(sim_tally *t, const sim_request *q) {
     }
 }
 
+uint32_t sim_request_wavefronts(const sim_request *q) {
+    uint32_t lanes = served_at_once(q), n = 0;
+    for (uint32_t first = 0; first < SIM_LANES; first += lanes) n += wavefronts(q, first, lanes);
+    return n;
+}
+
 // ---- Both ---------------------------------------------------------------------------------------
 // Lanes that update one address take turns.
 void sim_request_atomic(sim_tally *t, const sim_request *q) {
-    ordered o = in_order(q);
+    sim_ordered o = sim_request_ordered(q);
     uint32_t most = 0, same = 0;
     for (uint32_t i = 0; i < o.n; i++) {
         same = i && o.at[i] == o.at[i - 1] ? same + 1 : 1;

@@ -1,0 +1,156 @@
+// gnnc explain --cost: what each kernel of the version that a graph selects takes, told by a model
+// (cost/) from a sample of its blocks in the simulator. Nothing is timed, and no GPU is needed.
+#include "estimate.h"
+#include "run_sim.h"
+#include "table.h"
+
+#include <jansson.h>
+#include <string.h>
+
+typedef struct {
+    const run_launched *of;
+    cost_launch launch;
+    cost_kernel cost;
+} told_kernel;
+typedef VEC(told_kernel) told_kernels;
+
+// ---- What it comes to ---------------------------------------------------------------------------
+static const sim_profile *profile_of(const sim_profile *p, uint32_t n, const char *kernel) {
+    for (uint32_t i = 0; i < n; i++)
+        if (!strcmp(p[i].kernel, kernel)) return &p[i];
+    return NULL;
+}
+
+static const cost_machine *machine_of(const run_session *r) {
+    const cost_machine *named = device_named(r->d);
+    const cost_machine *m = named ? named : cost_machine_of(r->target.arch);
+    return m ? m : cost_machine_at(0);
+}
+
+static told_kernels tell(run_op *o, const run_estimate *e) {
+    const cost_machine *m = machine_of(o->r);
+    const sim_profile *p;
+    told_kernels all = {0};
+    uint32_t n = run_sim_sampled(o, &p);
+    for (uint32_t i = 0; i < e->launched.len; i++) {
+        const run_launched *l = &e->launched.data[i];
+        const sim_profile *x = profile_of(p, n, l->resources.kernel->name);
+        if (!x) continue;
+        bool before = false;
+        for (uint32_t k = 0; k < all.len; k++)
+            before |= all.data[k].of->resources.kernel == l->resources.kernel;
+        if (before) continue;   // launches of other sizes are in its profile
+        told_kernel k = {.of = l,
+                         .launch = {.times = x->times,
+                                    .blocks = x->blocks,
+                                    .launches = x->launches,
+                                    .resident = l->resources.fits.blocks}};
+        k.cost = cost_of(m, &k.launch);
+        VEC_PUSH(o->r->d->arena, &all, k);
+    }
+    return all;
+}
+
+static double sum_of(const told_kernels *all) {
+    double ns = 0;
+    for (uint32_t i = 0; i < all->len; i++) ns += all->data[i].cost.ns;
+    return ns;
+}
+
+// ---- The table ----------------------------------------------------------------------------------
+static const char *us(arena *a, double ns) { return arena_printf(a, "%.1f", ns * 1e-3); }
+
+static void put_cells(arena *a, const told_kernel *k, const char **cell) {
+    const cost_kernel *c = &k->cost;
+    *cell++ = k->of->resources.kernel->name;
+    *cell++ = arena_printf(a, "%llu", (unsigned long long)k->launch.launches);
+    *cell++ = arena_printf(a, "%llu", (unsigned long long)k->launch.blocks);
+    *cell++ = arena_printf(a, "%u", k->launch.resident);
+    *cell++ = us(a, c->ns);
+    for (cost_bound b = 0; b < COST_BOUNDS; b++) *cell++ = us(a, c->by[b]);
+    *cell++ = arena_printf(a, "%.2f", c->memory_bytes * 1e-6);
+    *cell++ = arena_printf(a, "%.2f", c->l2_bytes * 1e-6);
+    *cell++ = c->bound == COST_UNIT ? sim_unit_title(c->unit) : cost_bound_title(c->bound);
+}
+
+static void print_table(const run_op *o, const run_row *row, const told_kernels *all) {
+    enum { BEFORE = 5, BEHIND = 3, COLUMNS = BEFORE + COST_BOUNDS + BEHIND };
+    arena *a = o->r->d->arena;
+    const cost_machine *m = machine_of(o->r);
+    static const char *const before[BEFORE] = {"kernel", "launches", "blocks", "resident", "us"},
+                             *const behind[BEHIND] = {"memory MB", "L2 MB", "bound by"};
+    const char **cells = ARENA_ARRAY(a, const char *, (all->len + 1) * COLUMNS);
+    memcpy(cells, before, sizeof before);
+    for (cost_bound b = 0; b < COST_BOUNDS; b++) cells[BEFORE + b] = cost_bound_title(b);
+    memcpy(cells + BEFORE + COST_BOUNDS, behind, sizeof behind);
+    for (uint32_t i = 0; i < all->len; i++) put_cells(a, &all->data[i], cells + (i + 1) * COLUMNS);
+    fprintf(o->r->notes, "%s on %s, version '%s', %s: %.1f us, by the model\n", row->name, m->name,
+            o->taken, row->sizes, sum_of(all) * 1e-3);
+    text_table t = {.rows = all->len + 1,
+                    .columns = COLUMNS,
+                    .first_number = 1,
+                    .last_number = COLUMNS - 2,
+                    .cells = cells};
+    table_print(a, &t, o->r->notes);
+    fputs("\n", o->r->notes);
+}
+
+// ---- JSON ---------------------------------------------------------------------------------------
+static json_t *json_of_kernel(const told_kernel *k) {
+    const cost_kernel *c = &k->cost;
+    const sim_times *t = k->launch.times;
+    json_t *by = json_object(), *units = json_object();
+    for (cost_bound b = 0; b < COST_BOUNDS; b++)
+        json_object_set_new(by, cost_bound_title(b), json_real(c->by[b]));
+    for (sim_unit u = 0; u < SIM_UNITS; u++)
+        json_object_set_new(units, sim_unit_title(u), json_real(t->units[u]));
+    return json_pack("{ss sI sI sI sI sf ss so so sf sf sf sf sf sf sf sI}", "kernel",
+                     k->of->resources.kernel->name, "launches", (json_int_t)k->launch.launches,
+                     "blocks", (json_int_t)k->launch.blocks, "resident",
+                     (json_int_t)k->launch.resident, "ran", (json_int_t)t->ran, "ns", c->ns,
+                     "bound_by", cost_bound_title(c->bound), "by_ns", by, "units", units,
+                     "memory_bytes", c->memory_bytes, "l2_bytes", c->l2_bytes, "issued", t->issued,
+                     "l1_wavefronts", t->wavefronts[0], "shared_wavefronts", t->wavefronts[1],
+                     "lines", t->lines, "block_cycles", t->cycles / (double)k->launch.blocks,
+                     "longest_cycles", (json_int_t)t->longest);
+}
+
+static void print_json(const run_op *o, const run_row *row, const told_kernels *all) {
+    json_t *kernels = json_array();
+    for (uint32_t i = 0; i < all->len; i++)
+        json_array_append_new(kernels, json_of_kernel(&all->data[i]));
+    json_t *x = json_pack("{ss ss ss ss ss ss sf so}", "op", row->name, "type", row->type, "plan",
+                          o->taken, "graph", row->graph, "sizes", row->sizes, "device",
+                          machine_of(o->r)->name, "ns", sum_of(all), "kernels", kernels);
+    if (!x) ICE("a row has no JSON");
+    json_dumpf(x, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    fputs("\n", stdout);
+    json_decref(x);
+}
+
+// ---- The verb -----------------------------------------------------------------------------------
+static bool cost_steps(run_op *o, run_row *row) {
+    row->estimated = true;
+    if (!run_load(o) || !run_prepare(o) || !run_estimate_op(o, row) || !row->estimate ||
+        !run_launch_sample(o, machine_of(o->r)))
+        return false;
+    const told_kernels all = tell(o, row->estimate);
+    (option_given(o->r->d, OPT_JSON) ? print_json : print_table)(o, row, &all);
+    return true;
+}
+
+// Each op's table stands where it was made.
+static void print_nothing(const run_session *r, const run_rows *rows, FILE *out) {
+    (void)r, (void)rows, (void)out;
+}
+
+int drive_cost(driver *d) {
+    run_session r = {.d = d,
+                     .steps = cost_steps,
+                     .print = print_nothing,
+                     .notes = option_given(d, OPT_JSON) ? stderr : stdout};
+    run_read_options(&r);
+    r.asked.cost = true;
+    r.asked.repeat = 1;
+    return run_every_op(&r);
+}
