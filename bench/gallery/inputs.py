@@ -11,7 +11,7 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "family"))
+sys.path.append(os.path.join(os.path.dirname(HERE), "family"))
 import graphs as family  # noqa: E402
 
 FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}

@@ -3,7 +3,7 @@ import json
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "family"))
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "family"))
 import report  # noqa: E402
 
 TITLES = ("op", "graph", "forward", "x eager", "x compile", "both", "x eager", "x compile", "over must", "both", "kernels", "spills", "share", "both",
