@@ -29,4 +29,13 @@ int64_t loop_multiple_of(const tensor_op *op, tensor_expr e);
 loop_tile loop_fetch_tile(const tensor_op *op, const loop_node *n, const loop_fetch *f,
                           const loop_node *beside);
 
+// ---- Swizzles -----------------------------------------------------------------------------------
+// what the number of a piece of the row is XORed with; rows after which that repeats
+uint32_t loop_swizzle_of(const loop_swizzle *s, uint32_t row);
+uint32_t loop_swizzle_turn(const loop_swizzle *s);
+// It is a bijection: no two elements of a tile have one place, and each row keeps its own bytes.
+bool loop_swizzle_keeps(const loop_swizzle *s, uint32_t row_bytes);
+// where a byte of a row of the tile lies
+uint32_t loop_fetch_at(const loop_fetch *f, uint32_t element_bytes, uint32_t row, uint32_t byte);
+
 #endif

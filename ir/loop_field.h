@@ -27,6 +27,7 @@
     X(end, end)              /* the bracket behind them */                                    \
     X(distributed, distributed) /* the lanes that steps are distributed to */                 \
     X(fetched, fetched)      /* buffers and rows: fields of LOOP_OF_FETCH */                  \
+    X(swizzle, swizzle)      /* masks of a row's bits, in parentheses */                      \
     X(matrix, matrix)        /* a matrix operation: fields of LOOP_OF_MATRIX */               \
     X(maxima, maxima)        /* maxima found on the run: fields of LOOP_OF_MAXIMUM */         \
     X(carried, carried)      /* slots of a carry, or where it combines */                     \

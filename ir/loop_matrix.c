@@ -16,6 +16,19 @@ bool loop_matrix_alternate(const loop_node *columns) {
            (loop_matrix_adjacent(columns) && columns->digits[0].extent > 2);
 }
 
+// Columns of C are neighbours, unless pieces alternate.
+uint32_t loop_matrix_pair(const loop_node *columns) {
+    return loop_matrix_alternate(columns) ? 2 : 0;
+}
+
+// Lane l has column l / 4 of a piece of B, and columns 2 (l % 4) and the next one of C. If a lane
+// has the columns of n pieces side by side, the pieces alternate, and one access has all of a row:
+// the lane's first column of C is n (l % 4), the other one is 4 n further.
+uint32_t loop_matrix_column(const loop_node *columns, uint32_t lane) {
+    uint32_t at = lane / 4;
+    return loop_matrix_alternate(columns) ? (at / 2 + at % 2 * 4) * columns->digits[0].extent : at;
+}
+
 uint32_t loop_matrix_held(simt_mma kind) { return simt_mma_table(kind)->k / 4u; }
 
 uint32_t loop_matrix_run(const loop_node *depth, simt_mma kind) {

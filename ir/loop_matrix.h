@@ -20,6 +20,10 @@ bool loop_matrix_adjacent(const loop_node *n);
 bool loop_matrix_vector(const loop_node *n);   // likewise, in a vector
 // columns of several pieces, which a lane has adjacent
 bool loop_matrix_alternate(const loop_node *columns);
+// the first column of B that the lane has of a warp's
+uint32_t loop_matrix_column(const loop_node *columns, uint32_t lane);
+// which digit is the two columns of a piece of C that a lane has
+uint32_t loop_matrix_pair(const loop_node *columns);
 // adjacent points of the depth that a lane has; 0: they are not
 uint32_t loop_matrix_run(const loop_node *depth, simt_mma kind);
 // its rounds fetch rows in panels

@@ -30,6 +30,18 @@ typedef struct {
 } loop_matrix;
 #define LOOP_MOST_ACCUMULATORS 4
 
+// An XOR swizzle: which bits of a row's number flip each bit of the number of a piece in it. It is
+// linear over GF(2), and changes the last bits alone, so each row's pieces change places.
+enum {
+    LOOP_SWIZZLE_SHIFT = 4,
+    LOOP_SWIZZLE_PIECE = 1 << LOOP_SWIZZLE_SHIFT,   // bytes, of which 8 have all banks
+    LOOP_SWIZZLE_BITS = 3
+};
+typedef struct {
+    uint32_t n;   // of bits
+    uint32_t rows[LOOP_SWIZZLE_BITS];
+} loop_swizzle;
+
 // What a block has of an input in shared memory in a round of a loop: rows, one for each point of
 // the round, or of another loop; or a tile, of the points of the round and of those that the block
 // has at once of another loop, on two axes, of which one is the last.
@@ -42,6 +54,7 @@ typedef struct {
     // rows of the points that the block has of that loop around, there in all rounds; they come
     // last
     bool own;
+    loop_swizzle swizzle;   // n 0: none
 #define LOOP_FETCH_FIELD LOOP_MEMBER
 #include "loop_field.def"
 } loop_fetch;

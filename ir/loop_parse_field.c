@@ -130,6 +130,23 @@ static void read_distributed(plan_parser *p, void *of, const loop_field *f) {
     d->of = loop_parse_var(p);
 }
 
+static void read_swizzle(plan_parser *p, void *of, const loop_field *field) {
+    loop_swizzle *s = &((loop_fetch *)of)->swizzle;
+    parser *t = &p->text;
+    (void)field;
+    tensor_lex_expect(t, "(");
+    do {
+        token mask = t->tok;
+        if (s->n == LOOP_SWIZZLE_BITS || mask.kind != TOK_INT || mask.i < 0 ||
+            mask.i > LOOP_MAX_POINTS)
+            tensor_parse_fail(t, E0972, mask.at, "a swizzle has up to %d masks of a row's bits",
+                              (int)LOOP_SWIZZLE_BITS);
+        else s->rows[s->n++] = (uint32_t)mask.i;
+        tensor_lex_next(t);
+    } while (!t->failed && tensor_lex_accept(t, ","));
+    tensor_lex_expect(t, ")");
+}
+
 // What is no tile of an input is refused when it is verified: as many indices as it has axes are
 // there then.
 static loop_fetch read_fetch(plan_parser *p) {

@@ -123,6 +123,13 @@ static void print_fetched(plan_printer *p, const void *of, const loop_field *fie
     }
 }
 
+static void print_swizzle(plan_printer *p, const void *of, const loop_field *field) {
+    const loop_swizzle *s = &((const loop_fetch *)of)->swizzle;
+    (void)field;
+    for (uint32_t i = 0; i < s->n; i++) OUT(p, "%s%u", i ? ", " : " (", (unsigned)s->rows[i]);
+    OUT(p, ")");
+}
+
 static void print_matrix(plan_printer *p, const void *of, const loop_field *f) {
     const loop_matrix *m = ((const loop_node *)of)->reduce.matrix;
     const bool rows = m->rows != LOOP_NO_ROWS;

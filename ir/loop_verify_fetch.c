@@ -108,7 +108,7 @@ static const char *check_panels(loop_verifier *v, const loop_fetch *f, const loo
         return WRONG(v, "rows of up to %d numbers are taken apart, and '%s' has %u in each",
                      (int)LOOP_MOST_PARTS, val->name, (unsigned)t->columns);
     if (!whole || t->rows % TURN || t->rows > MOST_ROWS || t->bytes != ACCESS || f->pitch ||
-        f->every || (uint64_t)t->rows * t->columns > LOOP_MAX_POINTS)
+        f->every || f->swizzle.n || (uint64_t)t->rows * t->columns > LOOP_MAX_POINTS)
         return WRONG(
             v,
             "panels have rows of one axis, multiples of %d bytes, in turns of %d: '%s' has %u elements in each of %u",
@@ -123,6 +123,10 @@ static const char *check_room(loop_verifier *v, const loop_fetch *f, const loop_
         (uint64_t)t->rows * f->pitch > LOOP_MAX_POINTS || !f->skew != !f->every)
         return WRONG(v, "a row of '%s' has %u elements, and room for %u", name,
                      (unsigned)t->columns, (unsigned)f->pitch);
+    uint32_t row = f->pitch * (uint32_t)ir_dtype_bytes(v->op->vals.data[f->val].type);
+    if (f->swizzle.n && (f->every || !loop_swizzle_keeps(&f->swizzle, row)))
+        return WRONG(v, "pieces of a row of '%s', %u bytes, change places with those of others",
+                     name, (unsigned)row);
     return t->bytes
                ? NULL
                : WRONG(v,

@@ -147,7 +147,9 @@ static copy_place place_of(simt_builder *b, const filling *x, uint32_t first) {
     copy_place c = {.part = simt_build_with(b, SIMT_UREM, n, x->a_row),
                     .more = rows ? first / x->a_row : 0};
     if (x->first) row = simt_build_binary(b, SIMT_ADD, x->first, row);
-    uint32_t turn = f->panels ? PANEL_TURN : f->every;
+    uint32_t turn = f->panels      ? PANEL_TURN
+                    : f->swizzle.n ? loop_swizzle_turn(&f->swizzle)
+                                   : f->every;
     bool whole = f->panels && lw_panel_rows(x->to) < x->to->tile.rows;
     if ((turn && c.more % turn) || whole)
         row = simt_build_with(b, SIMT_ADD, row, c.more), c.more = 0;
@@ -173,10 +175,11 @@ static void copy_number(kernel *k, simt_builder *b, const filling *x, uint32_t f
         there = lw_both(b, there, simt_build_cmp(b, SIMT_LT, column, x->column.hi));
     }
     simt_value from = source(k, b, x, known ? known : index_at(k, b, x, at), column),
-               offset = f->panels
-                            ? in_panels(k, b, x, c.row, c.part)
-                            : simt_build_binary(b, SIMT_ADD, lw_rows_apart(b, f, c.row, 0, bytes),
-                                                simt_build_with(b, SIMT_MUL, c.part, at_once)),
+               offset = f->panels ? in_panels(k, b, x, c.row, c.part)
+                                  : simt_build_binary(
+                                        b, SIMT_ADD, lw_rows_apart(b, f, c.row, 0, bytes),
+                                        lw_swizzled(b, f, c.row,
+                                                    simt_build_with(b, SIMT_MUL, c.part, at_once))),
                to = simt_build_addr(b, lw_shared(k, b, x->to->at), x->buffer, 1, 0);
     simt_value args[] = {simt_build_addr(b, to, offset, 1, later), from, there};
     simt_instr copy = simt_build_op(b, SIMT_COPY, args, 3, NULL, 0);

@@ -29,12 +29,6 @@ static const loop_node *loop_around(const kernel *k, tensor_var v) {
     ICE("'%s': a matrix operation stands outside its loops", k->plan->name);
 }
 
-// The digit of the two columns of a piece that a lane has. They are neighbours, unless pieces
-// alternate.
-static uint32_t column_digit(const loop_node *columns) {
-    return loop_matrix_alternate(columns) ? 2 : 0;
-}
-
 static pieces pieces_of(kernel *k, const loop_node *reduce) {
     const loop_matrix *m = reduce->reduce.matrix;
     const loop_node *depth = loop_around(k, m->depth), *columns = loop_around(k, m->columns);
@@ -47,7 +41,7 @@ static pieces pieces_of(kernel *k, const loop_node *reduce) {
                 .tiles = 1,
                 .deep = 1,
                 .vector = has_vector(depth)};
-    p.columns = lw_axis(k, columns, column_digit(columns));
+    p.columns = lw_axis(k, columns, loop_matrix_pair(columns));
     p.all = AXIS(p.columns) | lw_depth_axes(k, reduce);
     if (m->rows != LOOP_NO_ROWS) {
         const loop_node *rows = loop_around(k, m->rows);
@@ -74,9 +68,7 @@ static bool has_columns(const loop_body *body, tensor_var v) {
     return false;
 }
 
-// Lane l has column l / 4 of a piece of B, and columns 2 (l % 4) and the next one of C. If a lane
-// has the columns of n pieces side by side, the pieces alternate, and one access has all of a row:
-// the lane's first column of C is n (l % 4), the other one is 4 n further.
+// As loop_matrix_column says.
 static simt_value first_column(kernel *k, simt_builder *b, const loop_node *n) {
     simt_type i32 = SIMT_T(I32);
     simt_value at = simt_build_binary(b, SIMT_LSHR, k->thread.lane, simt_build_int(b, i32, 2));
@@ -94,7 +86,7 @@ void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round
     if (!has_columns(&n->body, n->var)) return;
     binding c = k->scope.var[n->var];
     c.columns = true;
-    uint32_t pair = column_digit(n);
+    uint32_t pair = loop_matrix_pair(n);
     simt_value base = simt_build_binary(b, SIMT_ADD, r->base, first_column(k, b, n));
     for (uint32_t i = loop_matrix_alternate(n) ? 3 : 2; i < n->ndigits; i++) {
         const lower_axis *a = &k->digits.axis[lw_axis(k, n, i)];

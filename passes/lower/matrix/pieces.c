@@ -218,6 +218,31 @@ static int64_t copies_at(kernel *k, const lm_pieces *x, const loop_node *n) {
     return at;
 }
 
+static simt_value load_at(kernel *k, simt_builder *b, const lm_pieces *x, simt_value to) {
+    simt_op op = x->column.loop == x->depth ? SIMT_LDMATRIX : SIMT_LDMATRIX_TRANS;
+    return simt_result(k->f, simt_build_op(b, op, &to, 1, &x->type, 1), 0);
+}
+
+// A row of a matrix is a piece, which is where the swizzle has it. first: the thread's column; row,
+// column: of the copies, constants.
+static simt_value load_swizzled(kernel *k, simt_builder *b, const lm_pieces *x, simt_value first,
+                                int64_t row, int64_t column) {
+    const loop_fetch *f = x->f->rows;
+    int64_t bytes = simt_element_bits(x->type.element) / 8, pitch = f->pitch * bytes,
+            turn = loop_swizzle_turn(&f->swizzle), whole = row / turn * turn,
+            all = (LOOP_SWIZZLE_PIECE << f->swizzle.n) / bytes, last = column / all * all;
+    simt_value at = simt_build_with(b, SIMT_ADD, x->row.at, row - whole),
+               byte = simt_build_with(b, SIMT_ADD, first, column - last),
+               to = simt_build_addr(b, lw_shared(k, b, x->f->at), x->f->buffer, 1, 0);
+    if (!x->f->beside && f->nindex + 1 < x->load->nargs)
+        byte = simt_build_binary(
+            b, SIMT_ADD, byte,
+            simt_build_cvt(b, SIMT_T(I32), lw_fetched_part(k, b, x->f, x->load)));
+    byte = lw_swizzled(b, f, at, simt_build_with(b, SIMT_MUL, byte, bytes));
+    at = simt_build_binary(b, SIMT_ADD, simt_build_with(b, SIMT_MUL, at, pitch), byte);
+    return load_at(k, b, x, simt_build_addr(b, to, at, 1, whole * pitch + last * bytes));
+}
+
 simt_value lm_load_pieces(kernel *k, simt_builder *b, const lm_pieces *x) {
     int64_t bytes = simt_element_bits(x->type.element) / 8, pitch = x->f->rows->pitch * bytes,
             row = copies_at(k, x, x->row.loop), column = copies_at(k, x, x->column.loop);
@@ -229,6 +254,7 @@ simt_value lm_load_pieces(kernel *k, simt_builder *b, const lm_pieces *x) {
     }
     uint32_t every = x->f->rows->every;
     int64_t skew = x->f->rows->skew * bytes;
+    if (x->f->rows->swizzle.n) return load_swizzled(k, b, x, first, row, column);
     simt_value to = simt_build_addr(b, lw_shared(k, b, x->f->at), x->f->buffer, 1, 0),
                thread = simt_build_binary(b, SIMT_ADD,
                                           simt_build_with(b, SIMT_MUL, x->row.at, pitch),
@@ -242,6 +268,5 @@ simt_value lm_load_pieces(kernel *k, simt_builder *b, const lm_pieces *x) {
     // Addresses of pieces differ by constants, because copies are whole matrices apart.
     to = simt_build_addr(b, to, thread, 1,
                          row * pitch + (every ? row / every * skew : 0) + column * bytes);
-    simt_op op = x->column.loop == x->depth ? SIMT_LDMATRIX : SIMT_LDMATRIX_TRANS;
-    return simt_result(k->f, simt_build_op(b, op, &to, 1, &x->type, 1), 0);
+    return load_at(k, b, x, to);
 }

@@ -18,6 +18,31 @@ simt_value lw_rows_apart(simt_builder *b, const loop_fetch *f, simt_value row, i
                              simt_build_with(b, SIMT_MUL, skewed, (int64_t)f->skew * bytes));
 }
 
+// ---- Swizzles -----------------------------------------------------------------------------------
+// The bits of the row that move `up` places, to bits of a byte's place in it; 0: none.
+static uint32_t bits_moved(const loop_swizzle *s, int32_t up) {
+    uint32_t bits = 0;
+    for (int32_t i = 0; i < (int32_t)s->n; i++) {
+        int32_t from = i + LOOP_SWIZZLE_SHIFT - up;
+        if (from >= 0) bits |= s->rows[i] & UINT32_C(1) << from;
+    }
+    return bits;
+}
+
+// Bits that move by the same distance move together: an and, a shift and an xor for each distance.
+simt_value lw_swizzled(simt_builder *b, const loop_fetch *f, simt_value row, simt_value byte) {
+    enum { MOST = 20 };   // bits of a row
+    for (int32_t up = LOOP_SWIZZLE_SHIFT + LOOP_SWIZZLE_BITS - 1; up > -MOST; up--) {
+        uint32_t bits = bits_moved(&f->swizzle, up);
+        if (!bits) continue;
+        simt_value moved = simt_build_with(b, SIMT_AND, row, bits);
+        moved = up < 0 ? simt_build_with(b, SIMT_LSHR, moved, -up)
+                       : simt_build_with(b, SIMT_MUL, moved, INT64_C(1) << up);
+        byte = simt_build_binary(b, SIMT_XOR, byte, moved);
+    }
+    return byte;
+}
+
 // They are the same index, if lets are replaced by their values.
 static bool same_expr(const kernel *k, tensor_expr a, tensor_expr b) {
     if (a == b) return true;
@@ -98,11 +123,74 @@ static uint32_t column_align(const fetched_rows *f, uint32_t lanes, uint32_t byt
     return align;
 }
 
+// ---- Swizzled loads -----------------------------------------------------------------------------
+typedef struct {            // an element of what is fetched
+    simt_value row, byte;   // i32
+    int64_t rows, bytes;    // constants more
+} fetched_place;
+
+// Bits that a thread's digits may set in its number among the points of a round, if those are sums
+// of powers of two; else all bits.
+static uint32_t thread_bits(kernel *k, const loop_node *n) {
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < n->ndigits; i++) {
+        const lower_axis *a = &k->digits.axis[lw_axis(k, n, i)];
+        if (a->place != LOOP_LANE_PLACE && a->place != LOOP_GROUP_PLACE) continue;
+        if (a->extent & (a->extent - 1) || a->weight & (a->weight - 1)) return UINT32_MAX;
+        bits |= (a->extent - 1) * a->weight;
+    }
+    return bits;
+}
+
+// Constants come last where the swizzle is the same without them. A sum without carries has the
+// XOR of what its terms have.
+static simt_value swizzled_at(kernel *k, simt_builder *b, const fetched_rows *f, fetched_place x,
+                              uint32_t bytes) {
+    const loop_fetch *rows = f->rows;
+    const bool apart = x.rows && !f->tile.along && !(thread_bits(k, f->node) & (uint64_t)x.rows);
+    int64_t turn = loop_swizzle_turn(&rows->swizzle), whole = x.rows / turn * turn,
+            most = LOOP_SWIZZLE_PIECE << rows->swizzle.n, last = x.bytes / most * most;
+    simt_value row = apart ? x.row : simt_build_with(b, SIMT_ADD, x.row, x.rows - whole),
+               byte = simt_build_with(b, SIMT_ADD, x.byte, x.bytes - last);
+    if (apart)
+        byte = simt_build_with(b, SIMT_XOR, byte,
+                               (int64_t)loop_swizzle_of(&rows->swizzle, (uint32_t)x.rows) *
+                                   LOOP_SWIZZLE_PIECE);
+    byte = lw_swizzled(b, rows, row, byte);
+    simt_value to = simt_build_addr(b, lw_shared(k, b, f->at), f->buffer, 1, 0),
+               at = simt_build_with(b, SIMT_MUL, row, (int64_t)rows->pitch * bytes);
+    return simt_build_addr(b, to, simt_build_binary(b, SIMT_ADD, at, byte), 1,
+                           (apart ? x.rows : whole) * rows->pitch * bytes + last);
+}
+
+// Each piece has a place of its own, and so has each element where neighbours may be in two.
+static simt_value load_swizzled(kernel *k, simt_builder *b, const fetched_rows *f, fetched_place x,
+                                uint32_t lanes, bool aligned) {
+    uint32_t bytes = lw_fetched_element_bytes(k, f->rows),
+             each = !aligned                             ? 1
+                    : lanes * bytes > LOOP_SWIZZLE_PIECE ? LOOP_SWIZZLE_PIECE / bytes
+                                                         : lanes;
+    simt_value of[16];
+    for (uint32_t i = 0; i < lanes; i += each, x.bytes += (int64_t)each * bytes) {
+        simt_value some = lw_load_shared(k, b, f->rows->val, swizzled_at(k, b, f, x, bytes), each,
+                                         each * bytes);
+        for (uint32_t e = 0; e < each; e++) of[i + e] = simt_pick(b, some, e);
+        if (each == lanes) return some;
+    }
+    return simt_gather(b, of, lanes);
+}
+
+// ---- Loads --------------------------------------------------------------------------------------
 static simt_value load_tile(kernel *k, simt_builder *b, const fetched_rows *f, uint32_t lanes) {
     uint32_t bytes = lw_fetched_element_bytes(k, f->rows);
     int64_t plus, more = 0;
     simt_value round = in_round(k, b, f, &plus), beside = in_tile(k, b, f);
     simt_value row = f->tile.along ? beside : round, column = f->tile.along ? round : beside;
+    if (f->rows->swizzle.n) {
+        fetched_place x = {row, simt_build_with(b, SIMT_MUL, column, bytes),
+                           f->tile.along ? 0 : plus, f->tile.along ? plus * bytes : 0};
+        return load_swizzled(k, b, f, x, lanes, true);
+    }
     more = plus * (f->tile.along ? 1 : f->rows->pitch) * bytes;
     simt_value to = simt_build_addr(b, lw_shared(k, b, f->at), f->buffer, 1, 0);
     to = simt_build_addr(b, to, lw_rows_apart(b, f->rows, row, f->tile.along ? 0 : plus, bytes), 1,
@@ -125,9 +213,35 @@ simt_value lw_fetched_part(kernel *k, simt_builder *b, const fetched_rows *f,
     return part;
 }
 
+static simt_value element_of(simt_builder *b, simt_value part, simt_value at, uint32_t bytes) {
+    simt_value i = simt_build_binary(b, SIMT_ADD, part, simt_build_cvt(b, SIMT_T(I32), at));
+    return simt_build_with(b, SIMT_MUL, i, bytes);
+}
+
+static simt_value load_swizzled_row(kernel *k, simt_builder *b, const fetched_rows *f,
+                                    const tensor_node *load, position last, uint32_t lanes) {
+    uint32_t bytes = lw_fetched_element_bytes(k, f->rows);
+    fetched_place x = {0};
+    x.row = in_round(k, b, f, &x.rows);
+    simt_value part = f->rows->nindex + 1 < load->nargs
+                          ? simt_build_cvt(b, SIMT_T(I32), lw_fetched_part(k, b, f, load))
+                          : simt_build_int(b, SIMT_T(I32), 0);
+    if (last.shape != POSITION_ANY) {
+        x.byte = element_of(b, part, last.at, bytes);
+        return load_swizzled(k, b, f, x, lanes, last.shape != POSITION_SHIFTED);
+    }
+    simt_value of[16];
+    for (uint32_t i = 0; i < lanes; i++) {
+        x.byte = element_of(b, part, simt_pick(b, last.at, i), bytes);
+        of[i] = load_swizzled(k, b, f, x, 1, true);
+    }
+    return simt_gather(b, of, lanes);
+}
+
 simt_value lw_load_fetched(kernel *k, simt_builder *b, const fetched_rows *f,
                            const tensor_node *load, position last, uint32_t lanes) {
     if (f->beside) return load_tile(k, b, f, lanes);
+    if (f->rows->swizzle.n) return load_swizzled_row(k, b, f, load, last, lanes);
     uint32_t bytes = lw_fetched_element_bytes(k, f->rows);
     int64_t plus;
     simt_value row = in_round(k, b, f, &plus),
