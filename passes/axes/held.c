@@ -93,6 +93,7 @@ static void collect(holding *h, tensor_expr e) {
     if (!entry) return;
     h->cell = asked(h, (tensor_val)n.imm.i);
     h->cell->consumed = true;
+    plan_refuse_swizzle(h->p, h->cell, "what is read of it at once is entries, not rows");
     if (tensor_node_at(h->p->op, h->at)->op == TENSOR_LOAD_OP) add(h, h->at);
     add(h, entry);
 }

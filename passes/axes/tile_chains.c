@@ -128,7 +128,8 @@ loop_node *plan_open_chains(planner *p, const plan_tile *t, const stage_group *g
         tensor_val v = staying(p, &p->op->stages.data[g->data[i]], &cell);
         if (v == TENSOR_NO_VAL) continue;
         cell->consumed = true;
-        if (!refuse_place(p, &p->op->stages.data[g->data[i]], cell) || !refuse_alone(p, t, cell))
+        if (!plan_refuse_swizzle(p, cell, "what stays is no tile that rounds copy") ||
+            !refuse_place(p, &p->op->stages.data[g->data[i]], cell) || !refuse_alone(p, t, cell))
             return NULL;
         bool seen = false;
         for (uint32_t k = 0; k < stay.len; k++) seen |= stay.data[k] == v;

@@ -132,7 +132,9 @@ int64_t plan_largest_row(const planner *p, tensor_val map);
 schedule_cell *plan_kept_cell(const planner *p, const tensor_stage *st, tensor_val v);
 kept_place plan_kept_place(const schedule_cell *c);
 // and its options, of which those without a pass are refused
-kept_place plan_take_kept(schedule_cell *c);
+kept_place plan_take_kept(planner *p, schedule_cell *c);
+// that pieces of its rows change places, if the statement asks for it: why they do not
+bool plan_refuse_swizzle(planner *p, const schedule_cell *keep, const char *why);
 
 // ---- prepare.c ----------------------------------------------------------------------------------
 bool plan_map_of(planner *p, tensor_val v, plan_map *out);   // known when the plan is made

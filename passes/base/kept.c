@@ -9,9 +9,19 @@ kept_place plan_kept_place(const schedule_cell *c) {
     return where == SCHEDULE_PLACE_REGISTERS ? KEPT_REGISTERS : KEPT_GLOBAL;
 }
 
-kept_place plan_take_kept(schedule_cell *c) {
+bool plan_refuse_swizzle(planner *p, const schedule_cell *keep, const char *why) {
+    if (!schedule_value_of(keep, "swizzle") || p->s->automatic) return true;
+    diagnostic *d = plan_refuse(p, E0530, keep->at,
+                                "a swizzle of '%s' has no pass in this version: %s", keep->subject,
+                                why);
+    if (d) diag_help(d, "leave `swizzle` out");
+    return false;
+}
+
+kept_place plan_take_kept(planner *p, schedule_cell *c) {
     if (!c) return KEPT_ANYWHERE;
     c->consumed = true;
+    plan_refuse_swizzle(p, c, "no 'pipeline' along a sum by 'mma' copies tiles of it");
     return plan_kept_place(c);
 }
 
@@ -22,7 +32,7 @@ schedule_cell *plan_kept_cell(const planner *p, const tensor_stage *st, tensor_v
 
 kept_place plan_kept(planner *p, const tensor_stage *st, tensor_val v) {
     for (uint32_t t = 0; t < st->ntargets; t++)
-        if (st->targets[t].val == v) return plan_take_kept(plan_kept_cell(p, st, v));
+        if (st->targets[t].val == v) return plan_take_kept(p, plan_kept_cell(p, st, v));
     return KEPT_ANYWHERE;
 }
 

@@ -344,6 +344,20 @@ static void guard_copies(const fetching *x, const loop_fetch *f, const loop_node
     plan_copy_guards(x->p, f->val, loop_fetch_tile(x->p->op, x->node, f, beside).bytes);
 }
 
+static bool swizzle(const fetching *x, const schedule_cell *keep, const moving *w,
+                    const loop_node *beside, loop_fetch *f) {
+    planner *p = x->p;
+    tensor_expr value;
+    const loop_tile tile = loop_fetch_tile(p->op, x->node, f, beside);
+    const plan_tile_loops t = {.rows = plan_loop_behind(p, x->kernel, w->row, &value),
+                               .columns = plan_loop_behind(p, x->kernel, w->column, &value),
+                               .of_rows = w->row,
+                               .of_columns = w->column,
+                               .tile = beside != NULL,
+                               .round = w->column == x->at};
+    return plan_swizzle(p, keep, x->kernel, &x->m, &t, &tile, f);
+}
+
 // A block has one tile: what does not move in it is the same for all groups and copies.
 static bool check_same(const fetching *x, const schedule_cell *keep, const reading *r,
                        const moving *w) {
@@ -373,7 +387,8 @@ static bool has_whole_rows(const fetching *x, const reading *r, const moving *w)
            (!columns || loop_fetch_rows(columns) >= x->p->op->spaces.data[i->axes[1]].size);
 }
 
-static void fetch_rows(const fetching *x, const reading *r, loop_fetch *f) {
+static bool fetch_rows(const fetching *x, const schedule_cell *keep, const reading *r,
+                       const moving *w, loop_fetch *f) {
     planner *p = x->p;
     const tensor_val_info *i = &p->op->vals.data[f->val];
     int64_t bytes = ir_dtype_bytes(i->type);
@@ -383,7 +398,9 @@ static void fetch_rows(const fetching *x, const reading *r, loop_fetch *f) {
     f->index = plan_substitute(p, r->load->args, 1, x->vars);
     f->nindex = 1;
     if (x->at == x->m.depth) skew(p, &x->m, bytes, f);
+    if (!swizzle(x, keep, w, NULL, f)) return false;
     guard_copies(x, f, NULL);
+    return true;
 }
 
 // What a block has at once of the loop beside follows each other.
@@ -422,6 +439,7 @@ static bool fetch_tile(const fetching *x, const schedule_cell *keep, const readi
     uint32_t columns = loop_fetch_rows(along ? x->node : beside);
     f->pitch = pitch_of(p, &x->m, columns * bytes, bytes, w->column == x->m.depth);
     if (w->row == x->m.depth) skew(p, &x->m, bytes, f);
+    if (!swizzle(x, keep, w, beside, f)) return false;
     guard_copies(x, f, beside);
     return true;
 }
@@ -439,9 +457,7 @@ static bool fetch_input(const fetching *x, const schedule_cell *keep, const read
             p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
             "what '%s' reads of '%s' is no matrix along '%s', and nothing else is copied in this version",
             x->st->name, i->name, plan_index_text(p, x->at));
-    if (!has_whole_rows(x, r, &w)) return fetch_tile(x, keep, r, &w, f);
-    fetch_rows(x, r, f);
-    return true;
+    return (has_whole_rows(x, r, &w) ? fetch_rows : fetch_tile)(x, keep, r, &w, f);
 }
 
 static void fetch(const fetching *x) {

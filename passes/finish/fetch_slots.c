@@ -221,6 +221,8 @@ static bool fetch_of(slot_rows *x) {
         plan_loads(p, x->st, meet, &r);
         if (!r.any) continue;
         keep->consumed = true;
+        if (!plan_refuse_swizzle(p, keep, "rows of a window's slots lie far enough apart"))
+            return false;
         if (!fetch(x, v, keep, &r)) return false;
     }
     return true;
@@ -320,7 +322,9 @@ static void consume_of_sums(const slot_rows *x, const bool *in, tensor_val v, ke
         schedule_cell *c = in[i] && st->nkeys ? schedule_find(x->p->s, st->id, SCHEDULE_KEEP,
                                                               x->p->op->vals.data[v].id)
                                               : NULL;
-        if (c && plan_kept_place(c) == where) c->consumed = true;
+        if (!c || plan_kept_place(c) != where) continue;
+        c->consumed = true;
+        plan_refuse_swizzle(x->p, c, "a window's own rows lie in panels, or in memory");
     }
 }
 

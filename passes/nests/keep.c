@@ -55,7 +55,7 @@ bool plan_keeps_shared(planner *p, const stage_group *g, bool walk) {
         if (plan_kept_place(c) == KEPT_REGISTERS || plan_fetches(p, g) || stays(p, g, v) ||
             plan_kept_in_tiles(p, g, v, walk))
             continue;
-        shared |= plan_take_kept(c) == KEPT_SHARED;
+        shared |= plan_take_kept(p, c) == KEPT_SHARED;
     }
     return shared;
 }
@@ -438,6 +438,6 @@ void plan_keep_inputs(fusion *f) {
         if (!c || plan_kept_place(c) == KEPT_REGISTERS) continue;
         if (plan_kept_in_tiles(f->p, &f->stages, v, false)) {
             if (!plan_check_kept_tiles(f->p, &f->stages, v, false)) return;
-        } else if (plan_take_kept(c) == KEPT_SHARED) add_input(f, v, c);
+        } else if (plan_take_kept(f->p, c) == KEPT_SHARED) add_input(f, v, c);
     }
 }
