@@ -374,19 +374,27 @@ static void put_window(test_maker *m, test_schedule *s, const test_stage *st) {
                    NULL);
 }
 
-// Inputs of a contraction that come ahead of their use, along what is summed or along rows.
+// Inputs of a contraction that come ahead of their use, along what is summed or along rows. Pieces
+// of one input's rows may change places.
 static void fetch(test_maker *m, test_schedule *s, const test_stage *st) {
     const tensor_op *op = m->op->op;
     textbuf list = textbuf_new(m->arena);
+    const char *last = NULL;
     for (tensor_val v = 0; v < op->nparams; v++) {
         const tensor_val_info *i = &op->vals.data[v];
         if (i->role == VAL_TENSOR && i->rank > 1 && ir_dtype_is_float(i->type) &&
-            test_chance(m->rng, 70))
-            textbuf_printf(&list, "%s%s", list.len ? ", " : "", i->name);
+            test_chance(m->rng, 70)) {
+            if (last) textbuf_printf(&list, "%s%s", list.len ? ", " : "", last);
+            last = i->name;
+        }
     }
-    if (!list.len) return;
+    if (!last) return;
+    bool swizzle = test_chance(m->rng, 35);
+    if (!swizzle) textbuf_printf(&list, "%s%s", list.len ? ", " : "", last);
     uint32_t along = test_chance(m->rng, 65) ? st->nleft : (uint32_t)test_draw(m->rng, st->nleft);
-    put_text(m, s, "keep", list.data, "shared", NULL);
+    if (list.len) put_text(m, s, "keep", list.data, "shared", NULL);
+    test_word words[] = {test_text(last), test_text("shared"), test_text("swizzle")};
+    if (swizzle) test_put(m, s, "keep", words, 3, NULL);
     put_number(m, s, "pipeline", st->indices[along].name, 1 + (int64_t)test_draw(m->rng, 4), NULL);
 }
 
