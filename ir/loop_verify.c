@@ -476,6 +476,7 @@ static const char *check_node(loop_verifier *v, const loop_node *n) {
     if ((uint32_t)n->kind >= LOOP_NODE_COUNT) return WRONG(v, "a node is of no kind");
     TRY(check_place(v, n));
     TRY(loop_check_values(v, n));
+    TRY(loop_check_pairs(v, n));
     VEC_PUSH(v->scratch, &v->path, n);
     TRY(loop_check_fields(v, n, LOOP_HEAD));
     v->path.len--;

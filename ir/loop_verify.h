@@ -149,6 +149,12 @@ const char *loop_check_product(loop_verifier *v, const loop_node *reduce, const 
 // n inside m: those of one product
 bool loop_shares_lanes(const loop_verifier *v, const loop_node *n, const loop_node *m);
 
+// Loops beside those around (loop_verify_beside.c): the digits of n may be threads of m, or both
+// have a vector; what stands inside such a pair.
+bool loop_stands_beside(const loop_node *n, const loop_node *m);
+bool loop_digits_apart(const loop_digit *x, const loop_digit *y);   // of one number
+const char *loop_check_pairs(loop_verifier *v, const loop_node *n);
+
 // Specialized rows (loop_verify_within.c): the node, before its body is followed.
 const char *loop_check_within(loop_verifier *v, const loop_node *n);
 

@@ -49,7 +49,8 @@ static const char *check_vector(loop_verifier *v, const loop_node *n, uint32_t i
                      (unsigned)e);
     TRY(check_whole_vectors(v, n, e));
     for (uint32_t k = 0; k + 1 < v->path.len; k++)
-        if (v->path.data[k]->kind == LOOP_FOR && has_digit(v->path.data[k], LOOP_VECTOR_PLACE))
+        if (v->path.data[k]->kind == LOOP_FOR && !loop_stands_beside(n, v->path.data[k]) &&
+            has_digit(v->path.data[k], LOOP_VECTOR_PLACE))
             return WRONG(v, "'%s' is a vector inside a vector of '%s'", name_of(v, n),
                          name_of(v, v->path.data[k]));
     return NULL;
@@ -57,9 +58,9 @@ static const char *check_vector(loop_verifier *v, const loop_node *n, uint32_t i
 
 // Two digits of one number are read apart where one lies above the other: its unit is a multiple of
 // all the other counts.
-static bool apart(const loop_digit *x, const loop_digit *y) {
+bool loop_digits_apart(const loop_digit *x, const loop_digit *y) {
     if (x->extent == 1 || y->extent == 1) return true;
-    if (x->unit > y->unit) return apart(y, x);
+    if (x->unit > y->unit) return loop_digits_apart(y, x);
     return y->unit % ((uint64_t)x->unit * x->extent) == 0;
 }
 
@@ -67,9 +68,11 @@ static const char *check_apart(loop_verifier *v, const loop_node *n, uint32_t i)
     const loop_digit *d = &n->digits[i];
     for (uint32_t k = 0; k < v->path.len; k++) {
         const loop_node *m = v->path.data[k];
-        if (m->kind == LOOP_FOR && m != n && loop_shares_lanes(v, n, m)) continue;
+        if (m->kind == LOOP_FOR && m != n &&
+            (loop_shares_lanes(v, n, m) || loop_stands_beside(n, m)))
+            continue;
         for (uint32_t j = 0; m->kind == LOOP_FOR && j < (m == n ? i : m->ndigits); j++)
-            if (m->digits[j].place == d->place && !apart(&m->digits[j], d))
+            if (m->digits[j].place == d->place && !loop_digits_apart(&m->digits[j], d))
                 return WRONG(v, "'%s' and '%s' are dealt out to the same %ss", name_of(v, m),
                              name_of(v, n), loop_place_text(d->place));
     }

@@ -102,27 +102,6 @@ static bool sort_stages(sweep *s) {
     return true;
 }
 
-// ---- Threads ------------------------------------------------------------------------------------
-// Outermost the loops that all stages stand in and the walk, so that all agree on them; then, from
-// the neighbours on, those that the sums have to themselves. An edge's stage that stands in none of
-// these has their lanes for its own loops.
-static void deal(sweep *s, uint32_t stage, uint32_t levels, bool walked, const loop_list *own) {
-    plan_nest *n = s->n;
-    arena *a = s->p->arena;
-    plan_dealing d = {.stage = stage, .shuffles = plan_shuffles(own)};
-    if (n->tiles) VEC_PUSH(a, &d.outer, n->tiles);
-    for (uint32_t i = 0; i < s->base && i < levels; i++) VEC_PUSH(a, &d.outer, n->levels.data[i]);
-    if (s->windowed) walked = false;   // its lanes are those of the sums' columns
-    if (walked) VEC_PUSH(a, &d.outer, s->made.data[0]);
-    uint32_t around = levels < s->depth ? levels : s->depth;
-    if (walked && levels > s->base) around = s->depth;
-    for (uint32_t i = around; i-- > s->base;) VEC_PUSH(a, &d.inner, n->levels.data[i]);
-    for (uint32_t i = s->depth; i < levels; i++) VEC_PUSH(a, &d.inner, n->levels.data[i]);
-    for (uint32_t i = own->len; i-- > 0;)
-        if (!s->made.len || own->data[i] != s->made.data[0]) VEC_PUSH(a, &d.inner, own->data[i]);
-    VEC_PUSH(a, &n->dealings, d);
-}
-
 // ---- Stages of edges ----------------------------------------------------------------------------
 // Its loops that the rows do not share.
 static loop_body *own_loops(sweep *s, const tensor_stage *st, uint32_t from, loop_body *at,
@@ -159,16 +138,6 @@ static loop_body *own_loops(sweep *s, const tensor_stage *st, uint32_t from, loo
     return at;
 }
 
-static loop_body *leave_out(sweep *s, const tensor_stage *st, uint32_t from, loop_body *at) {
-    for (uint32_t level = s->depth; level-- > from;) {
-        loop_node *n = loop_node_new(s->p->plan, LOOP_WITHOUT, st->at);
-        n->var = s->n->levels.data[level]->var;
-        loop_append(s->p->plan, at, n);
-        at = &n->body;
-    }
-    return at;
-}
-
 // What the map says at a row's edges is the row: what an edge reads of it is read once.
 static void give_row(sweep *s, const tensor_stage *st, loop_body *at) {
     planner *p = s->p;
@@ -181,40 +150,43 @@ static void give_row(sweep *s, const tensor_stage *st, loop_body *at) {
     loop_append(p->plan, at, n);
 }
 
-static void bind(sweep *s, const tensor_stage *st, uint32_t depth, loop_body *at) {
-    const tensor_stage *first = sweep_row(s, s->first), *deepest = sweep_row(s, s->end - 1);
-    for (uint32_t i = 0; i < depth && !s->p->failed; i++) {
-        const tensor_stage *other = i ? deepest : first;
-        tensor_var v = i ? deepest->left[i] : first->bound[0];
+// at: the innermost of its loops that sums stand in, too.
+static void bind(sweep *s, const tensor_stage *st, uint32_t at, loop_body *to) {
+    const tensor_stage *first = sweep_row(s, s->first);
+    for (uint32_t i = 0; i <= s->loops.data[at].level && !s->p->failed; i++) {
+        uint32_t loop = at;
+        while (s->loops.data[loop].level > i) loop = s->loops.data[loop].around;
+        const tensor_stage *other = i ? plan_sweep_sum(s, loop) : first;
+        tensor_var v = i ? other->left[i] : first->bound[0];
         index_cut own = plan_cut(s->p, st, st->left[i], false),
                   theirs = plan_cut(s->p, other, v, !i);
         if (!tensor_marked(st, TENSOR_AGAIN))
             plan_alike(s->p, &theirs, &own);   // else it walks as others do
         if (i && theirs.vector > 1)
             plan_vector_guards(s->p, st, st->left[i], (uint32_t)theirs.vector, theirs.pad > 0);
-        plan_let(s->p, at, st->left[i], tensor_var_expr(s->p->op, v, NO_SPAN), st->at);
-        if (!i) give_row(s, st, at);
+        plan_let(s->p, to, st->left[i], tensor_var_expr(s->p->op, v, NO_SPAN), st->at);
+        if (!i) give_row(s, st, to);
     }
 }
 
-static void emit_edge(sweep *s, const uint32_t *stage, loop_body *at) {
+static void emit_edge(sweep *s, const uint32_t *stage, loop_body *to) {
     planner *p = s->p;
     const tensor_stage *st = plan_stage(s->p, *stage);
-    uint32_t depth = plan_sweep_depth(s, st);
+    uint32_t matched, at = plan_sweep_at(s, st, &matched);
     loop_list own = {0};
-    at = leave_out(s, st, depth, at);
-    bind(s, st, depth, at);
-    at = own_loops(s, st, depth, at, &own);
-    if (st->reducer != TENSOR_NO_REDUCER && !plan_window_product(p, stage, at, &own)) {
+    to = plan_sweep_leave_out(s, st, at, to);
+    bind(s, st, at, to);
+    to = own_loops(s, st, matched, to, &own);
+    if (st->reducer != TENSOR_NO_REDUCER && !plan_window_product(p, stage, to, &own)) {
         plan_bound_vectors(p, st);
         loop_node *reduce = loop_node_new(p->plan, LOOP_REDUCE, st->at);
         reduce->nstages = 1;
         reduce->stages = stage;
-        loop_append(p->plan, at, reduce);
+        loop_append(p->plan, to, reduce);
         plan_walk(p, stage, 1, reduce, &own, NULL);
     }
-    plan_store(p, at, stage);
-    if (own.len || !s->windowed) deal(s, *stage, depth, true, &own);
+    plan_store(p, to, stage);
+    if (own.len || !s->windowed) plan_sweep_deal(s, *stage, at, true, &own);
 }
 
 static void emit_edges(void *user, loop_body *at) {
@@ -237,10 +209,9 @@ static int64_t padded(const loop_node *n, int64_t size) {
     return n->rounds.pad > 1 ? (size + n->rounds.pad - 1) / n->rounds.pad * n->rounds.pad : size;
 }
 
-static void not_at_once(sweep *s, const loop_node *n, const char *name,
+static void not_at_once(sweep *s, const loop_node *n, const tensor_stage *sum, const char *name,
                         const tensor_space_info *space) {
     planner *p = s->p;
-    const tensor_stage *deepest = sweep_row(s, s->end - 1);
     const char *way_out = arena_printf(
         p->arena,
         "distribute it at once: lanes, vector, registers for the rest, and no tile: `registers %s %lld`",
@@ -264,18 +235,20 @@ static void not_at_once(sweep *s, const loop_node *n, const char *name,
             "the loop over '%s' runs once, and '%s' around it has rounds of %u for %lld points",
             s->index, name, at_once(n), (long long)padded(n, space->size));
     if (!d) return;
-    diag_note(d, deepest->at, "'%s' keeps a sum for each '%s' in the loop over '%s'", deepest->name,
-              name, s->index);
+    diag_note(d, sum->at, "'%s' keeps a sum for each '%s' in the loop over '%s'", sum->name, name,
+              s->index);
     diag_help(d, "%s", way_out);
 }
 
-static void hold(sweep *s, uint32_t level, loop_node *n) {
-    const char *name = plan_index_text(s->p, sweep_row(s, s->end - 1)->left[level]);
+static void hold(sweep *s, uint32_t loop) {
+    loop_node *n = s->loops.data[loop].node;
+    const tensor_stage *sum = plan_sweep_sum(s, loop);
+    const char *name = plan_index_text(s->p, sum->left[s->loops.data[loop].level]);
     const tensor_space_info *space = &s->p->op->spaces.data[sweep_space(s, n->var)];
     bool rounds = n->rest == LOOP_BLOCK_PLACE || at_once(n) != loop_digits_product(n);
     if (rounds || space->kind != SPACE_CONST || !space->size ||
         padded(n, space->size) > at_once(n)) {
-        not_at_once(s, n, name, space);
+        not_at_once(s, n, sum, name, space);
         return;
     }
     n->rest = LOOP_WHOLE_PLACE;
@@ -311,8 +284,9 @@ static loop_body *emit_walk(sweep *s, loop_body *at) {
     if (p->failed) return at;
     if (s->depth > 1) plan_distribute_walk(p, s->made.data[0], s->n->levels.data[s->depth - 1]);
     for (uint32_t i = 0; i < n; i++) {
-        if (!p->cut.leaving) plan_store(p, at, &stages[i]);
-        deal(s, stages[i], s->depth, true, &s->made);
+        const tensor_stage *st = plan_stage(p, stages[i]);
+        if (!p->cut.leaving) plan_store(p, plan_sweep_leave_beside(s, st, at), &stages[i]);
+        plan_sweep_deal(s, stages[i], plan_sweep_own(s, st), true, &s->made);
     }
     if (!p->cut.leaving) return at;
     const plan_part *part = plan_part_of(p, stages[0]);
@@ -323,24 +297,45 @@ static loop_body *emit_walk(sweep *s, loop_body *at) {
 
 // Of the walk's threads those that have its own indices: what is computed from its sums stands
 // where they are known.
-static void emit_alone(sweep *s, uint32_t i, uint32_t levels, loop_body *at) {
+static void emit_alone(sweep *s, uint32_t i, uint32_t at, loop_body *to) {
     loop_list walk = {0};
-    plan_nest_run(s->n, i, i + 1, at, &walk);
-    deal(s, s->rows.data[i], levels, false, &walk);
+    plan_nest_run(s->n, i, i + 1, plan_sweep_leave_beside(s, sweep_row(s, i), to), &walk);
+    plan_sweep_deal(s, s->rows.data[i], at, false, &walk);
 }
 
-static bool stands_at(const sweep *s, uint32_t i, uint32_t level) {
+// So many loops are open. Of sums apart, what has more indices than all have stands inside all.
+static bool stands_at(const sweep *s, uint32_t i, uint32_t open) {
     uint32_t own = sweep_row(s, i)->nleft;
-    return (i >= s->end && own < s->depth ? s->depth : own) == level;
+    if (s->apart) return (i < s->end && own <= s->shared ? own : s->loops.len) == open;
+    return (i >= s->end && own < s->depth ? s->depth : own) == open;
 }
 
-static loop_body *emit_level(sweep *s, uint32_t level, loop_body *at) {
-    if (level == s->depth && s->p->cut.leaving) at = emit_walk(s, at);
+static loop_body *emit_level(sweep *s, uint32_t open, loop_body *at) {
+    const bool walk = open == (s->apart ? s->loops.len : s->depth);
+    if (walk && s->p->cut.leaving) at = emit_walk(s, at);
     for (uint32_t i = 0; i < s->first; i++)
-        if (sweep_row(s, i)->nleft == level) emit_alone(s, i, level, at);
-    if (level == s->depth && !s->p->cut.leaving) at = emit_walk(s, at);
-    for (uint32_t i = s->end; i < s->rows.len && !s->p->failed; i++)
-        if (stands_at(s, i, level)) emit_alone(s, i, level, at);
+        if (stands_at(s, i, open)) emit_alone(s, i, plan_sweep_own(s, sweep_row(s, i)), at);
+    if (walk && !s->p->cut.leaving) at = emit_walk(s, at);
+    for (uint32_t i = s->end; i < s->rows.len && !s->p->failed; i++) {
+        if (!stands_at(s, i, open)) continue;
+        emit_alone(s, i, s->apart ? plan_sweep_own(s, sweep_row(s, i)) : open - 1, at);
+    }
+    return at;
+}
+
+// By the stages that stand in it.
+static loop_body *open_loop(sweep *s, uint32_t i, loop_body *at) {
+    sweep_loop *l = &s->loops.data[i];
+    const stage_group *all = s->n->group;
+    const tensor_stage *deepest = plan_deepest(s->p, &l->stages);
+    s->n->group = &l->stages;
+    s->n->vars = ARENA_ARRAY(s->p->arena, tensor_var, deepest->nleft + 1);
+    plan_left(s->p, deepest, s->n->vars);
+    at = plan_nest_open(s->n, l->level, at);
+    s->n->group = all;
+    l->node = s->n->levels.data[i];
+    l->node->rounds.beside = s->apart && i >= s->depth;
+    if (l->walked && l->level >= s->shared) hold(s, i);
     return at;
 }
 
@@ -350,10 +345,9 @@ static void emit_kernel(sweep *s, const row_class *rows, uint32_t number) {
     loop_body *at = &n.kernel->body;
     s->n = &n;
     plan_nest_begin(&n, &s->rows, rows);
-    for (uint32_t level = 0; level < n.depth && !p->failed; level++) {
-        at = plan_nest_open(&n, level, at);
-        if (level >= s->shared && level < s->depth) hold(s, level, n.levels.data[level]);
-        if (!p->failed) at = emit_level(s, level + 1, at);
+    for (uint32_t i = 0; i < s->loops.len && !p->failed; i++) {
+        at = open_loop(s, i, at);
+        if (!p->failed) at = emit_level(s, i + 1, at);
     }
     if (p->failed) return;
     plan_nest_end(&n);
@@ -384,6 +378,7 @@ static void emit(planner *p, const row_class *rows, uint32_t number, void *user)
     bool cut = plan_part_points(p, sweep_row(s, s->first)) > 0;
     s->windowed = plan_windowed(p, s->rows.data[s->first], &s->windows);
     if (s->windowed && !s->base) s->base = 1;   // lanes of rows are outside of those of slots
+    if (s->apart && !plan_sweep_may_be_apart(s)) return;
     if (cut && !cut_rows(s, &parts)) return;
     p->cut.leaving = cut;
     emit_kernel(s, &parts, number);

@@ -6,6 +6,17 @@
 #include "base/base.h"
 #include "kernels/kernels.h"
 
+// A loop around the walk: of stages that begin with the same spaces up to there.
+#define SWEEP_NO_LOOP UINT32_MAX
+typedef struct {
+    tensor_space space;
+    uint32_t around;      // the loop it stands in; SWEEP_NO_LOOP: it is that of the rows
+    uint32_t level;       // of its index among left ones
+    bool walked;          // sums of the walk stand in it
+    stage_group stages;   // that do
+    loop_node *node;      // of the kernel at hand
+} sweep_loop;
+
 typedef struct sweep sweep;
 struct sweep {
     fusion *f;
@@ -15,7 +26,9 @@ struct sweep {
     tensor_space points;       // of the edges
     stage_group edges, rows;   // rows: those before the walk, those that walk, those after it
     uint32_t first, end;       // of rows: those that walk
-    uint32_t shared, depth;    // levels that all of them stand in; around the walk
+    VEC(sweep_loop) loops;     // those of the deepest sum first
+    bool apart;                // sums have indices that others have not, nor begin with
+    uint32_t shared, depth;    // levels that all of them stand in; of the deepest sum
     uint32_t base;             // levels whose lanes come first: see deal
     // of a sum of the walk, where `windowed`: it goes from slots to slots
     plan_matrix windows;
@@ -41,9 +54,22 @@ const char *plan_sweep_row_name(const sweep *s);   // of the index of its rows
 // Says that a stage is not fused; NULL: nothing is said any more.
 diagnostic *plan_sweep_cannot(sweep *s, const tensor_stage *st);
 void plan_sweep_add(sweep *s, stage_group *to, uint32_t stage);   // behind those no deeper
-// Levels that a stage of edges shares with the sums.
-uint32_t plan_sweep_depth(const sweep *s, const tensor_stage *st);
 // false: a diagnostic tells why the stages cannot share one walk.
 bool plan_sweep_legal(sweep *s);
+// sums may have indices of their own as the schedule of the rows at hand has it
+bool plan_sweep_may_be_apart(sweep *s);
+
+// ---- sweep_loops.c ------------------------------------------------------------------------------
+// Gives a stage that finds no loops; NULL: all do.
+const tensor_stage *plan_sweep_loops(sweep *s);
+// The loop that a stage of edges shares with the sums, and its levels so far.
+uint32_t plan_sweep_at(const sweep *s, const tensor_stage *st, uint32_t *matched);
+const tensor_stage *plan_sweep_sum(const sweep *s, uint32_t loop);   // the last that stands in it
+uint32_t plan_sweep_own(const sweep *s, const tensor_stage *st);   // the innermost of a row's stage
+bool plan_sweep_around(const sweep *s, uint32_t outer, uint32_t inner);   // or the same one
+void plan_sweep_deal(sweep *s, uint32_t stage, uint32_t at, bool walked, const loop_list *own);
+// Without the loops that a stage does not stand in; without those beside its own.
+loop_body *plan_sweep_leave_out(sweep *s, const tensor_stage *st, uint32_t own, loop_body *at);
+loop_body *plan_sweep_leave_beside(sweep *s, const tensor_stage *st, loop_body *at);
 
 #endif

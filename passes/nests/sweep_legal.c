@@ -118,40 +118,57 @@ static bool check_walks(sweep *s) {
     return true;
 }
 
-uint32_t plan_sweep_depth(const sweep *s, const tensor_stage *st) {
-    const tensor_stage *deepest = sweep_row(s, s->end - 1);
-    uint32_t n = 1;
-    while (n < st->nleft && n < s->depth &&
-           sweep_space(s, st->left[n]) == sweep_space(s, deepest->left[n]))
-        n++;
-    return n;
+static bool refuse_join(sweep *s, const tensor_stage *st) {
+    diagnostic *d = plan_sweep_cannot(s, st);
+    if (d)
+        diag_note(d, st->at,
+                  s->apart ? "its loops are not those of one of the sums"
+                           : "its loops do not begin with those of the stages before it");
+    if (d) diag_help(d, "leave '%s' out", st->name);
+    return false;
 }
 
+// What a stage takes of another is that of its own loops.
 static bool check_joins(sweep *s) {
-    stage_group sorted = {0}, joined = {0};
+    stage_group sorted = {0};
     for (uint32_t i = 0; i < s->rows.len; i++) plan_sweep_add(s, &sorted, s->rows.data[i]);
     for (uint32_t i = 0; i < sorted.len; i++) {
         const tensor_stage *st = plan_stage(s->p, sorted.data[i]);
-        if (i && !plan_may_join(s->p, &joined, sorted.data[i])) {
-            diagnostic *d = plan_sweep_cannot(s, st);
-            if (d)
-                diag_note(d, st->at, "its loops do not begin with those of the stages before it");
-            if (d) diag_help(d, "leave '%s' out", st->name);
-            return false;
+        stage_group around = {0};
+        bool joins = !s->apart || (!plan_carries(s->p, st) && !plan_atomic(s->p, st));
+        for (uint32_t k = 0; k < i; k++) {
+            uint32_t other = sorted.data[k];
+            if (plan_sweep_around(s, plan_sweep_own(s, plan_stage(s->p, other)),
+                                  plan_sweep_own(s, st)))
+                VEC_PUSH(s->p->arena, &around, other);
+            else
+                joins = joins && !plan_reads_stage(s->p, sorted.data[i], other) &&
+                        !plan_reads_stage(s->p, other, sorted.data[i]);
         }
-        VEC_PUSH(s->p->arena, &joined, sorted.data[i]);
+        if (!joins || (around.len && !plan_may_join(s->p, &around, sorted.data[i])))
+            return refuse_join(s, st);
     }
     return true;
 }
 
+// Levels that all sums stand in.
+static uint32_t shared_levels(const sweep *s) {
+    uint32_t n = 0;
+    for (bool all = true; all && n < s->depth; n += all)
+        for (uint32_t i = s->first; i < s->end && all; i++)
+            all = plan_sweep_around(s, n, plan_sweep_own(s, sweep_row(s, i)));
+    return n;
+}
+
 static bool check_loops(sweep *s) {
+    const tensor_stage *stray = plan_sweep_loops(s);
+    if (stray) return refuse_join(s, stray);
     if (!check_joins(s)) return false;
-    s->shared = s->depth = sweep_row(s, s->end - 1)->nleft;
-    for (uint32_t i = s->first; i < s->end; i++)
-        if (sweep_row(s, i)->nleft < s->shared) s->shared = sweep_row(s, i)->nleft;
+    s->shared = shared_levels(s);
     for (uint32_t i = 0; i < s->edges.len; i++) {
         const tensor_stage *st = sweep_edge(s, i);
-        uint32_t n = plan_sweep_depth(s, st);
+        uint32_t n;
+        plan_sweep_at(s, st, &n);
         if (n < s->shared) s->shared = n;
         for (uint32_t k = 0; n < st->nleft && k < s->f->stages.len; k++) {
             if (!plan_reads_stage(s->p, s->f->stages.data[k], s->edges.data[i])) continue;
@@ -199,4 +216,39 @@ static bool check_cells(sweep *s) {
 
 bool plan_sweep_legal(sweep *s) {
     return check_walks(s) && check_reads(s) && check_loops(s) && check_cells(s);
+}
+
+// ---- Sums with indices of their own -------------------------------------------------------------
+static bool refuse_apart(sweep *s, const tensor_stage *st, schedule_verb verb, span at) {
+    const tensor_stage *deepest = sweep_row(s, s->end - 1), *other = deepest;
+    for (uint32_t i = s->first; i < s->end; i++)
+        if (!plan_sweep_around(s, plan_sweep_own(s, sweep_row(s, i)), plan_sweep_own(s, deepest)))
+            other = sweep_row(s, i);
+    diagnostic *d = plan_refuse(
+        s->p, E0530, at,
+        "'%s' of '%s' has no pass in this version in a loop over '%s' whose sums have "
+        "indices of their own",
+        schedule_verb_text(verb), st->name, s->index);
+    if (!d) return false;
+    diag_note(d, other->at, "'%s' stands in other loops than '%s'", other->name, deepest->name);
+    diag_help(d, "leave '%s' out, or fuse at '%s'", schedule_verb_text(verb),
+              plan_sweep_row_name(s));
+    return false;
+}
+
+// By the schedule of the rows at hand.
+bool plan_sweep_may_be_apart(sweep *s) {
+    planner *p = s->p;
+    for (uint32_t i = s->first; i < s->end; i++) {
+        const tensor_stage *st = sweep_row(s, i);
+        plan_matrix m;
+        index_cut c = plan_cut(p, st, st->bound[0], true);
+        if (p->failed) return false;
+        if (plan_part_points(p, st))
+            return refuse_apart(s, st, SCHEDULE_SPLIT, plan_part_cell(p, st, st->bound[0])->at);
+        if (plan_windowed(p, s->rows.data[i], &m))
+            return refuse_apart(s, st, SCHEDULE_WINDOW, m.window->at);
+        if (c.distributed) return refuse_apart(s, st, SCHEDULE_UNROLL, c.cell[SCHEDULE_UNROLL]->at);
+    }
+    return true;
 }
