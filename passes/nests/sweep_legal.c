@@ -219,20 +219,19 @@ bool plan_sweep_legal(sweep *s) {
 }
 
 // ---- Sums with indices of their own -------------------------------------------------------------
-static bool refuse_apart(sweep *s, const tensor_stage *st, schedule_verb verb, span at) {
+static bool refuse_apart(sweep *s, const tensor_stage *st, const char *what, span at) {
     const tensor_stage *deepest = sweep_row(s, s->end - 1), *other = deepest;
     for (uint32_t i = s->first; i < s->end; i++)
         if (!plan_sweep_around(s, plan_sweep_own(s, sweep_row(s, i)), plan_sweep_own(s, deepest)))
             other = sweep_row(s, i);
     diagnostic *d = plan_refuse(
         s->p, E0530, at,
-        "'%s' of '%s' has no pass in this version in a loop over '%s' whose sums have "
-        "indices of their own",
-        schedule_verb_text(verb), st->name, s->index);
+        "'%s' of '%s' has no pass in this version in a loop over '%s' whose sums have indices of "
+        "their own",
+        what, st->name, s->index);
     if (!d) return false;
     diag_note(d, other->at, "'%s' stands in other loops than '%s'", other->name, deepest->name);
-    diag_help(d, "leave '%s' out, or fuse at '%s'", schedule_verb_text(verb),
-              plan_sweep_row_name(s));
+    diag_help(d, "leave '%s' out, or fuse sums of the same indices alone", what);
     return false;
 }
 
@@ -245,10 +244,10 @@ bool plan_sweep_may_be_apart(sweep *s) {
         index_cut c = plan_cut(p, st, st->bound[0], true);
         if (p->failed) return false;
         if (plan_part_points(p, st))
-            return refuse_apart(s, st, SCHEDULE_SPLIT, plan_part_cell(p, st, st->bound[0])->at);
+            return refuse_apart(s, st, "split", plan_part_cell(p, st, st->bound[0])->at);
         if (plan_windowed(p, s->rows.data[i], &m))
-            return refuse_apart(s, st, SCHEDULE_WINDOW, m.window->at);
-        if (c.distributed) return refuse_apart(s, st, SCHEDULE_UNROLL, c.cell[SCHEDULE_UNROLL]->at);
+            return refuse_apart(s, st, "window", m.window->at);
+        if (c.distributed) return refuse_apart(s, st, "distributed", c.cell[SCHEDULE_UNROLL]->at);
     }
     return true;
 }
