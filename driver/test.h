@@ -79,6 +79,9 @@ bool test_verb_usable(const test_maker *m, const char *verb);
 void test_put(test_maker *m, test_schedule *s, const char *verb, const test_word *words, uint32_t n,
               const char *stage);
 void test_take_verb(test_schedule *s, const char *verb, const char *index);   // says it no more
+// Stages that are fused (test_fuse.c); the op has sums of one walk with indices of their own.
+void test_fuse(test_maker *m, test_schedule *s);
+bool test_walks_apart(const test_maker *m);
 // What else there may be of a sum that tensor cores contract (test_matrix.c).
 void test_multiply(test_maker *m, test_schedule *s, const test_stage *st);
 // A statement with what its form in schedule.def asks for; of a stage among those given, or of any

@@ -280,38 +280,6 @@ static void see(arena *a, seen_indices *all, const test_stage *st) {
     }
 }
 
-// Neighbours in the order of stages share a kernel, down to a row or to an edge that all of them
-// walk.
-static void hold(test_maker *m, test_schedule *s, uint32_t first, uint32_t n);
-
-static void fuse(test_maker *m, test_schedule *s) {
-    test_rng *r = m->rng;
-    uint32_t all = m->op->stages.len, first = (uint32_t)test_draw(r, all - 1),
-             n = 2 + (uint32_t)test_draw(r, 3);
-    if (n > all - first) n = all - first;
-    textbuf list = textbuf_new(m->arena);
-    const char *at = NULL, *walked = NULL;
-    for (uint32_t i = first; i < first + n; i++) {
-        const test_stage *st = &m->op->stages.data[i];
-        textbuf_printf(&list, "%s%s", i > first ? ", " : "", st->name);
-        if (st->nleft && (!at || test_chance(r, 70))) at = st->indices[0].name;
-        for (uint32_t k = st->nleft; k < st->nindices; k++)
-            if (m->op->sparse[st->indices[k].space]) walked = st->indices[k].name;
-    }
-    bool edge = walked && test_chance(r, 30);
-    if (edge) at = walked;
-    if (!at) return;
-    test_put(m, s, "fuse", (test_word[]){test_text(list.data), test_text("at"), test_text(at)}, 3,
-             NULL);
-    if (edge) hold(m, s, first, n);
-    if (test_chance(r, 10))
-        test_statement_draw(m, s, test_chance(r, 50) ? "order" : "bucket", NULL);
-    static const char *const places[] = {"registers", "shared", "global"};
-    const char *place = TEST_PICK(r, places);
-    if (test_chance(r, 50) && (!m->host || strcmp(place, "shared")))
-        put_text(m, s, "keep", m->op->stages.data[first + test_draw(r, n)].name, place, NULL);
-}
-
 // Left indices turned round, which deal out to blocks together; or a reduced one outside left ones.
 static void nest(test_maker *m, test_schedule *s, const test_stage *st) {
     test_rng *r = m->rng;
@@ -324,23 +292,6 @@ static void nest(test_maker *m, test_schedule *s, const test_stage *st) {
     test_put(m, s, "loops", (test_word[]){test_text(list.data)}, 1, NULL);
     for (uint32_t i = 0; i < st->nleft && test_chance(r, 80); i++)
         put_number(m, s, "block", st->indices[i].name, 64, NULL);
-}
-
-// Inner indices of all these stages dealt out at once, so that what is around them is walked once.
-static void hold(test_maker *m, test_schedule *s, uint32_t first, uint32_t n) {
-    static const int64_t lanes[] = {1, 2, 4, 8};
-    for (uint32_t i = first; i < first + n; i++)
-        for (uint32_t k = 1; k < m->op->stages.data[i].nleft; k++) {
-            const test_index *x = &m->op->stages.data[i].indices[k];
-            int64_t extent = m->sizes[x->space], by = m->host ? 1 : TEST_PICK(m->rng, lanes);
-            if (extent < 0) continue;
-            static const char *const verbs[] = {"block",  "groups", "lanes", "registers",
-                                                "vector", "tile",   "unroll"};
-            for (uint32_t v = 0; v < sizeof verbs / sizeof *verbs; v++)
-                test_take_verb(s, verbs[v], x->name);
-            put_number(m, s, "lanes", x->name, by, NULL);
-            put_number(m, s, "registers", x->name, extent > by ? (extent + by - 1) / by : 1, NULL);
-        }
 }
 
 // Of entries of a map: rows in windows, by another map of the entries.
@@ -483,7 +434,9 @@ static void tidy(test_maker *m, test_schedule *s) {
                         .vector = dense && vectors});
         vectors &= !dense;
     }
-    if (m->op->stages.len > 1 && test_verb_usable(m, "fuse") && test_chance(r, 15)) fuse(m, s);
+    if (m->op->stages.len > 1 && test_verb_usable(m, "fuse") &&
+        test_chance(r, test_walks_apart(m) ? 40 : 15))
+        test_fuse(m, s);
     if (test_verb_usable(m, "loops") && test_chance(r, 8))
         nest(m, s, &m->op->stages.data[test_draw(r, m->op->stages.len)]);
     if (test_verb_usable(m, "mma") && test_chance(r, 16)) multiply(m, s);
