@@ -282,6 +282,10 @@ static loop_body *emit_walk(sweep *s, loop_body *at) {
     if (s->windowed && s->windows.columns != PLAN_OF_CELLS)
         plan_matrix_reduce(p, s->windows.stage, &s->n->levels, reduce);
     if (p->failed) return at;
+    for (uint32_t i = 0; i < s->before.len; i++)
+        plan_sweep_deal(s, s->before.data[i].stage, s->before.data[i].at, false,
+                        &s->before.data[i].own);
+    s->before.len = 0;
     if (s->depth > 1) plan_distribute_walk(p, s->made.data[0], s->n->levels.data[s->depth - 1]);
     for (uint32_t i = 0; i < n; i++) {
         const tensor_stage *st = plan_stage(p, stages[i]);
@@ -298,9 +302,10 @@ static loop_body *emit_walk(sweep *s, loop_body *at) {
 // Of the walk's threads those that have its own indices: what is computed from its sums stands
 // where they are known.
 static void emit_alone(sweep *s, uint32_t i, uint32_t at, loop_body *to) {
-    loop_list walk = {0};
-    plan_nest_run(s->n, i, i + 1, plan_sweep_leave_beside(s, sweep_row(s, i), to), &walk);
-    plan_sweep_deal(s, s->rows.data[i], at, false, &walk);
+    sweep_dealing d = {.stage = s->rows.data[i], .at = at};
+    plan_nest_run(s->n, i, i + 1, plan_sweep_leave_beside(s, sweep_row(s, i), to), &d.own);
+    if (s->apart && i < s->first) VEC_PUSH(s->p->arena, &s->before, d);
+    else plan_sweep_deal(s, d.stage, at, false, &d.own);
 }
 
 // So many loops are open. Of sums apart, what has more indices than all have stands inside all.

@@ -17,6 +17,11 @@ typedef struct {
     loop_node *node;      // of the kernel at hand
 } sweep_loop;
 
+typedef struct {
+    uint32_t stage, at;   // its innermost loop around
+    loop_list own;        // loops of its own
+} sweep_dealing;
+
 typedef struct sweep sweep;
 struct sweep {
     fusion *f;
@@ -35,6 +40,7 @@ struct sweep {
     bool windowed;
     plan_nest *n;     // of the kernel at hand
     loop_list made;   // loops of the walk
+    VEC(sweep_dealing) before;   // what comes before it, until it is made
 };
 
 static inline const tensor_stage *sweep_edge(const sweep *s, uint32_t i) {
