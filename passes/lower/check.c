@@ -143,7 +143,10 @@ const char *lower_refusal(arena *a, const loop_plan *plan, span *at, const loop_
                       ARENA_ARRAY(a, uint8_t, plan->op->vars.len + 1),
                       ARENA_ARRAY(a, uint8_t, plan->op->exprs.len + 1),
                       at};
-        const char *words = check_body(&c, &kernel->body);
+        const char *words = lw_count_axes(&kernel->body) > LOWER_MAX_AXES
+                                ? arena_printf(a, "its loops have more than %d digits",
+                                               (int)LOWER_MAX_AXES)
+                                : check_body(&c, &kernel->body);
         *in = kernel;
         if (words) return arena_printf(a, "kernel '%s': %s", kernel->name, words);
     }

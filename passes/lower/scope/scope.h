@@ -26,6 +26,7 @@ typedef void region_body(kernel *k, simt_builder *b, const loop_node *n, void *u
 
 // ---- digits.c -----------------------------------------------------------------------------------
 void lw_number_axes(kernel *k);
+uint32_t lw_count_axes(const loop_body *body);   // of the body of a kernel
 loop_axes *lw_axes_of(kernel *k, const loop_node *n);
 uint32_t lw_axis(kernel *k, const loop_node *n, uint32_t digit);
 // Returns the digits of the loop. A reduction around it may have entered them already.
