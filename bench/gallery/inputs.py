@@ -263,6 +263,7 @@ def names():
 def module(name):
     spec = importlib.util.spec_from_file_location("gallery_" + name, os.path.join(HERE, name + ".py"))
     made = importlib.util.module_from_spec(spec)
+    sys.modules["gallery_" + name] = made   # torch.compile looks for a function's module by its name
     spec.loader.exec_module(made)
     return made
 
