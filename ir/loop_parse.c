@@ -93,7 +93,7 @@ static void read_prepared(plan_parser *p) {
     while (tensor_lex_accept(&p->text, ",")) {
         if (prepared_tiles(r.builder) && p->text.tok.kind == TOK_INT) {
             loop_parse_number(p, &extent);
-            if (prepared_blocks(r.builder) && tensor_lex_accept(&p->text, ","))
+            if (prepared_second(r.builder) && tensor_lex_accept(&p->text, ","))
                 loop_parse_number(p, &slots);
             break;
         }

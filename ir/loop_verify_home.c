@@ -42,7 +42,8 @@ static const char *check_arguments(loop_verifier *v, const loop_prepared *r, con
     for (uint32_t i = 0; i < r->nargs; i++) {
         if (r->args[i] >= v->op->vals.len) return WRONG(v, "an argument does not exist");
         const tensor_val_info *m = &v->op->vals.data[r->args[i]];
-        if (m->type != DT_INDEX || m->rank != 1 || (m->role != VAL_MAP && !made[r->args[i]]))
+        bool shaped = (m->rank == 1) == (r->builder != PREPARED_COLUMN);
+        if (m->type != DT_INDEX || !shaped || (m->role != VAL_MAP && !made[r->args[i]]))
             return WRONG(v, "'%s' is neither a map nor prepared before", m->name);
     }
     return NULL;
@@ -176,6 +177,16 @@ static bool windowed_shape(const loop_verifier *v, const loop_prepared *r) {
     return false;
 }
 
+// Of the indices behind the first one; 0: their extents are not known.
+static int64_t entries_of_first(const tensor_op *op, const tensor_val_info *m) {
+    int64_t n = 1;
+    for (uint32_t i = 1; i < m->rank; i++) {
+        const tensor_space_info *s = &op->spaces.data[m->axes[i]];
+        if (s->kind != SPACE_CONST || __builtin_mul_overflow(n, s->size, &n)) return 0;
+    }
+    return n;
+}
+
 static const char *check_shape(loop_verifier *v, const loop_prepared *r) {
     const tensor_val_info *val = &v->op->vals.data[r->val], *m = &v->op->vals.data[r->args[0]];
     tensor_space domain = m->axes[0], axis = val->axes[0];
@@ -189,6 +200,10 @@ static const char *check_shape(loop_verifier *v, const loop_prepared *r) {
     case PREPARED_COMPOSE:
         good = axis == domain && m->into == v->op->vals.data[r->args[1]].axes[0] &&
                val->into == v->op->vals.data[r->args[1]].into;
+        break;
+    case PREPARED_COLUMN:
+        good = axis == domain && val->into == m->into && r->slots >= 0 && r->slots < r->extent &&
+               r->extent == entries_of_first(v->op, m);
         break;
     case PREPARED_DEGREES: good = axis == m->into; break;
     case PREPARED_DEGREES_FROM: good = axis == m->into && r->extent > 0; break;

@@ -84,6 +84,8 @@ gnn_status rt_gpu_window_masks(rt_gpu *g, const rt_map_view *m, const rt_map_vie
                                int64_t extent, int64_t block, rt_ints *out);
 gnn_status rt_gpu_window_entries(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots,
                                  int64_t extent, int64_t block, rt_ints *out);
+gnn_status rt_gpu_column(rt_gpu *g, const rt_map_view *m, int64_t step, int64_t first,
+                         rt_ints *out);
 gnn_status rt_gpu_compose(rt_gpu *g, const rt_map_view *m, const rt_map_view *n, rt_ints *out);
 gnn_status rt_gpu_order_by(rt_gpu *g, const rt_map_view *maps, uint32_t n, rt_ints *out);
 gnn_status rt_gpu_classes(rt_gpu *g, const rt_map_view *maps, uint32_t n, rt_ints *out,

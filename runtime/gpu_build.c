@@ -253,6 +253,15 @@ gnn_status rt_gpu_compose(rt_gpu *g, const rt_map_view *m, const rt_map_view *n,
                      RT_NUMBER(m->values.count), RT_POINTER(n->values.data), RT_POINTER(out->data));
 }
 
+gnn_status rt_gpu_column(rt_gpu *g, const rt_map_view *m, int64_t step, int64_t first,
+                         rt_ints *out) {
+    const int64_t n = m->values.count / step;
+    gnn_status s = rt_gpu_ints(g, n, out);
+    if (s) return s;
+    return RT_LAUNCH(g, COLUMN, n, RT_POINTER(m->values.data), RT_NUMBER(n), RT_NUMBER(step),
+                     RT_NUMBER(first), RT_POINTER(out->data));
+}
+
 // Where a tuple begins in the order, and where it has a none. Equal tuples are neighbours.
 static gnn_status mark_tuples(rt_gpu *g, const rt_map_view *maps, uint32_t n, const rt_ints *order,
                               const rt_ints *marks) {

@@ -120,6 +120,7 @@ static gnn_status build(rt_gpu *g, const rt_prepared *q, const rt_map_view *m, r
     case RT_OFFSETS: return rt_gpu_offsets(g, &m[0], out);
     case RT_ORDER: return rt_gpu_order(g, &m[0], false, out);
     case RT_COMPOSE: return rt_gpu_compose(g, &m[0], &m[1], out);
+    case RT_COLUMN: return rt_gpu_column(g, &m[0], q->extent, q->slots, out);
     case RT_DEGREES:
     case RT_DEGREES_FROM: return degrees(g, &m[0], q->extent, out, codomain);
     case RT_ORDER_DESC: return rt_gpu_order(g, &m[0], true, out);

@@ -213,10 +213,14 @@ gnn_status rt_read_prepared(const rt_row *r) {
         return rt_row_bad(r, "classes and tiles must count the space they are into");
     if (!s && !rt_json_get(r->object, "extent") != !rt_tiles(q->builder))
         return rt_row_bad(r, "tiles have an \"extent\", and they alone");
-    if (!s && rt_json_get(r->object, "slots") && !rt_blocks(q->builder))
-        return rt_row_bad(r, "only blocks of windows have \"slots\"");
-    if (!s) s = rt_row_int_or(r, "slots", 1, RT_MOST_SLOTS, 0, &q->slots);
-    return s ? s : rt_row_int_or(r, "extent", 1, INT64_MAX, 0, &q->extent);
+    const bool column = q->builder == RT_COLUMN;
+    if (!s && rt_json_get(r->object, "slots") && !rt_blocks(q->builder) && !column)
+        return rt_row_bad(r, "only columns and blocks of windows have \"slots\"");
+    if (!s) s = rt_row_int_or(r, "slots", 1, column ? INT64_MAX : RT_MOST_SLOTS, 0, &q->slots);
+    if (!s) s = rt_row_int_or(r, "extent", 1, INT64_MAX, 0, &q->extent);
+    if (!s && column && q->slots >= q->extent)
+        return rt_row_bad(r, "a column begins behind its map's first row");
+    return s;
 }
 
 gnn_status rt_read_temp(const rt_row *r) {

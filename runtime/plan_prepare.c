@@ -82,6 +82,13 @@ static int64_t size_into(const gnn_plan *plan, const rt_map_ref *ref, uint32_t i
                : n;
 }
 
+// A column is of a map that has so many entries for each of the domain.
+static bool fits_domain(const rt_prepared *q, int64_t entries, int64_t domain) {
+    int64_t all = domain;
+    if (q->builder == RT_COLUMN && __builtin_mul_overflow(domain, q->extent, &all)) return false;
+    return entries == all;
+}
+
 static gnn_status check_fit(gnn_plan *plan, const recipe *r) {
     const rt_prepared *q = r->q;
     const rt_map_view *m = r->views;
@@ -91,9 +98,9 @@ static gnn_status check_fit(gnn_plan *plan, const recipe *r) {
     if (!plan->known[q->domain] || (!rt_counts(q->builder) && !plan->known[q->into]))
         return misfit(plan, r, "its sizes are not known before it");
     for (uint32_t i = 0; i < alike; i++)
-        if (m[i].values.count != plan->sizes[q->domain])
+        if (!fits_domain(q, m[i].values.count, plan->sizes[q->domain]))
             return misfit(plan, r, "its maps have another domain");
-    bool of_values = q->builder == RT_OFFSETS || q->builder == RT_DEGREES ||
+    bool of_values = q->builder == RT_OFFSETS || q->builder == RT_COLUMN || q->builder == RT_DEGREES ||
                      q->builder == RT_DEGREES_FROM || q->builder == RT_TILE_BEGINS ||
                      q->builder == RT_TILE_VALUES || rt_parts(q->builder) ||
                      rt_row_ends(q->builder) || rt_windows(q->builder);
@@ -166,6 +173,8 @@ static gnn_status build_here(gnn_plan *plan, const recipe *r, rt_structure *s) {
     case RT_OFFSETS: return rt_build_offsets(c, &m[0], wide, &s->host);
     case RT_ORDER: return rt_build_order(c, &m[0], wide, &s->host);
     case RT_COMPOSE: return rt_build_compose(c, &m[0], &m[1], wide, &s->host);
+    case RT_COLUMN:
+        return rt_build_column(c, &m[0], r->q->extent, r->q->slots, wide, &s->host);
     case RT_DEGREES:
     case RT_DEGREES_FROM: return build_degrees(c, &m[0], r->q->extent, wide, s);
     case RT_ORDER_DESC: return rt_build_order_desc(c, &m[0], wide, &s->host);
@@ -203,6 +212,7 @@ static gnn_status build_here(gnn_plan *plan, const recipe *r, rt_structure *s) {
 
 static gnn_status build(gnn_plan *plan, const recipe *r, rt_structure *s) {
     s->codomain = r->q->builder == RT_COMPOSE ? r->views[1].codomain
+                  : r->q->builder == RT_COLUMN ? r->views[0].codomain
                   : rt_orders(r->q->builder)  ? r->views[0].values.count
                                               : 0;
     if (r->on_device) return rt_gpu_prepare(plan, r->q, r->views, s);

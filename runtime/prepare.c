@@ -153,6 +153,14 @@ gnn_status rt_build_compose(gnn_context *c, const rt_map_view *m, const rt_map_v
     return s;
 }
 
+gnn_status rt_build_column(gnn_context *c, const rt_map_view *m, int64_t step, int64_t first,
+                           bool wide, rt_ints *out) {
+    const int64_t n = m->values.count / step;
+    gnn_status s = rt_ints_new(c, n, wide, out);
+    for (int64_t e = 0; e < n && !s; e++) rt_set(out, e, rt_get(&m->values, e * step + first));
+    return s;
+}
+
 static bool has_none(const rt_map_view *maps, uint32_t n, int64_t e) {
     for (uint32_t i = 0; i < n; i++)
         if (rt_get(&maps[i].values, e) < 0) return true;

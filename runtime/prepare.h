@@ -67,6 +67,9 @@ gnn_status rt_count_cells(gnn_context *c, int64_t n, int64_t extent,
                           // so many times so many, in windows
                           int64_t *out);
 int64_t rt_density(int64_t entries, int64_t slots, int64_t extent);   // of 1000 cells
+// each step-th entry from the first one on
+gnn_status rt_build_column(gnn_context *c, const rt_map_view *m, int64_t step, int64_t first,
+                           bool wide, rt_ints *out);
 gnn_status rt_build_compose(gnn_context *c, const rt_map_view *m, const rt_map_view *n, bool wide,
                             rt_ints *out);
 // By several maps, the first above all.

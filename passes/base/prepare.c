@@ -95,12 +95,38 @@ bool plan_map_of(planner *p, tensor_val v, plan_map *out) {
     return st && plan_map_of_key(p, st->body[0], st->left[0], out);
 }
 
+static bool constant_of(const planner *p, tensor_expr e, int64_t *out) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    while (n->op == TENSOR_INDEX_OP || n->op == TENSOR_CVT_OP) n = tensor_node_at(p->op, n->args[0]);
+    *out = n->imm.i;
+    return n->op == TENSOR_CONST_OP;
+}
+
+// face[f, 2]: of a map of several indices all but the first one are numbers.
+static bool column_of(planner *p, const tensor_node *load, plan_map *out) {
+    const tensor_val v = (tensor_val)load->imm.i;
+    const tensor_val_info i = p->op->vals.data[v];
+    int64_t step = 1, first = 0, at;
+    if (i.role != VAL_MAP || i.facts & FACT_PREFIX) return false;
+    for (uint32_t k = i.rank; k-- > 1;) {
+        const tensor_space_info *s = &p->op->spaces.data[i.axes[k]];
+        if (s->kind != SPACE_CONST || !constant_of(p, load->args[k], &at)) return false;
+        if (at < 0 || at >= s->size || __builtin_mul_overflow(step, s->size, &step)) return false;
+        first += at * (step / s->size);
+    }
+    tensor_val column = plan_prepare_blocks(p, PREPARED_COLUMN, &v, 1, step, first, i.into,
+                                            i.axes[0]);
+    *out = (plan_map){column, false, i.axes[0], i.into};
+    return true;
+}
+
 bool plan_map_of_key(planner *p, tensor_expr key, tensor_var var, plan_map *out) {
     const tensor_node x = *tensor_node_at(p->op, key);
-    if (x.op != TENSOR_LOAD_OP || x.nargs != 1) return false;
+    if (x.op != TENSOR_LOAD_OP || !x.nargs) return false;
     const tensor_node *arg = tensor_node_at(p->op, x.args[0]);
     plan_map outer, inner;
-    if (!plan_map_of(p, (tensor_val)x.imm.i, &outer)) return false;
+    if (!(x.nargs == 1 ? plan_map_of(p, (tensor_val)x.imm.i, &outer) : column_of(p, &x, &outer)))
+        return false;
     if (arg->op == TENSOR_VAR_OP && (tensor_var)arg->imm.i == var) return *out = outer, true;
     if (!plan_map_of_key(p, x.args[0], var, &inner)) return false;
     tensor_val args[] = {inner.map, outer.map};

@@ -126,6 +126,7 @@ static void of_prepared(search *s, candidates *c, const loop_prepared *p, const 
         at_most(c, &points, -1);
         return;
     case PREPARED_COMPOSE:
+    case PREPARED_COLUMN:
     case PREPARED_CLASSES:
     case PREPARED_WINDOW_PLACES:
     case PREPARED_WINDOW_SLOTS:
@@ -147,7 +148,7 @@ static void of_load(search *s, candidates *c, const form *x) {
         at_most(c, &w.end, -1);
     }
     if (p) of_prepared(s, c, p, x);
-    bool offsets = p && p->builder != PREPARED_COMPOSE && p->builder != PREPARED_CLASSES;
+    bool offsets = p && !prepared_entries(p->builder) && p->builder != PREPARED_CLASSES;
     if (self->type.type == DT_INDEX && !offsets)
         of_space(s, c, self->type.space, !val_total(s->f, v));
 }

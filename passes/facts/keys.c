@@ -24,7 +24,7 @@ bool val_total(const facts *f, tensor_val v) {
     }
     if (!p) return total;
     for (uint32_t i = 0;
-         (p->builder == PREPARED_COMPOSE || p->builder == PREPARED_CLASSES) && i < p->nargs; i++)
+         (prepared_entries(p->builder) || p->builder == PREPARED_CLASSES) && i < p->nargs; i++)
         if (!val_total(f, p->args[i])) return false;
     return true;   // offsets, orders, degrees and tiles hold no none
 }

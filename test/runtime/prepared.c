@@ -64,6 +64,20 @@ static void compose(gnn_context *c, const map *m, const map *n, bool wide) {
     rt_free(c, w.values.data);
 }
 
+static void column(gnn_context *c, const map *m, bool wide) {
+    rt_map_view v = view(c, m, wide);
+    for (int64_t step = 1; step < 4; step++)
+        for (int64_t first = 0; first < step; first++) {
+            rt_ints got;
+            GOOD(c, rt_build_column(c, &v, step, first, wide, &got));
+            CHECK(got.count == m->n / step);
+            for (int64_t e = 0; e < got.count; e++)
+                CHECK(rt_get(&got, e) == m->at[step * e + first]);
+            rt_free(c, got.data);
+        }
+    rt_free(c, v.values.data);
+}
+
 static bool none(const map *maps, uint32_t n, int64_t e) {
     bool any = false;
     for (uint32_t i = 0; i < n; i++) any |= maps[i].at[e] < 0;
@@ -547,6 +561,7 @@ static void round_of(gnn_context *c, uint64_t *r) {
     offsets(c, maps, wide);
     order(c, maps, wide);
     compose(c, maps, &next, wide);
+    column(c, maps, wide);
     classes(c, maps, 1 + (uint32_t)random_below(r, 3), wide);
     degrees(c, maps, wide);
     order_desc(c, maps, wide);

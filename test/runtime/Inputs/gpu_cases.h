@@ -209,6 +209,9 @@ static void compare_several(gnn_context *c, const rt_map_view *here, const rt_ma
     }
     BUILD(c, wide, "compose", rt_gpu_compose(&g, there, &then_there, &got),
           rt_build_compose(c, here, &then, wide, &wanted));
+    for (int64_t first = 0; first < 3; first += 2)
+        BUILD(c, wide, "column", rt_gpu_column(&g, there, 3, first, &got),
+              rt_build_column(c, here, 3, first, wide, &wanted));
     for (int i = 1; i < 3; i++) {
         gnn_free(c, t[i].values.data);
         rt_free(c, h[i].values.data);
