@@ -4,6 +4,7 @@
 # make sweep    every op of the library over all pairs of graphs, sizes, types and layouts; table in build/sweep.txt
 # make seeded   faults put into generated code on purpose: how many the simulator and the definition notice (some minutes)
 # make golden   writes test/golden/stdlib.txt anew: hashes of the texts that the compiler makes of the library
+# make gallery  times of the ops in bench/gallery beside PyTorch, on a GPU; GALLERY="--graphs=star --ops=gat*" takes those
 # make asan     the same tests with AddressSanitizer and UndefinedBehaviorSanitizer
 # make coverage which lines of gnnc's C the tests run: a table by folder. TESTS="test/passes test/frontend" runs those alone
 # make lint     the style of .clang-format and the checks of .clang-tidy over all C: any finding fails
@@ -16,7 +17,7 @@ BUILD ?= build
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 export PATH := $(CURDIR)/$(BUILD)/bin:$(PATH)
 
-.PHONY: all setup demo test sweep seeded golden asan coverage lint format fuzz nightly clean
+.PHONY: all setup demo test sweep seeded golden gallery asan coverage lint format fuzz nightly clean
 all: setup
 	@test -f $(BUILD)/build.ninja || cmake -G Ninja -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release
 	@ninja -C $(BUILD)
@@ -48,6 +49,9 @@ seeded: all
 
 golden: all
 	@$(PYTHON) test/golden/golden.py $(BUILD)/bin/gnnc --write --jobs=2
+
+gallery: all
+	@$(PYTHON) bench/gallery/gallery.py --gnnc=$(BUILD)/bin/gnnc --jobs=8 --warm=8 --out=$(BUILD)/gallery.jsonl $(GALLERY)
 
 asan: setup
 	@test -f $(BUILD)/asan/build.ninja || \

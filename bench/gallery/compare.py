@@ -11,7 +11,7 @@ import ours
 def tensors_of(T, case, dtype, device="cpu"):
     """(g, values): what forward takes."""
     put = lambda a: T.as_tensor(a, device=device)  # noqa: E731
-    g = SimpleNamespace(**{p: put(m.astype(np.int64)) for p, m in case.maps.items()}, **case.size)
+    g = SimpleNamespace(**{p: put(m.astype(np.int64)) for p, m in {**case.maps, **case.also}.items()}, **case.size)
     return g, {p: put(a) for p, a in case.tensors(dtype).items()}
 
 

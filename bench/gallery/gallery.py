@@ -5,6 +5,7 @@
     gallery.py --only=ours --target=host --scale=100             # needs NumPy alone
     gallery.py --check                                           # each op and its gradient are right on small graphs; NumPy alone
     gallery.py --compare                                         # and say what the formula says, in f64; needs PyTorch
+    gallery.py --estimate --out=estimate.jsonl                   # kernels and bytes of the plans on an H200, without one; NumPy alone
     gallery.py --table --out=gallery.jsonl                       # the table alone
 
 A line of JSON a case goes to --out; what has one is not run again. `both` of gnnc is its op and its gradient, which computes again
@@ -35,6 +36,7 @@ def options():
     p.add_argument("--gnnc", default=os.path.join(os.path.dirname(os.path.dirname(HERE)), "build", "bin", "gnnc"))
     p.add_argument("--target", default="cuda")
     p.add_argument("--arch", default="native")
+    p.add_argument("--device", default="h200", help="of --estimate")
     p.add_argument("--only", choices=("ours", "peers", "both"), default="both")
     p.add_argument("--peers", default="eager,compile")
     p.add_argument("--ops", default="", help="names, or parts of them after *: gat*,*norm (default: all)")
@@ -50,7 +52,7 @@ def options():
     p.add_argument("--warm", type=int, default=0, help="processes that compile for PyTorch first, at a time")
     p.add_argument("--again", action="store_true", help="run what failed again")
     p.add_argument("--out", default="gallery.jsonl")
-    for mode, what in (("check", "right on small graphs?"), ("compare", "formulas agree?"), ("table", "print the table of --out")):
+    for mode, what in (("check", "right on small graphs?"), ("compare", "formulas agree?"), ("estimate", "what plans move"), ("table", "print the table of --out")):
         p.add_argument("--" + mode, action="store_true", help=what)
     return p.parse_args()
 
@@ -80,7 +82,10 @@ def checked(o, name, graph):
     rows = [line for line in out.splitlines() if line.startswith(name)]
     if fault or len(rows) != 2:
         return [fault or "no results"]
-    return [row for row in rows if not row.endswith("right") or " naive " in row]
+    for row in rows:
+        if " naive " in row:
+            print("%s on %s: by the naive plan" % (row.split()[0], graph.name))
+    return [row for row in rows if not row.endswith("right")]
 
 
 def judged(o, judge):
@@ -89,7 +94,7 @@ def judged(o, judge):
     made = {}
     for name in names:
         for which in o.graphs.split(","):
-            if which not in SMALL:
+            if which not in SMALL or not inputs.suits(name, which):
                 continue
             graph = made.setdefault(which, inputs.Graph(which, SMALL[which]))
             try:
@@ -125,32 +130,37 @@ class Record:
 
 
 def tasks(o):
-    return [(op, graph, o.scale, dtype) for graph in o.graphs.split(",") for op in chosen(o) for dtype in o.dtype.split(",")]
+    found = []
+    for graph in o.graphs.split(","):
+        ops = [op for op in chosen(o) if inputs.suits(op, graph)]
+        found += [(op, graph, o.scale, dtype) for op in ops for dtype in o.dtype.split(",")]
+    return found
 
 
 # ---- gnnc -------------------------------------------------------------------------------------------------------
 
 
 def run_ours(o, record):
-    todo = [t for t in tasks(o) if record.lacks("gnnc", t[0], t[1], t[3], t[2])]
+    who = "estimate" if o.estimate else "gnnc"
+    todo = [t for t in tasks(o) if record.lacks(who, t[0], t[1], t[3], t[2])]
     o.lock = os.path.join(tempfile.gettempdir(), "gallery-%d.lock" % os.getpid())
     made, guard = {}, threading.Lock()
 
     def one(task):
         op, which, by, dtype = task
-        row = dict(who="gnnc", op=op, graph=which, dtype=dtype, scale=by)
+        row = dict(who=who, op=op, graph=which, dtype=dtype, scale=by)
         folder = tempfile.mkdtemp()
         try:
             with guard:
                 case = inputs.Case(op, made.setdefault(which, None) or made.update({which: inputs.Graph(which, by)}) or made[which])
-            row.update(ours.timed(o, case, case.save_all(folder, dtype), dtype))
+            row.update((ours.estimated if o.estimate else ours.timed)(o, case, case.save_all(folder, dtype), dtype))
         except Exception as fault:   # the others are run all the same
             row["fault"] = "%s: %s" % (type(fault).__name__, fault)
         finally:
             shutil.rmtree(folder)
         record.add(**row)
-        print("gnnc %s on %s, %s: %s" % (op, which, dtype, row.get("fault") or "%.1f and %.1f us" % (1e3 * row["forward"], 1e3 * row["both"])),
-              flush=True)
+        told = row.get("fault") or ("%.1f and %.1f us" % (1e3 * row["forward"], 1e3 * row["both"]) if "both" in row else "estimated")
+        print("%s on %s, %s: %s" % (op, which, dtype, told), flush=True)
     with ThreadPoolExecutor(o.jobs) as pool:
         list(pool.map(one, todo))
 
@@ -210,6 +220,8 @@ def main():
             o.target = "host"
         import compare
         return judged(o, checked if o.check else compare.compared)
+    if o.estimate:
+        o.target, o.only = "sim" if o.target == "cuda" else o.target, "ours"
     if not o.table:
         record = Record(o)
         if o.only != "peers":

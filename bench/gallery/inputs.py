@@ -126,6 +126,29 @@ def make_batch(g):
     return ["N"], "G", np.minimum(np.searchsorted(ends, np.arange(g.N), side="right"), len(ends))
 
 
+def mates(g):
+    """All pairs of nodes of a graph of the batch."""
+    batch = g.structure("batch")[2]
+    begin, end = np.searchsorted(batch, batch), np.searchsorted(batch, batch, side="right")
+    a = np.repeat(np.arange(g.N), end - begin)
+    b = np.arange(len(a)) - np.repeat(np.cumsum(end - begin) - (end - begin), end - begin) + begin[a]
+    g.made["mate_a"], g.made["mate_b"] = (["J"], "N", a), (["J"], "N", b)
+
+
+def make_mate_a(g):
+    mates(g)
+    return g.made["mate_a"]
+
+
+def make_mate_b(g):
+    mates(g)
+    return g.made["mate_b"]
+
+
+def make_circle(g, D=8):
+    return ["D", "D"], "D", (np.arange(D)[:, None] + np.arange(D)) % D
+
+
 def make_cluster(g):
     """Nodes in no order, a quarter as many clusters."""
     return ["N"], "C", rng_of("cluster").integers(0, max(g.N // 4, 1), g.N)
@@ -162,6 +185,24 @@ def make_first(g):
 def make_second(g):
     make_first(g)
     return g.made["second"]
+
+
+def joins(g):
+    """All edges a and b with dst[b] == src[a]."""
+    each = (g.rowptr[1:] - g.rowptr[:-1])[g.src]
+    a = np.repeat(np.arange(g.E), each)
+    b = np.arange(len(a)) - np.repeat(np.cumsum(each) - each, each) + g.rowptr[g.src[a]]
+    g.made["join_a"], g.made["join_b"] = (["J"], "E", a), (["J"], "E", b)
+
+
+def make_join_a(g):
+    joins(g)
+    return g.made["join_a"]
+
+
+def make_join_b(g):
+    joins(g)
+    return g.made["join_b"]
 
 
 def make_face(g):
@@ -268,6 +309,11 @@ def module(name):
     return made
 
 
+def suits(name, which):
+    """Whether an op is run on a graph."""
+    return which in module(name).CASE.get("graphs", " ".join(GRAPHS)).split()
+
+
 class Case:
     """An op on a graph: its maps by parameter, the sizes of its spaces, and its tensors, made when asked for."""
 
@@ -286,6 +332,7 @@ class Case:
         for space in ("N", "E"):
             if any(space in shape for shape in self.shapes.values()):
                 self.spaces.setdefault(space, getattr(graph, space))
+        self.also = {s: graph.structure(s)[2] for s in given.get("also", "").split()}   # of the formula alone
         self.size = {**self.small, **self.spaces}
 
     def _map(self, parameter, how):

@@ -89,3 +89,21 @@ def timed(o, case, files, dtype):
     back, forward = (next(r for r in rows if ("_grad_" in r["op"]) == g) for g in (True, False))
     f, b = figures_of(forward), figures_of(back)
     return {**found, "forward": f["ms"], "both": f["ms"] + b["ms"], "passes": [f, b]}
+
+
+def estimated(o, case, files, dtype):
+    """What the plan of the op and its gradient would launch and move on a GPU that need not be here; nothing is run."""
+    out, fault, report = call(o, "run", case, [case.name, case.name + ".grad"], files, "-DT=" + dtype, "--resource-usage", "--repeat=0",
+                              "--device=" + o.device, "-Wperf", "--time-report")
+    found = dict(compile_s=seconds_of(report), remarks=sorted(set(re.findall(r"\[([PW]\d{4})\]", report))))
+    parts = out.split(", version '")[1:]
+    if fault or len(parts) != 2:
+        return {**found, "fault": fault or "no figures"}
+    passes = []
+    for part in parts:
+        rows = re.findall(r"^(\w+) +(\d+) +(\d+) +(\S+) +(\d+) .* +(\d+) +(\d+) +[0-9.]+ +[0-9.]+% +<?([0-9.]+) ", part, re.M)
+        must = re.search(r"must move ([0-9.]+) ([kMG]?B)", part)
+        names = [(r[0], float(r[7]) * 1e6, int(r[2]), sum(map(int, r[3].split("+")))) for r in rows]
+        passes.append(dict(plan=part.split("'")[0], must=float(must.group(1)) * 1e6, bytes=sum(n[1] for n in names),
+                           kernels=sum(int(r[5]) for r in rows), spills=sum(n[3] for n in names), names=names))
+    return {**found, "passes": passes}

@@ -51,6 +51,22 @@ def cells(key, case):
                     "%.1f" % row["compile_s"], note_of(row)]
 
 
+def print_estimates(cases):
+    """Plans that were made and not run, those first that move the most over what they must."""
+    rows = []
+    for key, case in cases.items():
+        row = case.get("estimate")
+        if row and "passes" in row:
+            f, b = row["passes"]
+            rows.append([*key, "%.2f" % (f["bytes"] / f["must"]), "%.2f" % (b["bytes"] / b["must"]), "%d+%d" % (f["kernels"], b["kernels"]),
+                         "%d+%d" % (f["spills"], b["spills"]), "%.1f" % row["compile_s"], f["plan"], b["plan"], " ".join(row["remarks"])])
+        elif row:
+            rows.append([*key, *["-"] * 5, row["fault"][:60], "", ""])
+    if rows:
+        rows.sort(key=lambda r: -sum(float(x) for x in r[2:4] if x != "-"))
+        report.print_table(("op", "graph", "over must", "gradient", "kernels", "spills", "compile s", "plan", "of the gradient", "remarks"), rows)
+
+
 def print_means(cases):
     groups = {}
     for (_, graph), case in cases.items():
@@ -80,6 +96,9 @@ def print_peers(cases):
 def show(path):
     for (dtype, scale), cases in sorted(load(path).items()):
         print("\n%s%s; times in us" % (dtype, ", graphs %d times smaller" % scale if scale > 1 else ""))
-        report.print_table(TITLES, [cells(key, case) for key, case in sorted(cases.items())])
-        print_means(cases)
+        timed = {key: case for key, case in cases.items() if set(case) != {"estimate"}}
+        if timed:
+            report.print_table(TITLES, [cells(key, case) for key, case in sorted(timed.items())])
+            print_means(timed)
+        print_estimates(cases)
         print_peers(cases)
