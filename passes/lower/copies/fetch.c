@@ -175,12 +175,12 @@ static void copy_number(kernel *k, simt_builder *b, const filling *x, uint32_t f
         there = lw_both(b, there, simt_build_cmp(b, SIMT_LT, column, x->column.hi));
     }
     simt_value from = source(k, b, x, known ? known : index_at(k, b, x, at), column),
-               offset = f->panels ? in_panels(k, b, x, c.row, c.part)
-                                  : simt_build_binary(
-                                        b, SIMT_ADD, lw_rows_apart(b, f, c.row, 0, bytes),
-                                        lw_swizzled(b, f, c.row,
-                                                    simt_build_with(b, SIMT_MUL, c.part, at_once))),
+               offset = f->panels
+                            ? in_panels(k, b, x, c.row, c.part)
+                            : simt_build_binary(b, SIMT_ADD, lw_rows_apart(b, f, c.row, 0, bytes),
+                                                simt_build_with(b, SIMT_MUL, c.part, at_once)),
                to = simt_build_addr(b, lw_shared(k, b, x->to->at), x->buffer, 1, 0);
+    if (f->swizzle.n) offset = lw_swizzled(b, f, c.row, offset);
     simt_value args[] = {simt_build_addr(b, to, offset, 1, later), from, there};
     simt_instr copy = simt_build_op(b, SIMT_COPY, args, 3, NULL, 0);
     k->f->instrs.data[copy].imm.i = at_once;

@@ -238,8 +238,9 @@ static simt_value load_swizzled(kernel *k, simt_builder *b, const lm_pieces *x, 
         byte = simt_build_binary(
             b, SIMT_ADD, byte,
             simt_build_cvt(b, SIMT_T(I32), lw_fetched_part(k, b, x->f, x->load)));
-    byte = lw_swizzled(b, f, at, simt_build_with(b, SIMT_MUL, byte, bytes));
-    at = simt_build_binary(b, SIMT_ADD, simt_build_with(b, SIMT_MUL, at, pitch), byte);
+    at = lw_swizzled(b, f, at,
+                     simt_build_binary(b, SIMT_ADD, simt_build_with(b, SIMT_MUL, at, pitch),
+                                       simt_build_with(b, SIMT_MUL, byte, bytes)));
     return load_at(k, b, x, simt_build_addr(b, to, at, 1, whole * pitch + last * bytes));
 }
 

@@ -156,11 +156,10 @@ static simt_value swizzled_at(kernel *k, simt_builder *b, const fetched_rows *f,
         byte = simt_build_with(b, SIMT_XOR, byte,
                                (int64_t)loop_swizzle_of(&rows->swizzle, (uint32_t)x.rows) *
                                    LOOP_SWIZZLE_PIECE);
-    byte = lw_swizzled(b, rows, row, byte);
     simt_value to = simt_build_addr(b, lw_shared(k, b, f->at), f->buffer, 1, 0),
                at = simt_build_with(b, SIMT_MUL, row, (int64_t)rows->pitch * bytes);
-    return simt_build_addr(b, to, simt_build_binary(b, SIMT_ADD, at, byte), 1,
-                           (apart ? x.rows : whole) * rows->pitch * bytes + last);
+    at = lw_swizzled(b, rows, row, simt_build_binary(b, SIMT_ADD, at, byte));
+    return simt_build_addr(b, to, at, 1, (apart ? x.rows : whole) * rows->pitch * bytes + last);
 }
 
 // Each piece has a place of its own, and so has each element where neighbours may be in two.

@@ -104,7 +104,8 @@ uint32_t lw_fetched_element_bytes(const kernel *k, const loop_fetch *f);
 // Bytes from the first row to another one. What the pitch of `plus` more rows adds is left out.
 simt_value lw_rows_apart(simt_builder *b, const loop_fetch *f, simt_value row, int64_t plus,
                          uint32_t bytes);
-// Where the byte of the row lies in it, once its pieces have changed places. Both are i32.
+// Where a byte of the row lies, once its pieces have changed places: in the row, or from the first
+// row on, as rows begin at multiples of the pieces that change. Both are i32.
 simt_value lw_swizzled(simt_builder *b, const loop_fetch *f, simt_value row, simt_value byte);
 
 // ---- divide.c -----------------------------------------------------------------------------------
