@@ -17,18 +17,19 @@ enum {
 };
 
 typedef struct {   // of an element: in the tile
-    int32_t row, byte;
+    int32_t row, column;
 } place;
 typedef VEC(int32_t) offsets;
 
 typedef struct {
-    uint32_t bytes;          // of a lane's access
-    VEC(place) lanes;        // 32 of each warp
-    offsets rows, columns;   // what a thread's copies add to the row; to the byte in it
+    uint32_t element, bytes;   // of a lane's access
+    VEC(place) lanes;          // 32 of each warp
+    // what a thread's copies add to the row and to the column; and the parts of a row, to the byte
+    offsets rows, columns, parts;
+    place last;   // where what lies past the end is read
 } requests;
 
 struct plan_banks {
-    uint32_t element;   // bytes
     requests reads, copies;
 };
 
@@ -59,9 +60,9 @@ static int32_t position(const plan_matrix *m, const loop_node *n, tensor_var v, 
 
 // Which points a thread has besides: of its registers, from digit `from` on.
 static offsets copies_of(planner *p, const plan_matrix *m, const loop_node *n, tensor_var v,
-                         uint32_t from, int32_t bytes) {
+                         uint32_t from) {
     offsets all = {0};
-    int32_t weight = bytes, none = 0;
+    int32_t weight = 1, none = 0;
     VEC_PUSH(p->arena, &all, none);
     for (uint32_t i = 0; i < n->ndigits; i++) {
         const loop_digit *d = &n->digits[i];
@@ -76,6 +77,14 @@ static offsets copies_of(planner *p, const plan_matrix *m, const loop_node *n, t
         weight *= (int32_t)d->extent;
     }
     return all;
+}
+
+// Positions past the end are moved onto the last one. Tiles are counted that are full, if any is.
+static int32_t last_of(const planner *p, const loop_node *n) {
+    const tensor_space_info *s = &p->op->spaces.data[p->op->vars.data[n->var].space];
+    uint32_t vector = loop_matrix_vector(n) ? n->digits[0].extent : 1;
+    bool partial = s->kind == SPACE_CONST && s->size < loop_fetch_rows(n);
+    return partial ? (int32_t)s->size - (int32_t)vector : INT32_MAX;
 }
 
 // ---- Reads --------------------------------------------------------------------------------------
@@ -133,62 +142,76 @@ static bool by_matrices(const planner *p, const plan_matrix *m, const plan_tile_
                    : outer->digits[0].place == LOOP_LANE_PLACE);
 }
 
+static void put_parts(planner *p, requests *r, uint32_t bytes, uint32_t each) {
+    for (int32_t at = 0; at < (int32_t)bytes; at += (int32_t)each)
+        VEC_PUSH(p->arena, &r->parts, at);
+}
+
 // Eight lanes give the eight rows of a matrix. Matrices begin at any eighth row, and at any piece.
-static void read_matrices(planner *p, const loop_tile *tile, struct plan_banks *b) {
-    b->reads.bytes = ACCESS;
+static void read_matrices(planner *p, const loop_tile *tile, requests *r) {
+    const int32_t none = 0;
+    r->bytes = ACCESS;
     for (int32_t lane = 0; lane < LANES; lane++) {
         place at = {lane % SIDE, 0};
-        VEC_PUSH(p->arena, &b->reads.lanes, at);
+        VEC_PUSH(p->arena, &r->lanes, at);
     }
-    for (int32_t row = 0; row < (int32_t)tile->rows; row += SIDE)
-        VEC_PUSH(p->arena, &b->reads.rows, row);
-    for (int32_t byte = 0; byte < (int32_t)(tile->columns * b->element); byte += ACCESS)
-        VEC_PUSH(p->arena, &b->reads.columns, byte);
+    for (int32_t row = 0; row < (int32_t)tile->rows; row += SIDE) VEC_PUSH(p->arena, &r->rows, row);
+    VEC_PUSH(p->arena, &r->columns, none);
+    put_parts(p, r, tile->columns * r->element, ACCESS);
 }
 
 static void read_elements(planner *p, const loop_kernel *k, const plan_matrix *m,
-                          const plan_tile_loops *t, const loop_fetch *f, struct plan_banks *b) {
-    uint32_t elements, digits = one_access(p, m, t, f, b->element, &elements),
-                       bytes = elements * b->element;
-    requests *r = &b->reads;
+                          const plan_tile_loops *t, const loop_fetch *f, const loop_tile *tile,
+                          requests *r) {
+    uint32_t elements, digits = one_access(p, m, t, f, r->element, &elements),
+                       bytes = elements * r->element;
     r->bytes = bytes < ACCESS ? bytes : ACCESS;
     for (uint32_t i = 0; i < k->threads; i++) {
         uint32_t lane = i % k->lanes, group = i / k->lanes;
         place at = {position(m, t->rows, t->of_rows, lane, group),
-                    position(m, t->columns, t->of_columns, lane, group) * (int32_t)b->element};
+                    position(m, t->columns, t->of_columns, lane, group)};
         VEC_PUSH(p->arena, &r->lanes, at);
     }
-    r->rows = copies_of(p, m, t->rows, t->of_rows, 0, 1);
-    offsets some = copies_of(p, m, t->columns, t->of_columns, digits, (int32_t)b->element);
-    for (uint32_t i = 0; i < some.len; i++)
-        for (uint32_t byte = 0; byte < bytes; byte += r->bytes) {
-            int32_t at = some.data[i] + (int32_t)byte;
-            VEC_PUSH(p->arena, &r->columns, at);
+    if (t->tile && t->round) r->last.row = last_of(p, t->rows);
+    else r->last.column = last_of(p, t->columns);
+    r->rows = copies_of(p, m, t->rows, t->of_rows, 0);
+    r->columns = copies_of(p, m, t->columns, t->of_columns, digits);
+    // A row that lies there whole has parts, such as heads.
+    const tensor_val_info *v = &p->op->vals.data[f->val];
+    uint32_t row = tile->columns * r->element,
+             part = t->tile ? row
+                            : (uint32_t)p->op->spaces.data[v->axes[v->rank - 1]].size * r->element;
+    for (uint32_t first = 0; first < row; first += part)
+        for (uint32_t byte = first; byte < first + bytes; byte += r->bytes) {
+            int32_t at = (int32_t)byte;
+            VEC_PUSH(p->arena, &r->parts, at);
         }
 }
 
 // ---- Copies -------------------------------------------------------------------------------------
 // Threads take neighbouring copies, row by row.
-static void copy_rows(planner *p, const loop_tile *tile, struct plan_banks *b) {
-    requests *r = &b->copies;
+static void copy_rows(planner *p, const loop_tile *tile, requests *r) {
     const int32_t none = 0;
-    uint32_t a_row = tile->columns * b->element / tile->bytes, all = a_row * tile->rows;
+    uint32_t columns = tile->bytes / r->element, a_row = tile->columns / columns,
+             all = a_row * tile->rows;
     r->bytes = tile->bytes;
     for (uint32_t i = 0; i < (all + LANES - 1) / LANES * LANES; i++) {
-        place at = {i < all ? (int32_t)(i / a_row) : NOBODY, (int32_t)(i % a_row * tile->bytes)};
+        place at = {i < all ? (int32_t)(i / a_row) : NOBODY, (int32_t)(i % a_row * columns)};
         VEC_PUSH(p->arena, &r->lanes, at);
     }
     VEC_PUSH(p->arena, &r->rows, none);
     VEC_PUSH(p->arena, &r->columns, none);
+    VEC_PUSH(p->arena, &r->parts, none);
 }
 
 plan_banks *plan_banks_of(planner *p, const loop_kernel *k, const plan_matrix *m,
                           const plan_tile_loops *t, const loop_fetch *f, const loop_tile *tile) {
     struct plan_banks *b = ARENA_NEW(p->arena, struct plan_banks);
-    b->element = (uint32_t)ir_dtype_bytes(p->op->vals.data[f->val].type);
-    if (by_matrices(p, m, t, f)) read_matrices(p, tile, b);
-    else read_elements(p, k, m, t, f, b);
-    copy_rows(p, tile, b);
+    const uint32_t element = (uint32_t)ir_dtype_bytes(p->op->vals.data[f->val].type);
+    b->reads = b->copies = (requests){.element = element, .last = {INT32_MAX, INT32_MAX}};
+    if (by_matrices(p, m, t, f)) read_matrices(p, tile, &b->reads);
+    else read_elements(p, k, m, t, f, tile, &b->reads);
+    copy_rows(p, tile, &b->copies);
     return b;
 }
 
@@ -208,42 +231,60 @@ static uint32_t extra_of(const uint32_t *at, uint32_t n, uint32_t bytes) {
     return most - 1;
 }
 
+typedef struct {   // of a thread
+    int32_t row, column, part;
+} copy_at;
+
+static uint32_t address(const requests *r, const loop_fetch *f, const place *x, copy_at c) {
+    int32_t row = x->row + c.row, column = x->column + c.column;
+    if (row > r->last.row) row = r->last.row;
+    if (column > r->last.column) column = r->last.column;
+    return loop_fetch_at(f, r->element, (uint32_t)row,
+                         (uint32_t)(column * (int32_t)r->element + c.part));
+}
+
 // Lanes that have 8 or 16 bytes each are served by halves and quarters of a warp.
-static uint32_t extra(const requests *r, const loop_fetch *f, uint32_t element, uint32_t warp,
-                      int32_t row, int32_t byte) {
+static uint32_t extra(const requests *r, const loop_fetch *f, uint32_t warp, copy_at c) {
     uint32_t served = r->bytes > 8 ? LANES / 4 : r->bytes > WORD ? LANES / 2 : LANES, extra = 0;
     for (uint32_t first = 0; first < LANES; first += served) {
         uint32_t at[LANES], n = 0;
         for (uint32_t i = first; i < first + served && warp * LANES + i < r->lanes.len; i++) {
             const place *x = &r->lanes.data[warp * LANES + i];
-            if (x->row == NOBODY) continue;
-            at[n++] = loop_fetch_at(f, element, (uint32_t)(x->row + row),
-                                    (uint32_t)(x->byte + byte));
+            if (x->row != NOBODY) at[n++] = address(r, f, x, c);
         }
         extra += extra_of(at, n, r->bytes);
     }
     return extra;
 }
 
-static uint32_t extra_of_all(const requests *r, const loop_fetch *f, uint32_t element) {
+static uint32_t extra_of_warp(const requests *r, const loop_fetch *f, uint32_t warp) {
     uint32_t most = 0;
-    for (uint32_t w = 0; w * LANES < r->lanes.len; w++)
-        for (uint32_t i = 0; i < r->rows.len; i++)
-            for (uint32_t k = 0; k < r->columns.len; k++) {
-                uint32_t n = extra(r, f, element, w, r->rows.data[i], r->columns.data[k]);
+    for (uint32_t i = 0; i < r->rows.len; i++)
+        for (uint32_t k = 0; k < r->columns.len; k++)
+            for (uint32_t h = 0; h < r->parts.len; h++) {
+                copy_at c = {r->rows.data[i], r->columns.data[k], r->parts.data[h]};
+                uint32_t n = extra(r, f, warp, c);
                 most = n > most ? n : most;
             }
     return most;
 }
 
+static uint32_t extra_of_all(const requests *r, const loop_fetch *f) {
+    uint32_t most = 0;
+    for (uint32_t w = 0; w * LANES < r->lanes.len; w++) {
+        uint32_t n = extra_of_warp(r, f, w);
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
 uint32_t plan_bank_conflicts(const plan_banks *b, const loop_fetch *f) {
-    uint32_t reads = extra_of_all(&b->reads, f, b->element),
-             copies = extra_of_all(&b->copies, f, b->element);
+    uint32_t reads = extra_of_all(&b->reads, f), copies = extra_of_all(&b->copies, f);
     return reads > copies ? reads : copies;
 }
 
 uint32_t plan_first_conflicts(const plan_banks *b, const loop_fetch *f) {
-    uint32_t reads = extra(&b->reads, f, b->element, 0, 0, 0),
-             copies = extra(&b->copies, f, b->element, 0, 0, 0);
+    uint32_t reads = extra(&b->reads, f, 0, (copy_at){0}),
+             copies = extra(&b->copies, f, 0, (copy_at){0});
     return reads > copies ? reads : copies;
 }

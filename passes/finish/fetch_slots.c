@@ -168,6 +168,32 @@ static bool same_rows(const loop_fetch *a, const loop_fetch *b) {
     return same;
 }
 
+// Rows are the second factor of a product: its columns, where those are cells, or its depth.
+static bool swizzle(const slot_rows *x, const schedule_cell *keep, const tensor_node *load,
+                    loop_fetch *f) {
+    planner *p = x->p;
+    plan_matrix m;
+    tensor_expr value;
+    if (!plan_matrix_of(p, x->st, &m))
+        return plan_refuse_swizzle(p, keep, "no matrix operation reads its rows");
+    const tensor_var last = (tensor_var)tensor_node_at(p->op, load->args[load->nargs - 1])->imm.i;
+    const loop_tile tile = loop_fetch_tile(p->op, x->slots, f, NULL);
+    const plan_tile_loops t = {.rows = x->slots,
+                               .columns = plan_loop_behind(p, x->kernel, last, &value),
+                               .of_rows = m.cells ? m.columns : m.depth,
+                               .of_columns = last};
+    return plan_swizzle(p, keep, x->kernel, &m, &t, &tile, f);
+}
+
+// They have one layout for all sums that read them.
+static bool check_layout(const slot_rows *x, const schedule_cell *keep, const loop_fetch *before) {
+    if (!schedule_value_of(keep, "swizzle") && !before->swizzle.n) return true;
+    return REFUSE(
+        x->p, E0530, keep, "leave `swizzle` out",
+        "several sums of the loop read rows of '%s', and no pass in this version swizzles those",
+        x->p->op->vals.data[before->val].name);
+}
+
 static bool fetch(slot_rows *x, tensor_val v, const schedule_cell *keep, const reading *r) {
     planner *p = x->p;
     tensor_expr *index = ARENA_ARRAY(p->arena, tensor_expr, p->op->vals.data[v].rank);
@@ -196,8 +222,10 @@ static bool fetch(slot_rows *x, tensor_val v, const schedule_cell *keep, const r
     plan_matrix m;
     if (!is_of_group(x, v)) set_pitch(x, &f);
     else if (plan_matrix_of(p, x->st, &m) && !set_panels(x, keep, &m, &f)) return false;
+    if (schedule_value_of(keep, "swizzle") && !swizzle(x, keep, r->load, &f)) return false;
     for (uint32_t i = 0; i < x->fetched.len; i++) {
         if (same_rows(&x->fetched.data[i], &f)) {
+            if (!check_layout(x, keep, &x->fetched.data[i])) return false;
             if (f.panels) x->fetched.data[i] = f;
             return true;
         }
@@ -221,8 +249,6 @@ static bool fetch_of(slot_rows *x) {
         plan_loads(p, x->st, meet, &r);
         if (!r.any) continue;
         keep->consumed = true;
-        if (!plan_refuse_swizzle(p, keep, "rows of a window's slots lie far enough apart"))
-            return false;
         if (!fetch(x, v, keep, &r)) return false;
     }
     return true;

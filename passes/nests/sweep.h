@@ -38,8 +38,8 @@ struct sweep {
     // of a sum of the walk, where `windowed`: it goes from slots to slots
     plan_matrix windows;
     bool windowed;
-    plan_nest *n;     // of the kernel at hand
-    loop_list made;   // loops of the walk
+    plan_nest *n;                // of the kernel at hand
+    loop_list made;              // loops of the walk
     VEC(sweep_dealing) before;   // what comes before it, until it is made
 };
 

@@ -150,7 +150,7 @@ void plan_sweep_deal(sweep *s, uint32_t stage, uint32_t at, bool walked, const l
     uint32_t levels = s->loops.data[at].level + 1, *path;
     plan_dealing d = {.stage = stage, .shuffles = plan_shuffles(own)};
     if (n->tiles) VEC_PUSH(a, &d.outer, n->tiles);
-    if (s->windowed) walked = false;   // its lanes are those of the sums' columns
+    if (s->windowed) walked = false;                   // its lanes are those of the sums' columns
     if (s->apart && levels > s->base) walked = true;   // its lanes are above those of shared loops
     if (walked && levels > s->base) at = innermost(s, at);
     levels = s->loops.data[at].level + 1;

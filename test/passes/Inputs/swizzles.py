@@ -15,16 +15,50 @@ OPS = {
                 "y[r, n, q] = sum{e : type[e] == r}", "x[e, n]", "w[e, q]", "n", "e"),
 }
 
+WALK = """op walk<T>(src: E -> U, dst: E -> V sorted, q: T[V, H, D], k: T[U, H, D], z: T[U, H, D]) -> (y: T[V, H, D]) {
+    s[e, h] = (sum{d} q[dst[e], h, d] * k[src[e], h, d]) * rsqrt(D);
+    a[e, h] = softmax(s[e, h] by dst);
+    y[v, h, d] = sum{e : dst[e] == v} a[e, h] * z[src[e], h, d];
+}
+op gathered_rows<T>(src: E -> U, dst: E -> V sorted, z: T[U, D]) -> (y: T[V, D]) {
+    y[v, d] = sum{e : dst[e] == v} z[src[e], d];
+}
+"""
+
+
+def draw_walk(rng):
+    """A walk of windows, whose slots' rows are columns of scores and the depth of sums."""
+    pick = lambda *xs: rng.choice(xs)
+    type_ = pick("f16", "f16", "bf16", "f32")
+    operand = type_ if type_ != "f32" else "tf32"
+    warps = pick(1, 2, 4)
+    row = "".join(f"  {verb} d {n};" for verb, n in
+                  (("vector", pick(2, 4, 8)), ("registers", pick(2, 4, 8))) if rng.random() < .6)
+    groups = f"groups v {warps};" if warps > 1 else ""
+    window = f"window v {16 * warps} by src {16 if type_ != 'f32' else 8};  mma e {operand};  pipeline e {pick(1, 2, 3)};"
+    sizes = {"D": pick(16, 32, 64, 128), "H": pick(1, 2)}
+    if rng.random() < .4:
+        return "gathered_rows", type_, [f"{groups}  {window} {row}  keep z shared swizzle"], "z", sizes
+    k, z = pick((" swizzle", ""), ("", " swizzle"), (" swizzle", " swizzle"))
+    said = ["fuse a.max, a.sum, y at e", "online a.max, a.sum", "inline s.sum, s, a",
+            *([f"a.max, a.sum: {{ {groups} }}"] if groups else []),
+            f"y: {{ {groups}  {window} {row}  keep z shared{z}; }}  s.sum: {{ mma d {operand}; {row}  keep k shared{k}; }}"]
+    return "walk", type_, said, "kz" if k and z else "k" if k else "z", sizes
+
 
 def op_text(name):
+    if name not in OPS:
+        return WALK
     takes, gives, left, x, w, _, _ = OPS[name]
     return f"op {name}<T>({takes}) -> ({gives}) {{\n    {left}\n        {x}\n        *\n        {w};\n}}\n"
 
 
-LINES = {"x": 3, "w": 5}
+LINES = {"x": "3", "w": "5", "k": "2", "z": "7", "kz": "[24]"}   # of a walk all copies are on line 4
 
 
 def draw(rng):
+    if rng.random() < .25:
+        return draw_walk(rng)
     name = rng.choice(list(OPS))
     rows, depth = OPS[name][5:]
     pick = lambda *xs: rng.choice(xs)
@@ -64,7 +98,7 @@ def draw(rng):
 def run(gnnc, folder, case, number):
     name, type_, said, swizzled, sizes = case
     path = os.path.join(folder, f"case{number}.gnn")
-    text = op_text(name) + f"schedule {name} drawn {{ {';  '.join(said)}; }}\n"
+    text = op_text(name) + f"schedule {name} drawn {{ {'  '.join(x if x.endswith('}') else x + ';' for x in said)} }}\n"
     with open(path, "w", encoding="utf-8") as out:
         out.write(text)
     known = [f"-D{s}={n}" for s, n in sizes.items() if s != "N" or name == "weights" or name == "across"]
@@ -73,8 +107,9 @@ def run(gnnc, folder, case, number):
         rows = []
     graph = {"typed": ["--graph=er:40:170,types=5"], "gathered": ["--graph=er:40:170"],
              "weights": ["--graph=er:40:300,types=5"]}.get(name, [])
-    if name in ("typed", "gathered"):
+    if name in ("typed", "gathered") or name not in OPS:
         rows = []
+        graph = graph or [f"--graph={random.Random(number).choice(['er:150:2500', 'star:140', 'er:40:60'])}", f"--op={name}"]
     command = [gnnc, "run", path, f"-DT={type_}", *known, *rows, *graph, "--target=sim", "--check", "--profile",
                "--schedule=drawn", "-Wno-unused-option"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -108,7 +143,7 @@ def judge(out, code, swizzled, number):
     head = [x.split() for x in out.splitlines() if x.startswith("line ")]
     found = 0
     for row in out.splitlines():
-        if row.startswith(f"case{number}.gnn:{LINES[swizzled]} ") and "conflicts" in head[0]:
+        if re.match(rf"case{number}\.gnn:{LINES[swizzled]} ", row) and head and "conflicts" in head[0]:
             found += int(row.split()[head[0].index("conflicts")])
     return ("conflicts", f"{found} conflicts") if found else ("right", "")
 
@@ -125,6 +160,8 @@ def main():
             if verdict == "conflicts":
                 rows = [int(x.split("=")[2]) for x in command if x.startswith("--size=N=")]
                 known = dict(case[4], **({"N": rows[0]} if rows else {}))
+                if any(x.startswith("--graph=") for x in command) and case[0] != "weights":
+                    known.pop("N", None)   # of the graph
                 verdict = "wrong" if is_full(command, known) else "right, but for tiles that are not full"
             counts[verdict if verdict != "refused" else f"refused: {why}"] += 1
             if verdict == "wrong":
