@@ -118,12 +118,12 @@ static bool check_walks(sweep *s) {
     return true;
 }
 
-static bool refuse_join(sweep *s, const tensor_stage *st) {
+static bool refuse_join(sweep *s, const tensor_stage *st, bool stray) {
     diagnostic *d = plan_sweep_cannot(s, st);
     if (d)
         diag_note(d, st->at,
-                  s->apart ? "its loops are not those of one of the sums"
-                           : "its loops do not begin with those of the stages before it");
+                  s->apart && stray ? "its loops are not those of one of the sums"
+                                    : "its loops do not begin with those of the stages before it");
     if (d) diag_help(d, "leave '%s' out", st->name);
     return false;
 }
@@ -146,7 +146,7 @@ static bool check_joins(sweep *s) {
                         !plan_reads_stage(s->p, other, sorted.data[i]);
         }
         if (!joins || (around.len && !plan_may_join(s->p, &around, sorted.data[i])))
-            return refuse_join(s, st);
+            return refuse_join(s, st, false);
     }
     return true;
 }
@@ -162,7 +162,8 @@ static uint32_t shared_levels(const sweep *s) {
 
 static bool check_loops(sweep *s) {
     const tensor_stage *stray = plan_sweep_loops(s);
-    if (stray) return refuse_join(s, stray);
+    if (stray) return refuse_join(s, stray, true);
+    if (s->apart && !plan_sweep_may_be_apart(s)) return false;
     if (!check_joins(s)) return false;
     s->shared = shared_levels(s);
     for (uint32_t i = 0; i < s->edges.len; i++) {
