@@ -159,6 +159,8 @@ bool plan_cuts_rows(const planner *p, const stage_group *g, uint32_t first, uint
                     const plan_map *m, const row_class *rows, int64_t n);
 void plan_part_row(planner *p, plan_part *part, tensor_var row, const plan_map *m, int64_t n,
                    row_class *rows);
+void plan_cut_or_whole(planner *p, const plan_part *part, loop_body *to, loop_body **cut,
+                       loop_body **whole);   // the bodies of rows' parts
 loop_body *plan_leave_or_store(planner *p, const plan_part *part, const uint32_t *stages,
                                uint32_t n, loop_body *at);
 // where rows are not cut

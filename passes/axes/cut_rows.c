@@ -91,9 +91,16 @@ static loop_body *test(planner *p, const plan_part *part, tensor_opcode op, loop
     return plan_test_part(p, to, part, tensor_binary(p->op, op, at, part->cutting.parts, NO_SPAN));
 }
 
+void plan_cut_or_whole(planner *p, const plan_part *part, loop_body *to, loop_body **cut,
+                       loop_body **whole) {
+    *cut = test(p, part, TENSOR_LT_OP, to);
+    *whole = test(p, part, TENSOR_GE_OP, to);
+}
+
 loop_body *plan_leave_or_store(planner *p, const plan_part *part, const uint32_t *stages,
                                uint32_t n, loop_body *to) {
-    loop_body *cut = test(p, part, TENSOR_LT_OP, to), *whole = test(p, part, TENSOR_GE_OP, to);
+    loop_body *cut, *whole;
+    plan_cut_or_whole(p, part, to, &cut, &whole);
     for (uint32_t i = 0; i < n; i++) {
         plan_leave_state(p, cut, stages[i]);
         plan_store(p, whole, &stages[i]);

@@ -294,7 +294,14 @@ static loop_body *emit_walk(sweep *s, loop_body *at) {
     }
     if (!p->cut.leaving) return at;
     const plan_part *part = plan_part_of(p, stages[0]);
-    at = plan_leave_or_store(p, part, stages, n, at);
+    loop_body *cut, *whole;
+    plan_cut_or_whole(p, part, at, &cut, &whole);
+    for (uint32_t i = 0; i < n; i++) {
+        const tensor_stage *st = plan_stage(p, stages[i]);
+        plan_leave_state(p, plan_sweep_leave_beside(s, st, cut), stages[i]);
+        plan_store(p, plan_sweep_leave_beside(s, st, whole), &stages[i]);
+    }
+    at = whole;
     for (uint32_t i = s->end; i < s->rows.len; i++) plan_know_degree(p, part, sweep_row(s, i), at);
     return at;
 }
@@ -304,7 +311,7 @@ static loop_body *emit_walk(sweep *s, loop_body *at) {
 static void emit_alone(sweep *s, uint32_t i, uint32_t at, loop_body *to) {
     sweep_dealing d = {.stage = s->rows.data[i], .at = at};
     plan_nest_run(s->n, i, i + 1, plan_sweep_leave_beside(s, sweep_row(s, i), to), &d.own);
-    if (s->apart && i < s->first) VEC_PUSH(s->p->arena, &s->before, d);
+    if (s->apart && i < s->first && !s->p->cut.leaving) VEC_PUSH(s->p->arena, &s->before, d);
     else plan_sweep_deal(s, d.stage, at, false, &d.own);
 }
 
@@ -365,7 +372,8 @@ static bool cut_rows(sweep *s, row_class *parts) {
     stage_group walk = {0};
     for (uint32_t i = s->first; i < s->rows.len; i++) VEC_PUSH(s->p->arena, &walk, s->rows.data[i]);
     for (uint32_t i = 0; i < s->first; i++) {
-        if (sweep_row(s, i)->nleft == s->depth) continue;
+        uint32_t own = sweep_row(s, i)->nleft;
+        if (s->apart ? own > s->shared : own == s->depth) continue;
         diagnostic *d = plan_refuse(
             s->p, E0530, s->f->at,
             "'split' along '%s' has no pass in this version: '%s' has fewer loops than others",
@@ -374,6 +382,17 @@ static bool cut_rows(sweep *s, row_class *parts) {
         return false;
     }
     return plan_cut_walk(s->p, &walk, s->end - s->first, parts);
+}
+
+// Those of sums with indices of their own are taken up by a kernel each.
+static void take_up(sweep *s, const row_class *rows, uint32_t number) {
+    const uint32_t first = s->p->plan->steps.len;
+    for (uint32_t i = 0; i < s->loops.len && !s->p->failed; i++) {
+        stage_group *g = ARENA_NEW(s->p->arena, stage_group);
+        *g = s->apart ? plan_sweep_ending(s, i) : s->rows;
+        if (g->len && (s->apart || !i)) plan_take_up(s->p, g, rows, number);
+    }
+    s->p->cut.taken_up = first;
 }
 
 // Parts of long rows leave states, which another kernel takes up: see axes/cut_rows.c.
@@ -388,7 +407,7 @@ static void emit(planner *p, const row_class *rows, uint32_t number, void *user)
     p->cut.leaving = cut;
     emit_kernel(s, &parts, number);
     p->cut.leaving = false;
-    if (cut && !p->failed) plan_take_up(p, &s->rows, rows, number);
+    if (cut && !p->failed) take_up(s, rows, number);
     p->cut.parts.len = 0;
     p->windows.of = NULL;
 }

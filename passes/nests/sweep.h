@@ -73,6 +73,8 @@ uint32_t plan_sweep_at(const sweep *s, const tensor_stage *st, uint32_t *matched
 const tensor_stage *plan_sweep_sum(const sweep *s, uint32_t loop);   // the last that stands in it
 uint32_t plan_sweep_own(const sweep *s, const tensor_stage *st);   // the innermost of a row's stage
 bool plan_sweep_around(const sweep *s, uint32_t outer, uint32_t inner);   // or the same one
+// Stages of rows that the kernel of the sums which end there has, where each has its own.
+stage_group plan_sweep_ending(const sweep *s, uint32_t loop);
 void plan_sweep_deal(sweep *s, uint32_t stage, uint32_t at, bool walked, const loop_list *own);
 // Without the loops that a stage does not stand in; without those beside its own.
 loop_body *plan_sweep_leave_out(sweep *s, const tensor_stage *st, uint32_t own, loop_body *at);

@@ -9,6 +9,12 @@ static bool is_var(const sweep *s, tensor_expr e, tensor_var v) {
     return n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v;
 }
 
+static bool is_among(const stage_group *g, uint32_t stage) {
+    for (uint32_t i = 0; i < g->len; i++)
+        if (g->data[i] == stage) return true;
+    return false;
+}
+
 // ---- Legality -----------------------------------------------------------------------------------
 typedef struct {
     sweep *s;
@@ -120,10 +126,14 @@ static bool check_walks(sweep *s) {
 
 static bool refuse_join(sweep *s, const tensor_stage *st, bool stray) {
     diagnostic *d = plan_sweep_cannot(s, st);
+    bool cut = !stray && plan_part_points(s->p, st);
     if (d)
         diag_note(d, st->at,
-                  s->apart && stray ? "its loops are not those of one of the sums"
-                                    : "its loops do not begin with those of the stages before it");
+                  cut ? "parts of its rows, which 'split' cuts, read nothing that "
+                        "is computed once a row"
+                  : s->apart && stray
+                      ? "its loops are not those of one of the sums"
+                      : "its loops do not begin with those of the stages before it");
     if (d) diag_help(d, "leave '%s' out", st->name);
     return false;
 }
@@ -236,6 +246,19 @@ static bool refuse_apart(sweep *s, const tensor_stage *st, const char *what, spa
     return false;
 }
 
+// Each kernel that takes up cut rows has what is read in it.
+static bool taken_up_alone(const sweep *s) {
+    for (uint32_t l = 0; l < s->loops.len; l++) {
+        const stage_group g = plan_sweep_ending(s, l);
+        for (uint32_t i = 0; i < g.len; i++)
+            for (uint32_t k = 0; k < s->rows.len; k++)
+                if (plan_reads_stage(s->p, g.data[i], s->rows.data[k]) &&
+                    !is_among(&g, s->rows.data[k]))
+                    return false;
+    }
+    return true;
+}
+
 // By the schedule of the rows at hand.
 bool plan_sweep_may_be_apart(sweep *s) {
     planner *p = s->p;
@@ -244,8 +267,9 @@ bool plan_sweep_may_be_apart(sweep *s) {
         plan_matrix m;
         index_cut c = plan_cut(p, st, st->bound[0], true);
         if (p->failed) return false;
-        if (plan_part_points(p, st))
-            return refuse_apart(s, st, "split", plan_part_cell(p, st, st->bound[0])->at);
+        const schedule_cell *split = plan_part_points(p, st) ? plan_part_cell(p, st, st->bound[0])
+                                                             : NULL;
+        if (split && !taken_up_alone(s)) return refuse_apart(s, st, "split", split->at);
         if (plan_windowed(p, s->rows.data[i], &m))
             return refuse_apart(s, st, "window", m.window->at);
         if (c.distributed) return refuse_apart(s, st, "distributed", c.cell[SCHEDULE_UNROLL]->at);

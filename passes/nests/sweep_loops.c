@@ -140,6 +140,14 @@ static uint32_t innermost(const sweep *s, uint32_t loop) {
     return loop;
 }
 
+stage_group plan_sweep_ending(const sweep *s, uint32_t loop) {
+    stage_group g = {0};
+    for (uint32_t i = 0; i < s->rows.len; i++)
+        if (innermost(s, plan_sweep_own(s, sweep_row(s, i))) == loop)
+            VEC_PUSH(s->p->arena, &g, s->rows.data[i]);
+    return g;
+}
+
 // ---- Threads ------------------------------------------------------------------------------------
 // Outermost the loops that all stages stand in and the walk, so that all agree on them, then those
 // that several sums share; then, from the neighbours on, those that a sum has to itself. An edge's
