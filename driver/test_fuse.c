@@ -90,7 +90,7 @@ void test_fuse(test_maker *m, test_schedule *s) {
              NULL);
     if (edge) hold(m, s, first, n, apart);
     if (apart) {
-        static const char *const taken[] = {"block", "split", "unroll"};
+        static const char *const taken[] = {"block", "unroll"};
         for (uint32_t v = 0; v < sizeof taken / sizeof *taken; v++) test_take_verb(s, taken[v], at);
     }
     if (test_chance(r, 10))
