@@ -10,7 +10,8 @@
     X(OFFSETS, "offsets") /* of map m: E -> V: V + 1 entries; where class v begins in the order of m */     \
     X(ORDER, "order")     /* of map m: E entries; positions of m sorted by value, stable */                 \
     X(COMPOSE, "compose") /* of m: E -> V, n: V -> W: E entries, n[m[e]], none where either is none */      \
-    X(COLUMN, "column")   /* of map m of several indices, extent T, number B: each T-th of its entries from the B-th on */ \
+    X(COLUMN, "column")   /* of map m of several indices, extent T, number B: each T-th entry,  \
+                             from the B-th on */                                                \
     X(DEGREES, "degrees") /* of map m: E -> V: V entries; the size of each preimage */                      \
     X(DEGREES_FROM, "degrees_from") /* of map m, extent T: as degrees, but at least T, or the largest of them where it is less */ \
     X(ORDER_DESC, "order_desc") /* of map m: as order, largest value first, stable */                       \
@@ -90,9 +91,9 @@ static inline bool prepared_second(prepared_builder b) {   // a number behind it
     return prepared_blocks(b) || b == PREPARED_COLUMN;
 }
 static inline bool prepared_tiles(prepared_builder b) {   // it has an extent
-    return b == PREPARED_COLUMN || b == PREPARED_TILES || b == PREPARED_TILE_BEGINS || b == PREPARED_TILE_VALUES ||
-           prepared_parts(b) || b == PREPARED_WINDOW_PLACES || b == PREPARED_WINDOW_STARTS ||
-           prepared_blocks(b) || b == PREPARED_DEGREES_FROM;
+    return b == PREPARED_COLUMN || b == PREPARED_TILES || b == PREPARED_TILE_BEGINS ||
+           b == PREPARED_TILE_VALUES || prepared_parts(b) || b == PREPARED_WINDOW_PLACES ||
+           b == PREPARED_WINDOW_STARTS || prepared_blocks(b) || b == PREPARED_DEGREES_FROM;
 }
 
 #endif

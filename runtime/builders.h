@@ -9,7 +9,7 @@ enum { RT_MAX_MAPS = 16 };   // of a builder
 // clang-format off
 #define RT_BUILDERS(X) /* X(name, text, least and most maps it takes) */                                    \
     X(OFFSETS, "offsets", 1, 1) X(ORDER, "order", 1, 1) X(COMPOSE, "compose", 2, 2)                         \
-    X(COLUMN, "column", 1, 1)                                                                               \
+    X(COLUMN, "column", 1, 1) \
     X(DEGREES, "degrees", 1, 1) X(DEGREES_FROM, "degrees_from", 1, 1)                                       \
     X(ORDER_DESC, "order_desc", 1, 1) X(TILES, "tiles", 1, 1)                                               \
     X(ROW_BEGINS, "row_begins", 2, 2) X(ROW_ENDS, "row_ends", 2, 2)                                         \
@@ -35,8 +35,8 @@ static inline bool rt_orders(rt_builder b) {   // a permutation
     return b == RT_ORDER || b == RT_ORDER_DESC;
 }
 static inline bool rt_maps(rt_builder b) {   // it may be an argument
-    return b == RT_COMPOSE || b == RT_COLUMN || b == RT_CLASSES || b == RT_DEGREES || b == RT_DEGREES_FROM ||
-           b == RT_WINDOW_SLOTS || b == RT_WINDOW_PLACES || rt_orders(b);
+    return b == RT_COMPOSE || b == RT_COLUMN || b == RT_CLASSES || b == RT_DEGREES ||
+           b == RT_DEGREES_FROM || b == RT_WINDOW_SLOTS || b == RT_WINDOW_PLACES || rt_orders(b);
 }
 static inline bool rt_parts(rt_builder b) {   // of rows, of which a second map is the order
     return b == RT_PART_ROWS || b == RT_PART_BEGINS || b == RT_PART_ENDS || b == RT_PART_HEADS;
@@ -58,8 +58,8 @@ static inline bool rt_windows(rt_builder b) {   // of so many rows
     return b == RT_WINDOW_PLACES || b == RT_WINDOW_STARTS || rt_blocks(b);
 }
 static inline bool rt_tiles(rt_builder b) {   // it has an extent
-    return b == RT_COLUMN || b == RT_TILES || b == RT_TILE_BEGINS || b == RT_TILE_VALUES || rt_parts(b) ||
-           rt_windows(b) || b == RT_DEGREES_FROM;
+    return b == RT_COLUMN || b == RT_TILES || b == RT_TILE_BEGINS || b == RT_TILE_VALUES ||
+           rt_parts(b) || rt_windows(b) || b == RT_DEGREES_FROM;
 }
 
 #endif

@@ -100,10 +100,10 @@ static gnn_status check_fit(gnn_plan *plan, const recipe *r) {
     for (uint32_t i = 0; i < alike; i++)
         if (!fits_domain(q, m[i].values.count, plan->sizes[q->domain]))
             return misfit(plan, r, "its maps have another domain");
-    bool of_values = q->builder == RT_OFFSETS || q->builder == RT_COLUMN || q->builder == RT_DEGREES ||
-                     q->builder == RT_DEGREES_FROM || q->builder == RT_TILE_BEGINS ||
-                     q->builder == RT_TILE_VALUES || rt_parts(q->builder) ||
-                     rt_row_ends(q->builder) || rt_windows(q->builder);
+    bool of_values = q->builder == RT_OFFSETS || q->builder == RT_COLUMN ||
+                     q->builder == RT_DEGREES || q->builder == RT_DEGREES_FROM ||
+                     q->builder == RT_TILE_BEGINS || q->builder == RT_TILE_VALUES ||
+                     rt_parts(q->builder) || rt_row_ends(q->builder) || rt_windows(q->builder);
     if (of_values && m[0].codomain != size_into(plan, &q->args[0], q->into))
         return misfit(plan, r, "its map goes into another space");
     bool of_slots = q->builder == RT_WINDOW_BEGINS || q->builder == RT_WINDOW_COLUMNS ||
@@ -173,8 +173,7 @@ static gnn_status build_here(gnn_plan *plan, const recipe *r, rt_structure *s) {
     case RT_OFFSETS: return rt_build_offsets(c, &m[0], wide, &s->host);
     case RT_ORDER: return rt_build_order(c, &m[0], wide, &s->host);
     case RT_COMPOSE: return rt_build_compose(c, &m[0], &m[1], wide, &s->host);
-    case RT_COLUMN:
-        return rt_build_column(c, &m[0], r->q->extent, r->q->slots, wide, &s->host);
+    case RT_COLUMN: return rt_build_column(c, &m[0], r->q->extent, r->q->slots, wide, &s->host);
     case RT_DEGREES:
     case RT_DEGREES_FROM: return build_degrees(c, &m[0], r->q->extent, wide, s);
     case RT_ORDER_DESC: return rt_build_order_desc(c, &m[0], wide, &s->host);
@@ -211,10 +210,10 @@ static gnn_status build_here(gnn_plan *plan, const recipe *r, rt_structure *s) {
 }
 
 static gnn_status build(gnn_plan *plan, const recipe *r, rt_structure *s) {
-    s->codomain = r->q->builder == RT_COMPOSE ? r->views[1].codomain
+    s->codomain = r->q->builder == RT_COMPOSE  ? r->views[1].codomain
                   : r->q->builder == RT_COLUMN ? r->views[0].codomain
-                  : rt_orders(r->q->builder)  ? r->views[0].values.count
-                                              : 0;
+                  : rt_orders(r->q->builder)   ? r->views[0].values.count
+                                               : 0;
     if (r->on_device) return rt_gpu_prepare(plan, r->q, r->views, s);
     gnn_status status = build_here(plan, r, s);
     return status ? status : rt_structure_upload(s, plan->making.stream);

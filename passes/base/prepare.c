@@ -97,7 +97,8 @@ bool plan_map_of(planner *p, tensor_val v, plan_map *out) {
 
 static bool constant_of(const planner *p, tensor_expr e, int64_t *out) {
     const tensor_node *n = tensor_node_at(p->op, e);
-    while (n->op == TENSOR_INDEX_OP || n->op == TENSOR_CVT_OP) n = tensor_node_at(p->op, n->args[0]);
+    while (n->op == TENSOR_INDEX_OP || n->op == TENSOR_CVT_OP)
+        n = tensor_node_at(p->op, n->args[0]);
     *out = n->imm.i;
     return n->op == TENSOR_CONST_OP;
 }

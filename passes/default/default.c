@@ -29,6 +29,18 @@ static bool contraction_joins(const making *m, const stage_group *g, uint32_t st
     return joins;
 }
 
+// A row of any length is cut where nothing else is reduced in its kernel.
+static bool cut_apart(making *m, const stage_group *g, uint32_t stage) {
+    const tensor_stage *st = &m->p->op->stages.data[stage];
+    bool prepared = default_of_prepared(m, st);
+    if (!g->len || !m->p->machine->gpu || st->reducer == TENSOR_NO_REDUCER) return false;
+    const tensor_stage *first = &m->p->op->stages.data[g->data[0]];
+    if (!prepared && !default_of_prepared(m, first)) return false;
+    if (first->reducer != TENSOR_NO_REDUCER && plan_same_keys(m->p, first, st)) return false;
+    schedule_fill(m->p->arena, m->s, default_cell(SCHEDULE_SEPARATE, st));
+    return true;
+}
+
 static void fill_kernels(making *m) {
     stage_group g = {0};
     for (uint32_t i = 0; i < m->p->op->stages.len; i++) {
@@ -37,7 +49,8 @@ static void fill_kernels(making *m) {
         if (plan_inlined(m->p, i) && !apart) continue;
         if (apart && schedule_find(m->s, id, SCHEDULE_INLINE, id))
             continue;   // it goes into a walk
-        if (apart || !plan_joins(m->p, &g, i) || !contraction_joins(m, &g, i)) {
+        if (apart || !plan_joins(m->p, &g, i) || !contraction_joins(m, &g, i) ||
+            cut_apart(m, &g, i)) {
             if (g.len) default_kernel(m, &g);
             g = (stage_group){0};
         }

@@ -32,6 +32,15 @@ static void fill_row_room(making *m, const stage_group *g) {
     }
 }
 
+// Nothing else is reduced there.
+static bool alone_of_prepared(making *m, const stage_group *g) {
+    const tensor_stage *all = m->p->op->stages.data;
+    bool alone = default_of_prepared(m, &all[g->data[0]]) && all[g->data[0]].loop == TENSOR_NO_LOOP;
+    for (uint32_t i = plan_run_end(m->p, g, 0); i < g->len; i++)
+        alone &= all[g->data[i]].reducer == TENSOR_NO_REDUCER;
+    return alone;
+}
+
 static void fill_kernel(making *m, const stage_group *g) {
     default_extremes(m, g);
     const rows_info *kind = plan_rows_info(m->rows);
@@ -75,6 +84,8 @@ static void fill_kernel(making *m, const stage_group *g) {
     m->owners = 0;
     m->hand.sorted = false;
     if (cut) default_cut(m, g, map);
+    else if (m->p->machine->gpu && map == TENSOR_NO_VAL && alone_of_prepared(m, g))
+        default_cut_prepared(m, g);
     m->hand.sums = m->hand.streams = m->hand.narrow = false;
 }
 

@@ -64,6 +64,27 @@ void default_cut(making *m, const stage_group *g, tensor_val map) {
     m->limit.cut = true;
 }
 
+// ---- Rows of which nothing is known -------------------------------------------------------------
+bool default_of_prepared(making *m, const tensor_stage *st) {
+    plan_map map;
+    bool of = false;
+    if (st->reducer == TENSOR_NO_REDUCER || !st->nbound || default_one_by_one(m->p, st))
+        return false;
+    for (uint32_t k = 0; k < st->nkeys && !of; k++)
+        of = plan_map_of_key(m->p, st->keys[k].lhs, st->bound[0], &map) &&
+             m->p->op->vals.data[map.map].role == VAL_PREPARED;
+    return of;
+}
+
+// The runtime counts no rows of what it has prepared itself: one may have all entries.
+void default_cut_prepared(making *m, const stage_group *g) {
+    for (uint32_t i = 0, end = plan_run_end(m->p, g, 0); i < end; i++) {
+        const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
+        int64_t shared = lanes_along(m, st, st->bound[0], true);
+        default_fill(m, st, SCHEDULE_SPLIT, st->bound[0], DEFAULT_NARROW_PART * shared, NULL);
+    }
+}
+
 // ---- Short rows ---------------------------------------------------------------------------------
 bool default_short(making *m, const stage_group *g) {
     tensor_val map = default_row_map(m->p, g);

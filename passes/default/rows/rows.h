@@ -33,6 +33,9 @@ void default_long_rows(making *m, const stage_group *g, tensor_val map);   // tw
 
 // ---- cut.c --------------------------------------------------------------------------------------
 // when its stages are dealt out
+// Of a key that is several maps one after the other, or a column of one.
+bool default_of_prepared(making *m, const tensor_stage *st);
+void default_cut_prepared(making *m, const stage_group *g);
 void default_cut(making *m, const stage_group *g, tensor_val map);
 // rows of a few entries; those of the fewest go without rounds; false: it is no such kernel
 bool default_short(making *m, const stage_group *g);
