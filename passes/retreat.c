@@ -23,6 +23,39 @@ void plan_refused_kernel(arena *a, const loop_plan *plan, const loop_kernel *k, 
     f->refused_fused = true;
 }
 
+// ---- Who would leave a machine idle -------------------------------------------------------------
+static bool has_blocks(const loop_body *body) {
+    bool has = false;
+    for (uint32_t i = 0; i < body->len && !has; i++)
+        has = (body->data[i]->kind == LOOP_FOR && body->data[i]->rest == LOOP_BLOCK_PLACE) ||
+              has_blocks(&body->data[i]->body);
+    return has;
+}
+
+// Over a space that the caller gives, of any size, or along a row.
+static bool loops_over_points(const loop_plan *plan, const loop_body *body) {
+    bool loops = false;
+    for (uint32_t i = 0; i < body->len && !loops; i++) {
+        const loop_node *n = body->data[i];
+        const tensor_node *hi = n->kind == LOOP_FOR ? tensor_node_at(plan->op, n->hi) : NULL;
+        loops = (hi && hi->op == TENSOR_SIZE_OP &&
+                 plan->op->spaces.data[hi->imm.i].kind == SPACE_FREE) ||
+                (hi && hi->op == TENSOR_LOAD_OP) || loops_over_points(plan, &n->body);
+    }
+    return loops;
+}
+
+const loop_kernel *plan_idle_kernel(const loop_plan *plan) {
+    for (uint32_t i = 0; i < plan->steps.len; i++) {
+        const loop_step *s = &plan->steps.data[i];
+        const loop_kernel *k = s->kernel;
+        if (s->kind != LOOP_LAUNCH) continue;
+        if (!has_blocks(&k->body) && loops_over_points(plan, &k->body))
+            return k;
+    }
+    return NULL;
+}
+
 bool plan_refused_for_tests(planner *p) {
     const char *of = p->machine->refused;
     size_t n = of ? strcspn(of, ":") : 0;

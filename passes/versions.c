@@ -42,6 +42,8 @@ static bool add(versioning *w, schedule *s, version_facts *facts) {
     span at = s->at;
     const loop_kernel *in = NULL;
     const char *refusal = lower_refusal(w->arena, plan, &at, &in);
+    if (!refusal && s->automatic && w->machine->gpu && (in = plan_idle_kernel(plan)))
+        refusal = "one block would go through all of its points";
     if (refusal && !s->automatic) {
         diagnostic *d = diag(w->ds, E0977, at, "%s", refusal);
         diag_note(d, s->at, "by schedule '%s'", s->name);
