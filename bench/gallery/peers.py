@@ -59,17 +59,20 @@ class Problem:
         return worst
 
 
-def figures(clock, problem, f):
-    """What a formula takes, and how much of it is compiling."""
+def figures(clock, problem, make):
+    """What a formula takes, and how much of it is compiling. It is made anew for both passes: what was compiled without gradients has none."""
     found, start = {}, time.time()
     problem.need(False)
+    f = make(problem)
     y = problem.forward(f)()
     clock.sync()
     found["compile_s"] = time.time() - start
     found["error"] = problem.error(y)
     found["forward"] = clock(problem.forward(f))
     start = time.time()
+    torch._dynamo.reset()
     problem.need(True)
+    f = make(problem)
     problem.both(f)()
     clock.sync()
     found["compile_s"] += time.time() - start
@@ -87,16 +90,21 @@ def reason_of(fault):
 
 
 def compiled(problem):
+    torch._functorch.config.enable_autograd_cache = False   # it gives graphs without gradients where they are asked for
     return torch.compile(problem.formula, dynamic=False)
+
+
+def eager(problem):
+    return problem.formula
 
 
 def warmed(problem):
     """Compiles, so that another process finds the code."""
-    f = compiled(problem)
     problem.need(False)
-    problem.forward(f)()
+    problem.forward(compiled(problem))()
+    torch._dynamo.reset()
     problem.need(True)
-    problem.both(f)()
+    problem.both(compiled(problem))()
 
 
 def run(task, tell):
@@ -122,7 +130,7 @@ def run(task, tell):
                 elif tell is None:
                     warmed(problem)
                 else:
-                    row.update(figures(clock, problem, compiled(problem) if kind == "compile" else problem.formula))
+                    row.update(figures(clock, problem, compiled if kind == "compile" else eager))
             except Exception as fault:
                 row["fault"] = reason_of(fault)
             if tell:
