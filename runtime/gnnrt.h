@@ -346,6 +346,15 @@ gnn_status gnn_plan_workspace_for(gnn_plan *plan, const gnn_arg *args, size_t na
 // uses. What lies behind those bytes is not touched.
 gnn_status gnn_launch(gnn_plan *plan, const gnn_arg *args, size_t nargs, void *workspace,
                       size_t workspace_bytes, gnn_stream s);
+// As gnn_launch, and tells of each kernel by its name: before it is submitted, and behind that.
+// There a timer may be started and stopped on the stream. No kernel starts before the one ahead has
+// ended.
+typedef struct {
+    void (*tell)(void *user, const char *kernel, bool submitted);
+    void *user;
+} gnn_watch;
+gnn_status gnn_launch_watched(gnn_plan *plan, const gnn_arg *args, size_t nargs, void *workspace,
+                              size_t workspace_bytes, gnn_stream s, const gnn_watch *watch);
 
 // ---- Replays: launches captured once, submitted together ----------------------------------------
 // A small launch takes the caller's thread longer than the GPU. From begin to end the launches of a

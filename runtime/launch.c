@@ -11,8 +11,9 @@ typedef struct {
     const gnn_arg *args;
     void *workspace;
     gnn_stream stream;
-    int64_t round;   // of the innermost loop
-    bool follows;    // the last launch is one of those after which the next may start early
+    const gnn_watch *watch;   // NULL: nobody is told
+    int64_t round;            // of the innermost loop
+    bool follows;   // the last launch is one of those after which the next may start early
 } call;
 
 // ---- Slots --------------------------------------------------------------------------------------
@@ -91,16 +92,25 @@ static gnn_status launch_cuda(const call *k, const rt_ready_step *step, bool ear
                     k->stream, step->params, NULL));
 }
 
+static gnn_status submit(const call *k, const rt_step *from, const rt_ready_step *step,
+                         bool early) {
+    if (k->c->simulator) return rt_simulate(k->plan, from, step, k->args, early);
+    return rt_on_cuda(k->c) ? launch_cuda(k, step, early) : launch_host(k, step);
+}
+
 // A launch that is early counts on launches of this call alone: down to the last that was not, none
 // of them meets it before it waits. What ran before those, or in a loop, it knows nothing of.
 static gnn_status launch(call *k, const rt_step *from, const rt_ready_step *step) {
-    bool early = step->early && k->follows;
+    bool early = step->early && k->follows && !k->watch;
     if (!step->early || step->count) k->follows = step->count > 0;
     if (!step->count) return GNN_OK;
     for (uint32_t i = 0; i < step->npatches; i++)
         step->slots[step->patches[i].slot] = patch_value(k, &step->patches[i]);
-    if (k->c->simulator) return rt_simulate(k->plan, from, step, k->args, early);
-    return rt_on_cuda(k->c) ? launch_cuda(k, step, early) : launch_host(k, step);
+    if (!k->watch) return submit(k, from, step, early);
+    k->watch->tell(k->watch->user, step->kernel->name, false);
+    gnn_status s = submit(k, from, step, early);
+    k->watch->tell(k->watch->user, step->kernel->name, true);
+    return s;
 }
 
 static gnn_status run_steps(call *k, const rt_ready *r) {
@@ -134,6 +144,22 @@ static gnn_status check_workspace(const gnn_plan *plan, const rt_ready *r, const
                                      : rt_check_outside(plan, args, workspace, r->workspace);
 }
 
+static gnn_status launch_all(gnn_plan *plan, call *k, size_t nargs, size_t workspace_bytes) {
+    gnn_status s = rt_check_count(plan, k->args, nargs);
+    if (!s && !(plan->flags & GNN_TRUSTED)) s = rt_check_args(plan, k->args);
+    if (s) return s;
+    const rt_ready *version = rt_plan_choose(plan, k->args);
+    if (!version) return GNN_NO_VERSION;
+    s = check_workspace(plan, version, k->args, k->workspace, workspace_bytes);
+    if (s) return s;
+    bool pushed;
+    s = rt_enter_to_launch(plan->c, &pushed);
+    if (s) return s;
+    s = run_steps(k, version);
+    rt_leave(plan->c, pushed);
+    return s;
+}
+
 gnn_status gnn_launch(gnn_plan *plan, const gnn_arg *args, size_t nargs, void *workspace,
                       size_t workspace_bytes, gnn_stream stream) {
     if (!rt_begin(RT_OF(plan), __func__, true)) return GNN_BAD_ARGUMENT;
@@ -143,17 +169,18 @@ gnn_status gnn_launch(gnn_plan *plan, const gnn_arg *args, size_t nargs, void *w
               .args = args,
               .workspace = workspace,
               .stream = stream};
-    gnn_status s = rt_check_count(plan, args, nargs);
-    if (!s && !(plan->flags & GNN_TRUSTED)) s = rt_check_args(plan, args);
-    if (s) return s;
-    const rt_ready *version = rt_plan_choose(plan, args);
-    if (!version) return GNN_NO_VERSION;
-    s = check_workspace(plan, version, args, workspace, workspace_bytes);
-    if (s) return s;
-    bool pushed;
-    s = rt_enter_to_launch(plan->c, &pushed);
-    if (s) return s;
-    s = run_steps(&k, version);
-    rt_leave(plan->c, pushed);
-    return s;
+    return launch_all(plan, &k, nargs, workspace_bytes);
+}
+
+gnn_status gnn_launch_watched(gnn_plan *plan, const gnn_arg *args, size_t nargs, void *workspace,
+                              size_t workspace_bytes, gnn_stream stream, const gnn_watch *watch) {
+    if (!rt_begin(RT_OF(plan), __func__, watch && watch->tell)) return GNN_BAD_ARGUMENT;
+    call k = {.c = plan->c,
+              .plan = plan,
+              .p = plan->p,
+              .args = args,
+              .workspace = workspace,
+              .stream = stream,
+              .watch = watch};
+    return launch_all(plan, &k, nargs, workspace_bytes);
 }

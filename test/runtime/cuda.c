@@ -79,6 +79,46 @@ static void early(void) {
     launches_early(13000, "0", 0, 4);
 }
 
+// Each kernel is told before and behind, a timer goes there, and none starts early.
+typedef struct {
+    session *s;
+    char names[128];
+    int inside, timed;
+} heard;
+
+static void hear(void *user, const char *kernel, bool submitted) {
+    heard *h = user;
+    CHECK(h->inside == submitted);
+    h->inside = !submitted;
+    if (submitted) {
+        double ms;
+        CHECK(!gnn_timer_stop(h->s->timer, h->s->stream) && !gnn_timer_read(h->s->timer, &ms));
+        h->timed++;
+        return;
+    }
+    strncat(strncat(h->names, kernel, 20), " ", 2);
+    CHECK(!gnn_timer_start(h->s->timer, h->s->stream));
+}
+
+static void watched(void) {
+    ledger l;
+    session s;
+    start();
+    gnn_context *c = new_cuda(&l);
+    GOOD(c, open_text(c, &s, 0, early_manifest("V")));
+    GOOD(c, use_session(c, &s));
+    heard h = {.s = &s};
+    int64_t ex = fake_calls("cuLaunchKernelEx"), plain = fake_calls("cuLaunchKernel");
+    GOOD(c, launch_told(&s, 0.5f, s.stream, &(gnn_watch){hear, &h}));
+    CHECK(fake_calls("cuLaunchKernelEx") == ex && fake_calls("cuLaunchKernel") == plain + 7);
+    CHECK(h.timed == 7 && !h.inside && !strcmp(h.names, "gather add add add add add add "));
+    CHECK(launch_told(&s, 0.5f, s.stream, &(gnn_watch){NULL, &h}) == GNN_BAD_ARGUMENT);
+    gnn_context_clear_error(c);
+    close_session(c, &s);
+    end_context(c, &l);
+    CHECK(fake_live() == 0 && fake_depth() == 0);
+}
+
 static void contexts(void) {
     ledger l;
     void *memory;
@@ -356,6 +396,7 @@ int main(void) {
     works(0);
     works(GNN_TRUSTED);
     early();
+    watched();
     contexts();
     device();
     shared();

@@ -94,12 +94,19 @@ static UNUSED gnn_status open_session(gnn_context *c, session *s, uint32_t flags
     return open_text(c, s, flags, SPMM("sm_90", "32"));
 }
 
-static UNUSED gnn_status launch(session *s, float alpha, gnn_stream stream) {
+static UNUSED gnn_status launch_told(session *s, float alpha, gnn_stream stream,
+                                     const gnn_watch *watch) {
     const gnn_tensor tx = {.data = s->x, .dtype = GNN_F32, .rank = 2, .shape = {U, F}};
     const gnn_tensor ty = {.data = s->y, .dtype = GNN_F32, .rank = 2, .shape = {V, F}};
     const gnn_arg args[5] = {
         [2] = {.tensor = &tx}, [3] = {.scalar = {.f32 = alpha}}, [4] = {.tensor = &ty}};
-    return gnn_launch(s->plan, args, 5, s->workspace, gnn_plan_workspace(s->plan), stream);
+    const size_t bytes = gnn_plan_workspace(s->plan);
+    return watch ? gnn_launch_watched(s->plan, args, 5, s->workspace, bytes, stream, watch)
+                 : gnn_launch(s->plan, args, 5, s->workspace, bytes, stream);
+}
+
+static UNUSED gnn_status launch(session *s, float alpha, gnn_stream stream) {
+    return launch_told(s, alpha, stream, NULL);
 }
 
 static UNUSED gnn_status use_session(gnn_context *c, session *s) {
