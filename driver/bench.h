@@ -30,6 +30,13 @@ typedef struct {   // of another plan, its maps on the device
     size_t bytes;   // that it holds beside them, for every version it keeps
 } bench_prepared;
 
+typedef struct {
+    const char *name;
+    int64_t launches;   // in one launch of the op
+    double median;      // ms of all of them together
+} bench_kernel;
+typedef VEC(bench_kernel) bench_kernel_list;
+
 struct bench_figures {
     bench_traffic traffic;
     int64_t launches;                                       // timed
@@ -37,13 +44,14 @@ struct bench_figures {
     bench_shares shares;
     const char *behind;   // the op that is launched before, and timed with it; NULL: none
     bench_prepared prepare;
-    size_t workspace;   // bytes that the launches use
+    size_t workspace;            // bytes that the launches use
+    bench_kernel_list kernels;   // with --kernels; as they are launched first
 };
 
 typedef struct {
     run_session run;   // first: what run.h's functions take
     double seconds;    // after so long no launch begins
-    bool flush, json, with_forward;
+    bool flush, json, with_forward, kernels;
     double bandwidth;   // bytes a second; 0: not known yet
     bool is_measured;
     bool replayed;        // hot times are of launches that were captured
@@ -67,6 +75,9 @@ bool bench_cold(run_op *o, double *median);   // ms of launches one by one
 // The same, each of them: ms has room for --repeat, n are timed and sorted.
 bool bench_cold_each(run_op *o, double *ms, int64_t *n, double *median);
 size_t bench_cache_bytes(const run_session *r);   // of the largest cache
+bool bench_ready(run_op *o);   // the cache overwritten, a pause begun: what comes next is timed
+// ---- bench_each.c -------------------------------------------------------------------------------
+bool bench_each(run_op *o, bench_kernel_list *out);   // false: a diagnostic tells why
 // ---- bench_kernels.c ----------------------------------------------------------------------------
 bool bench_empty(bench_session *s, arena *a);   // once a session; nothing to be done without a GPU
 bool bench_pause_open(bench_session *s, arena *a);   // likewise; false: a diagnostic tells why

@@ -13,12 +13,16 @@ size_t bench_cache_bytes(const run_session *r) {
     return bytes > 0 ? (size_t)bytes : USUAL;
 }
 
-static bool time_one(run_op *o, gnn_timer *timer, double *ms) {
+bool bench_ready(run_op *o) {
     const bench_session *s = (const bench_session *)o->r;
     return !run_failed(o, gnn_fill(o->r->context, s->scratch, 0, s->scratch_bytes, NULL)) &&
-           (!s->pause.ready.plan || run_launch((run_op *)&s->pause, NULL)) &&
-           !run_failed(o, gnn_timer_start(timer, NULL)) && bench_launch(o, NULL) &&
-           !run_failed(o, gnn_timer_stop(timer, NULL)) && !run_failed(o, gnn_timer_read(timer, ms));
+           (!s->pause.ready.plan || run_launch((run_op *)&s->pause, NULL));
+}
+
+static bool time_one(run_op *o, gnn_timer *timer, double *ms) {
+    return bench_ready(o) && !run_failed(o, gnn_timer_start(timer, NULL)) &&
+           bench_launch(o, NULL) && !run_failed(o, gnn_timer_stop(timer, NULL)) &&
+           !run_failed(o, gnn_timer_read(timer, ms));
 }
 
 // A GPU that had nothing to do raises its clocks over some milliseconds.

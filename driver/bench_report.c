@@ -58,6 +58,31 @@ static const char *graphs_text(const run_session *r) {
     return all ? all : "none";
 }
 
+static void print_kernels(const run_session *r, const run_row *w, FILE *out) {
+    enum { FIELDS = 4 };
+    const bench_kernel_list *l = w->figures ? &w->figures->kernels : NULL;
+    if (!l || !l->len) return;
+    arena *a = r->d->arena;
+    double all = 0;
+    for (uint32_t i = 0; i < l->len; i++) all += l->data[i].median;
+    text_table t = {.rows = l->len + 1, .columns = FIELDS, .first_number = 1, .last_number = 3};
+    const char **cells = ARENA_ARRAY(a, const char *, t.rows *FIELDS);
+    const char *titles[FIELDS] = {arena_printf(a, "kernel of %s", w->name), "launches", "median",
+                                  "share"};
+    memcpy(cells, titles, sizeof titles);
+    for (uint32_t i = 0; i < l->len; i++) {
+        const bench_kernel *k = &l->data[i];
+        const char **row = cells + (size_t)(i + 1) * FIELDS;
+        row[0] = k->name;
+        row[1] = arena_printf(a, "%lld", (long long)k->launches);
+        row[2] = table_time_text(a, k->median);
+        row[3] = arena_printf(a, "%.1f%%", all > 0 ? 100 * k->median / all : 0);
+    }
+    t.cells = cells;
+    fputs("\n", out);
+    table_print(a, &t, out);
+}
+
 static void print_table(const run_session *r, const run_rows *rows, FILE *out) {
     const bench_session *s = (const bench_session *)r;
     text_table t = {
@@ -79,9 +104,20 @@ static void print_table(const run_session *r, const run_rows *rows, FILE *out) {
                 s->empty.replay > 0 ? ", a replay of it alone " : "",
                 s->empty.replay > 0 ? table_time_text(r->d->arena, s->empty.replay) : "");
     table_print(r->d->arena, &t, out);
+    for (uint32_t i = 0; i < rows->len; i++) print_kernels(r, &rows->data[i], out);
 }
 
 // ---- JSON ---------------------------------------------------------------------------------------
+
+static json_t *json_of_kernels(const bench_kernel_list *l) {
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < l->len; i++) {
+        const bench_kernel *k = &l->data[i];
+        json_array_append_new(all, json_pack("{ss sI sf}", "kernel", k->name, "launches",
+                                             (json_int_t)k->launches, "median_ms", k->median));
+    }
+    return all;
+}
 
 static void add_figures(json_t *o, const bench_session *s, const bench_figures *f) {
     const struct {
@@ -107,6 +143,7 @@ static void add_figures(json_t *o, const bench_session *s, const bench_figures *
     json_object_set_new(o, "bandwidth_measured", json_boolean(s->is_measured));
     json_object_set_new(o, "flushed", json_boolean(s->flush));
     json_object_set_new(o, "hot_replayed", json_boolean(s->replayed));
+    if (s->kernels) json_object_set_new(o, "kernels", json_of_kernels(&f->kernels));
     if (f->shares.replay > 0) json_object_set_new(o, "replay_ms", json_real(f->shares.replay));
     if (s->empty_cold > 0) json_object_set_new(o, "empty_cold_ms", json_real(s->empty_cold));
     if (s->empty.hot > 0) json_object_set_new(o, "empty_ms", json_real(s->empty.hot));
