@@ -51,6 +51,19 @@ def cells(key, case):
                     "%.1f" % row["compile_s"], note_of(row)]
 
 
+def print_kernels(cases, most=25):
+    """The kernels that take the longest, and what they move in that time."""
+    rows = []
+    for (op, graph), case in cases.items():
+        for p in case.get("gnnc", {}).get("passes", []):
+            for name, moved, registers, spills, ms in (n for n in p["names"] if n[4]):
+                rows.append([op, graph, name, "%.1f" % (1e3 * ms), "%.0f%%" % (100 * ms / p["ms"]), "%.0f" % (moved / ms / 1e6), registers, spills])
+    rows.sort(key=lambda r: -float(r[3]))
+    if rows:
+        print("the kernels that take the longest")
+        report.print_table(("op", "graph", "kernel", "us", "of its op", "GB/s", "registers", "spills"), rows[:most])
+
+
 def print_estimates(cases):
     """Plans that were made and not run, those first that move the most over what they must."""
     rows = []
@@ -100,5 +113,6 @@ def show(path):
         if timed:
             report.print_table(TITLES, [cells(key, case) for key, case in sorted(timed.items())])
             print_means(timed)
+            print_kernels(timed)
         print_estimates(cases)
         print_peers(cases)
