@@ -48,6 +48,7 @@ def options():
     p.add_argument("--limit", type=float, default=120, help="seconds that a case may take, on either side")
     p.add_argument("--memory", type=float, default=0, help="GiB of the device that PyTorch may take (0: all)")
     p.add_argument("--budget", type=int, default=3_000_000, help="of gnnc's check of a sample of results")
+    p.add_argument("--bandwidth", type=float, default=0, help="of the memory, GB/s (0: gnnc measures it, each time)")
     p.add_argument("--jobs", type=int, default=1, help="processes of gnnc at a time, one of which launches")
     p.add_argument("--warm", type=int, default=0, help="processes that compile for PyTorch first, at a time")
     p.add_argument("--again", action="store_true", help="run what failed again")

@@ -79,6 +79,8 @@ def timed(o, case, files, dtype):
     """{figures} of the op and its gradient, or {fault}."""
     more = ["-DT=" + dtype, "--json", "--flush", "--seconds=%g" % o.seconds, "--check-budget=%d" % o.budget, "--resource-usage",
             "-Wperf", "--time-report", "--accept-overflow", "--kernels"]
+    if o.bandwidth:
+        more.append("--bandwidth=%g" % o.bandwidth)
     if o.target != "cuda":
         more.append("--device=h200")
     elif o.jobs > 1:
