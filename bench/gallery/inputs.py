@@ -332,6 +332,7 @@ class Case:
         for space in ("N", "E"):
             if any(space in shape for shape in self.shapes.values()):
                 self.spaces.setdefault(space, getattr(graph, space))
+        self.spaces = {s: n for s, n in self.spaces.items() if s not in self.small}
         self.also = {s: graph.structure(s)[2] for s in given.get("also", "").split()}   # of the formula alone
         self.size = {**self.small, **self.spaces}
 
