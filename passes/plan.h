@@ -106,7 +106,7 @@ schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const sched
 // dealt out as the naive plan does. false: nothing.
 bool plan_retreats(arena *a, plan_retreat *r, const version_facts *f);
 // by lowering
-// one that has a block alone, which goes through points of which there may be any number; NULL: none
+// whose one block goes through points of which there may be any number; NULL: there is none
 const loop_kernel *plan_idle_kernel(const loop_plan *plan);
 void plan_refused_kernel(arena *a, const loop_plan *plan, const loop_kernel *k, version_facts *f);
 

@@ -50,8 +50,7 @@ const loop_kernel *plan_idle_kernel(const loop_plan *plan) {
         const loop_step *s = &plan->steps.data[i];
         const loop_kernel *k = s->kernel;
         if (s->kind != LOOP_LAUNCH) continue;
-        if (!has_blocks(&k->body) && loops_over_points(plan, &k->body))
-            return k;
+        if (!has_blocks(&k->body) && loops_over_points(plan, &k->body)) return k;
     }
     return NULL;
 }
