@@ -187,6 +187,18 @@ static int64_t entries_of_first(const tensor_op *op, const tensor_val_info *m) {
     return n;
 }
 
+// All entries of a map.
+static bool holds_entries(const loop_verifier *v, tensor_space axis, const tensor_val_info *m) {
+    tensor_op *copy = tensor_op_copy(v->scratch, v->op);
+    tensor_expr size = tensor_size(copy, m->axes[0], NO_SPAN);
+    for (uint32_t i = 1; i < m->rank; i++) {
+        const tensor_space_info *s = &copy->spaces.data[m->axes[i]];
+        if (s->kind != SPACE_CONST) return false;
+        size = tensor_binary(copy, TENSOR_MUL_OP, size, tensor_int(copy, s->size), NO_SPAN);
+    }
+    return is_space(v, axis, size, copy);
+}
+
 static const char *check_shape(loop_verifier *v, const loop_prepared *r) {
     const tensor_val_info *val = &v->op->vals.data[r->val], *m = &v->op->vals.data[r->args[0]];
     tensor_space domain = m->axes[0], axis = val->axes[0];
@@ -202,8 +214,9 @@ static const char *check_shape(loop_verifier *v, const loop_prepared *r) {
                val->into == v->op->vals.data[r->args[1]].into;
         break;
     case PREPARED_COLUMN:
-        good = axis == domain && val->into == m->into && r->slots >= 0 && r->slots < r->extent &&
-               r->extent == entries_of_first(v->op, m);
+        good = val->into == m->into && r->slots >= 0 && r->slots < r->extent &&
+               (r->extent == 1 ? holds_entries(v, axis, m)
+                               : axis == domain && r->extent == entries_of_first(v->op, m));
         break;
     case PREPARED_DEGREES: good = axis == m->into; break;
     case PREPARED_DEGREES_FROM: good = axis == m->into && r->extent > 0; break;

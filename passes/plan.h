@@ -61,6 +61,7 @@ typedef struct {
     uint32_t states;               // of passes.def: those that hold
     bool no_matrices;              // contractions on tensor cores were refused
     bool no_groups;                // those of four warps were
+    bool may_idle;                 // all other ways were
     bool matrices, groups;         // the default has some
     const char *refused;           // why a schedule that nobody wrote cannot be taken
     stage_ids refused_group;       // of the stages of a kernel that is why; none: it is about none

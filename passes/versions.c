@@ -42,7 +42,8 @@ static bool add(versioning *w, schedule *s, version_facts *facts) {
     span at = s->at;
     const loop_kernel *in = NULL;
     const char *refusal = lower_refusal(w->arena, plan, &at, &in);
-    if (!refusal && s->automatic && w->machine->gpu && (in = plan_idle_kernel(plan)))
+    if (!refusal && s->automatic && w->machine->gpu && !facts->may_idle &&
+        (in = plan_idle_kernel(plan)))
         refusal = "one block would go through all of its points";
     if (refusal && !s->automatic) {
         diagnostic *d = diag(w->ds, E0977, at, "%s", refusal);
@@ -335,11 +336,12 @@ static bool of_matrices(const schedule *s, const version_facts *f) {
 static schedule *add_rows(versioning *w, const plan_class *c, plan_rows rows,
                           plan_supposed *supposed, version_facts *facts) {
     plan_retreat retreat = {0};
-    bool matrices = true, groups = true, again;
+    bool matrices = true, groups = true, idles = false, again;
     do {
         *facts = (version_facts){.index_bits = w->options->index_bits,
                                  .no_matrices = !matrices,
                                  .no_groups = !groups,
+                                 .may_idle = idles,
                                  .retreat = &retreat};
         schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, facts, c, rows, supposed);
         if (!s) return NULL;
@@ -352,6 +354,10 @@ static schedule *add_rows(versioning *w, const plan_class *c, plan_rows rows,
         again = is_needed(rows) ? of_matrices(s, facts) : facts->matrices;
         if (again) matrices = facts->groups, groups = false;
         else again = is_needed(rows) && plan_retreats(w->arena, &retreat, facts);
+        if (again || idles || !is_needed(rows)) continue;
+        // terms in their order have one thread whatever is said: better so than by the naive plan
+        retreat = (plan_retreat){0};
+        idles = again = true;
     } while (again);
     return NULL;
 }
@@ -468,6 +474,7 @@ program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *c
                     .plans = plans,
                     .made = made};
     uint32_t errors = diag_raised(ds);
+    if (!n) w.op = op = pass_flat(a, ds, op);
     w.p = pass_naive(a, ds, op, o);
     if (!w.p) return NULL;
     bool always = false, good = true;

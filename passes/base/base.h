@@ -138,6 +138,8 @@ bool plan_refuse_swizzle(planner *p, const schedule_cell *keep, const char *why)
 
 // ---- prepare.c ----------------------------------------------------------------------------------
 bool plan_map_of(planner *p, tensor_val v, plan_map *out);   // known when the plan is made
+// Of an index that goes through all entries of map m, that along m's axis `at`.
+tensor_expr plan_flat_digit(tensor_op *op, tensor_var flat, const tensor_val_info *m, uint32_t at);
 bool plan_map_of_key(planner *p, tensor_expr key, tensor_var var, plan_map *out);
 tensor_val plan_prepare(planner *p, prepared_builder b, const tensor_val *args, uint32_t n,
                         tensor_space into, tensor_space axis);

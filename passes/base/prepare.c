@@ -95,6 +95,33 @@ bool plan_map_of(planner *p, tensor_val v, plan_map *out) {
     return st && plan_map_of_key(p, st->body[0], st->left[0], out);
 }
 
+tensor_expr plan_flat_digit(tensor_op *op, tensor_var flat, const tensor_val_info *m, uint32_t at) {
+    tensor_expr x = tensor_cvt(op, TENSOR_TYPE(I64), tensor_var_expr(op, flat, NO_SPAN), NO_SPAN);
+    int64_t inner = 1;
+    for (uint32_t i = m->rank; --i > at;) inner *= op->spaces.data[m->axes[i]].size;
+    if (inner > 1) x = tensor_binary(op, TENSOR_QUOT_OP, x, tensor_int(op, inner), NO_SPAN);
+    if (at)
+        x = tensor_binary(op, TENSOR_MOD_OP, x, tensor_int(op, op->spaces.data[m->axes[at]].size),
+                          NO_SPAN);
+    return tensor_index(op, m->axes[at], x, NO_SPAN);
+}
+
+// All entries of a map of several indices: an index goes through them (tensor/flatten.c).
+static bool entries_of(planner *p, const tensor_node *load, tensor_var var, plan_map *out) {
+    const tensor_val v = (tensor_val)load->imm.i;
+    const tensor_val_info i = p->op->vals.data[v];
+    bool flat = i.role == VAL_MAP && !(i.facts & FACT_PREFIX);
+    for (uint32_t k = 1; k < i.rank && flat; k++)
+        flat = p->op->spaces.data[i.axes[k]].kind == SPACE_CONST;
+    for (uint32_t k = 0; k < i.rank && flat; k++)
+        flat = load->args[k] == plan_flat_digit(p->op, var, &i, k);
+    if (!flat) return false;
+    const tensor_space all = p->op->vars.data[var].space;
+    *out = (plan_map){plan_prepare_by(p, PREPARED_COLUMN, &v, 1, 1, i.into, all), false, all,
+                      i.into};
+    return true;
+}
+
 static bool constant_of(const planner *p, tensor_expr e, int64_t *out) {
     const tensor_node *n = tensor_node_at(p->op, e);
     while (n->op == TENSOR_INDEX_OP || n->op == TENSOR_CVT_OP)
@@ -126,6 +153,7 @@ bool plan_map_of_key(planner *p, tensor_expr key, tensor_var var, plan_map *out)
     if (x.op != TENSOR_LOAD_OP || !x.nargs) return false;
     const tensor_node *arg = tensor_node_at(p->op, x.args[0]);
     plan_map outer, inner;
+    if (x.nargs > 1 && entries_of(p, &x, var, out)) return true;
     if (!(x.nargs == 1 ? plan_map_of(p, (tensor_val)x.imm.i, &outer) : column_of(p, &x, &outer)))
         return false;
     if (arg->op == TENSOR_VAR_OP && (tensor_var)arg->imm.i == var) return *out = outer, true;

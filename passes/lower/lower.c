@@ -49,7 +49,8 @@ static void add_prepared(lowering *l, const loop_prepared *r) {
     if (r->slots) textbuf_printf(&name, ",%lld", (long long)r->slots);
     textbuf_puts(&name, ")");
     bool by_map = r->builder == PREPARED_COMPOSE || r->builder == PREPARED_CLASSES;
-    tensor_space domain = domain_of(l, r->args[0]), into = into_of(l, by_map ? r->val : r->args[0]);
+    tensor_space domain = domain_of(l, r->builder == PREPARED_COLUMN ? r->val : r->args[0]),
+                 into = into_of(l, by_map ? r->val : r->args[0]);
     program_prepared row = {.name = name.data,
                             .builder = r->builder,
                             .nargs = r->nargs,

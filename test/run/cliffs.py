@@ -39,10 +39,9 @@ TIMEOUT, MEMORY = 600, 6 << 30   # of a compiler: seconds, bytes
 
 # (op, cliff): why. As the default schedules get better, lines leave.
 KNOWN = {
-    ("ordered_grad_f32", "steps"): "what a map of two axes takes to a point is not walked by rows",
     ("gt_edges_grad_f32", "spill"): "40 bytes of 64 registers, of rows in parts on sm_90",
     ("pna_grad_f32", "blocks"): "64 blocks: a sum over all nodes of parts of 256",
-    ("sage_mean_grad_f32", "steps"): "as ordered_grad_f32",
+    ("sage_mean_grad_f32", "steps"): "what a map of two axes takes to a point is not walked by rows",
 }
 # Twenty segments of a thousand points: parts of a row are as long as that.
 KNOWN.update({(op + "_f32", "blocks"): "few segments, of few parts each" for op in (
