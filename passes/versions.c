@@ -42,7 +42,7 @@ static bool add(versioning *w, schedule *s, version_facts *facts) {
     span at = s->at;
     const loop_kernel *in = NULL;
     const char *refusal = lower_refusal(w->arena, plan, &at, &in);
-    if (!refusal && s->automatic && w->machine->gpu && !facts->may_idle &&
+    if (!refusal && facts->retreat && w->machine->gpu && !facts->may_idle &&
         (in = plan_idle_kernel(plan)))
         refusal = "one block would go through all of its points";
     if (refusal && !s->automatic) {

@@ -275,7 +275,8 @@ void sim_time_global(sim_block *b, const sim_request *q, bool stores, bool atomi
         }
         next = to + 1 > next ? to + 1 : next;
     }
-    t->sum.wavefronts[0] += b->weight * ((sectors + OF_LINE - 1) / OF_LINE);
+    const uint32_t wavefronts = (sectors + OF_LINE - 1) / OF_LINE;
+    t->sum.wavefronts[0] += b->weight * wavefronts;
     if (atomic) t->sum.atomics += b->weight * o.n;
     const sim_sampling *m = b->sim->sampling;
     uint32_t waits = missed || atomic ? m->missed + 2 * missed : m->cached + sectors / OF_LINE;
