@@ -88,19 +88,19 @@ typedef struct {
 } sim_sampling;
 typedef struct {
     const char *name;
-    double bytes, lines, fetched, stored;   // lines of 128 bytes; sectors not in L1, stored ones
+    double lines, fetched, stored;   // lines of 128 bytes; sectors not in L1, stored ones
     double spans;   // lines between the first and the last one that a block asks for, of all blocks
 } sim_traffic;
 // Of all blocks of all launches, as those tell that ran.
 typedef struct sim_times {
     uint64_t ran;              // blocks
-    double cycles;             // of a block that is alone, in the mean
+    double cycles;             // of blocks that are each alone, their sum
     double longest;            // of one
     double issued;             // instructions
     double units[SIM_UNITS];   // by what does them
     double wavefronts[2];      // of L1: of global memory, of shared memory
     double fetched, lines;     // sectors that L1 has not, and lines asked for them
-    double stored, atomics;    // sectors; lanes
+    double stored;             // sectors
     VEC(sim_traffic) buffers;
 } sim_times;
 

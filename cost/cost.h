@@ -14,7 +14,7 @@ typedef struct {
     const char *name, *holds, *arch;   // holds: what the driver's name of one holds
     bool measured;                     // else its numbers are its data sheet's
     uint32_t sms, mhz;
-    double gb_per_s, lines_per_ns;   // of its memory; 1 GB/s is a byte a nanosecond
+    double gb_per_s;   // of its memory; 1 GB/s is a byte a nanosecond
     uint32_t l1_kib, l2_mib, l2_kept_mib;
     double l2_gb_per_s, l2_lines_per_ns;
     uint32_t l1_cycles, memory_cycles, shared_cycles, launch_ns;

@@ -84,8 +84,9 @@ static void print_table(const run_op *o, const run_row *row, const told_kernels 
     for (cost_bound b = 0; b < COST_BOUNDS; b++) cells[BEFORE + b] = cost_bound_title(b);
     memcpy(cells + BEFORE + COST_BOUNDS, behind, sizeof behind);
     for (uint32_t i = 0; i < all->len; i++) put_cells(a, &all->data[i], cells + (i + 1) * COLUMNS);
-    fprintf(o->r->notes, "%s on %s, version '%s', %s: %.1f us, by the model\n", row->name, m->name,
-            o->taken, row->sizes, sum_of(all) * 1e-3);
+    fprintf(o->r->notes, "%s on %s, version '%s', %s: %.1f us, by the model%s\n", row->name,
+            m->name, o->taken, row->sizes, sum_of(all) * 1e-3,
+            m->measured ? "" : ", whose rates are not measured");
     text_table t = {.rows = all->len + 1,
                     .columns = COLUMNS,
                     .first_number = 1,

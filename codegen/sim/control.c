@@ -168,3 +168,9 @@ sim_step sim_control_step(sim_control k) {
         [SIM_RETURN] = give_back, [SIM_FINISH] = finish};
     return steps[k];
 }
+
+bool sim_is_control(const sim_code *c) {
+    for (sim_control k = 0; k < SIM_CONTROLS; k++)
+        if (c->step == sim_control_step(k)) return true;
+    return false;
+}

@@ -54,14 +54,8 @@ static sim_counted_step counted_control(const sim_code *c) {
     return counted(c, c->step == sim_control_step(SIM_CALL) ? COUNT_CALL : COUNT_NOTHING, 0);
 }
 
-static bool is_control(const sim_code *c) {
-    for (sim_control k = 0; k < SIM_CONTROLS; k++)
-        if (c->step == sim_control_step(k)) return true;
-    return false;
-}
-
 static sim_counted_step counted_step(const sim_code *c) {
-    if (is_control(c)) return counted_control(c);
+    if (sim_is_control(c)) return counted_control(c);
     switch ((int)c->func->instrs.data[c->instr].op) {
     case SIMT_LD:
     case SIMT_ST:

@@ -43,6 +43,7 @@ typedef enum {
     SIM_CONTROLS
 } sim_control;
 sim_step sim_control_step(sim_control k);
+bool sim_is_control(const sim_code *c);
 
 // ---- memory.c -----------------------------------------------------------------------------------
 // by parameter: whether a store may reach it

@@ -90,15 +90,9 @@ static sim_cost control(const sim_code *c, bool folded) {
     return (sim_cost){.as = TIMED_NOTHING};
 }
 
-static bool is_control(const sim_code *c) {
-    for (sim_control k = 0; k < SIM_CONTROLS; k++)
-        if (c->step == sim_control_step(k)) return true;
-    return false;
-}
-
 sim_cost sim_cost_of(const sim_code *c, sim_folding folded) {
     enum { SHUFFLE = 24, BARRIER = 20, STORE = 1 };
-    if (is_control(c)) return control(c, folded == SIM_FOLDED);
+    if (sim_is_control(c)) return control(c, folded == SIM_FOLDED);
     if (folded == SIM_FOLDED) return (sim_cost){.as = TIMED_PLAIN};
     const simt_instr_info *i = &c->func->instrs.data[c->instr];
     switch ((int)i->op) {
@@ -277,7 +271,6 @@ void sim_time_global(sim_block *b, const sim_request *q, bool stores, bool atomi
     }
     const uint32_t wavefronts = (sectors + OF_LINE - 1) / OF_LINE;
     t->sum.wavefronts[0] += b->weight * wavefronts;
-    if (atomic) t->sum.atomics += b->weight * o.n;
     const sim_sampling *m = b->sim->sampling;
     uint32_t waits = missed || atomic ? m->missed + 2 * missed : m->cached + sectors / OF_LINE;
     if (!stores && waits > t->waits) t->waits = waits;
@@ -399,7 +392,6 @@ void sim_time_stretch(sim_block *b, const sim_timing *before, double by) {
     stretch(&now->fetched, then->fetched, by);
     stretch(&now->lines, then->lines, by);
     stretch(&now->stored, then->stored, by);
-    stretch(&now->atomics, then->atomics, by);
     for (uint32_t k = 0; k < t->buffers.len; k++) {
         const cached_buffer none = {0},
                             *old = k < before->buffers.len ? &before->buffers.data[k] : &none;
@@ -431,10 +423,9 @@ const sim_times *sim_timing_told(sim *s, arena *a, const sim_timing *t) {
     memset(&out->buffers, 0, sizeof out->buffers);
     for (uint32_t k = 0; k < t->buffers.len; k++) {
         const cached_buffer *c = &t->buffers.data[k];
-        double bytes = (double)s->buffers.data[k].bytes, most = bytes / LINE + 1;
+        double most = (double)s->buffers.data[k].bytes / LINE + 1;
         if (!c->asked) continue;
         sim_traffic x = {.name = arena_strdup(a, s->buffers.data[k].name),
-                         .bytes = bytes,
                          .lines = c->lines < most ? c->lines : most,
                          .fetched = c->fetched,
                          .spans = c->spans,
