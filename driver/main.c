@@ -48,7 +48,8 @@ static void check_inputs(driver *d) {
         diag_help(fault, "'gnnc %s --help' says more", verb_name(d->verb));
     }
     uint32_t most = d->verb == VERB_DOCTOR ? 0
-                    : d->verb == VERB_RUN || d->verb == VERB_BENCH || d->verb == VERB_TEST
+                    : d->verb == VERB_RUN || d->verb == VERB_BENCH || d->verb == VERB_TEST ||
+                            d->verb == VERB_TUNE
                         ? 1
                         : UINT32_MAX;
     if (d->inputs.len > most)

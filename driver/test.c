@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_JOBS = 64, MOST_FINDINGS = 3, CASES_AN_OP = 100, SHRINK_RUNS = 250 };
+enum { MOST_FINDINGS = 3, CASES_AN_OP = 100, SHRINK_RUNS = 250 };
 
 typedef struct {
     test_case c;
@@ -164,7 +164,7 @@ static bool finish(testing *t, slot *s) {
 }
 
 static bool run_slots(testing *t, slot *slots) {
-    test_child *children[MOST_JOBS];
+    test_child *children[TEST_MOST_JOBS];
     uint64_t next = t->first, end = t->first + t->cases;
     for (;;) {
         uint32_t running = 0;
@@ -186,7 +186,7 @@ static bool run_slots(testing *t, slot *slots) {
 }
 
 static bool run_cases(testing *t) {
-    slot slots[MOST_JOBS] = {0};
+    slot slots[TEST_MOST_JOBS] = {0};
     bool good = run_slots(t, slots);
     for (uint32_t i = 0; i < t->jobs; i++)
         if (slots[i].child) test_cancel(slots[i].child);
@@ -337,8 +337,8 @@ int drive_test(driver *d) {
                  .first = (uint64_t)option_number(d, OPT_FIRST, 0)};
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int64_t jobs = option_number(d, OPT_JOBS, cores > 0 ? cores : 1);
-    if (jobs < 1 || jobs > MOST_JOBS)
-        usage(d, E0812, "--jobs takes a number from 1 to %d", MOST_JOBS);
+    if (jobs < 1 || jobs > TEST_MOST_JOBS)
+        usage(d, E0812, "--jobs takes a number from 1 to %d", TEST_MOST_JOBS);
     if (d->usage_fault || !choose_targets(&t) || !choose_ops(&t) || !choose_stock(&t))
         return driver_status(d);
     t.jobs = (uint32_t)jobs;

@@ -1,22 +1,19 @@
 // A case in a process of its own: a copy of this one that runs the case's command line and prints
 // to a file without a name.
-#define _GNU_SOURCE   // memfd_create
+#define _DEFAULT_SOURCE
 #include "graph_file.h"
 #include "test.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { SECONDS = 120 };   // a case that takes longer hangs
 
 struct test_child {
-    pid_t process;
-    int output, status;
+    child process;
     const char *file;     // of the case; NULL: the user's own
     const char *packed;   // what --pack makes of it; NULL: it runs
 };
@@ -34,11 +31,9 @@ const char *test_file_text(arena *a, const driver *d, const test_case *c) {
     return out.data;
 }
 
-typedef VEC(const char *) words;
-
-static words command_of(arena *a, const driver *d, const test_case *c, const char *file) {
+static child_words command_of(arena *a, const driver *d, const test_case *c, const char *file) {
     static const char *const targets[] = {"--target=sim", "--target=host", "--target=cuda"};
-    words w = {0};
+    child_words w = {0};
     const char *path = d->inputs.data[0];
     const char *const first[] = {"gnnc",    "run",        file ? file : path,
                                  "--op",    c->name,      targets[c->target],
@@ -62,7 +57,7 @@ static words command_of(arena *a, const driver *d, const test_case *c, const cha
 }
 
 const char *test_command_text(arena *a, const driver *d, const test_case *c, const char *file) {
-    words w = command_of(a, d, c, file);
+    child_words w = command_of(a, d, c, file);
     textbuf out = textbuf_new(a);
     for (uint32_t i = 0; i < w.len; i++) textbuf_printf(&out, "%s%s", i ? " " : "", w.data[i]);
     return out.data;
@@ -74,36 +69,23 @@ static bool write_file(const char *path, const char *text) {
     return f && (fputs(text, f) >= 0) & !fclose(f);
 }
 
-_Noreturn static void child_runs(int output, int errors, const words *w) {
-    dup2(output, STDOUT_FILENO);
-    dup2(errors, STDERR_FILENO);
-    alarm(SECONDS);
-    int status = driver_main((int)w->len, (char **)(uintptr_t)w->data);
-    fflush(NULL);
-    _exit(status);
-}
-
 static void clear(test_child *x) {
-    if (x->output >= 0) close(x->output);
+    child_free(&x->process);
     if (x->packed) unlink(x->packed);
     if (x->file) unlink(x->file);
-    x->output = -1;
 }
 
 void test_cancel(test_child *x) {
-    kill(x->process, SIGKILL);
-    while (waitpid(x->process, NULL, 0) < 0 && errno == EINTR) {
-    }
+    child_stop(&x->process);
     clear(x);
 }
 
 test_child *test_start(arena *a, const driver *d, const test_case *c, const char *folder) {
     static unsigned count;
     test_child *x = ARENA_NEW(a, test_child);
-    x->output = -1;
     count++;
     if (c->schedules.len) x->file = arena_printf(a, "%s/case-%u.gnn", folder, count);
-    words w = command_of(a, d, c, x->file);
+    child_words w = command_of(a, d, c, x->file);
     if (option_given(d, OPT_PACK)) {
         x->packed = arena_printf(a, "%s/case-%u.pack", folder, count);
         VEC_PUSH(a, &w, arena_printf(a, "--pack=%s", x->packed));
@@ -111,14 +93,9 @@ test_child *test_start(arena *a, const driver *d, const test_case *c, const char
     VEC_PUSH(a, &w, "--accept-overflow");   // the equations' fault, not the code's
     VEC_PUSH(a, &w, "-Wno-unused-option");
     VEC_PUSH(a, &w, "-Wno-unused-let");
-    VEC_PUSH(a, &w, NULL);
-    w.len--;
-    bool ready = (!x->file || write_file(x->file, test_file_text(a, d, c))) &&
-                 (x->output = memfd_create("gnnc-test", MFD_CLOEXEC)) >= 0;
-    fflush(NULL);
-    x->process = ready ? fork() : -1;
-    if (!x->process) child_runs(x->output, x->output, &w);
-    if (x->process > 0) return x;
+    if ((!x->file || write_file(x->file, test_file_text(a, d, c))) &&
+        child_start(a, &x->process, &w, true, SECONDS))
+        return x;
     int why = errno;
     clear(x);
     errno = why;
@@ -126,33 +103,13 @@ test_child *test_start(arena *a, const driver *d, const test_case *c, const char
 }
 
 test_child *test_any_ended(test_child **children, uint32_t n) {
-    for (;;) {
-        int status;
-        pid_t p = wait(&status);
-        if (p < 0 && errno != EINTR) return NULL;
-        for (uint32_t i = 0; i < n; i++)
-            if (children[i] && children[i]->process == p) {
-                children[i]->status = status;
-                return children[i];
-            }
-    }
+    child *all[TEST_MOST_JOBS] = {0};
+    for (uint32_t i = 0; i < n; i++) all[i] = children[i] ? &children[i]->process : NULL;
+    const uint32_t ended = child_any_ended(all, n);
+    return ended < n ? children[ended] : NULL;
 }
 
 // ---- What it says -------------------------------------------------------------------------------
-// NULL: errno tells why.
-static const char *read_all(arena *a, int fd) {
-    struct stat st;
-    if (fstat(fd, &st)) return NULL;
-    char *text = ARENA_ARRAY(a, char, (size_t)st.st_size + 1);
-    for (ssize_t n, at = 0; at < st.st_size; at += n) {
-        n = pread(fd, text + at, (size_t)(st.st_size - at), at);
-        if (n < 0 && errno == EINTR) n = 0;
-        else if (n < 0) return NULL;
-        else if (!n) break;
-    }
-    return text;
-}
-
 // Of a run that ended for lack of something: the line that says so.
 static const char *reason_in(arena *a, const char *text) {
     const char *error = strstr(text, "error[E08"), *at = error ? strstr(error, ": ") + 2 : text;
@@ -165,8 +122,9 @@ static bool compiles_alike(const char *option) {
            !strncmp(option, "--block-size=", 13) || !strncmp(option, "--no-det", 8);
 }
 
-static words printing_of(arena *a, const driver *d, const char *op, const test_case *c, bool same) {
-    words w = {0};
+static child_words printing_of(arena *a, const driver *d, const char *op, const test_case *c,
+                               bool same) {
+    child_words w = {0};
     const bool host = c->target == TEST_HOST;
     const char *const first[] = {"gnnc",
                                  d->inputs.data[0],
@@ -185,38 +143,23 @@ static words printing_of(arena *a, const driver *d, const char *op, const test_c
     if (!host) VEC_PUSH(a, &w, arena_printf(a, "--arch=%s", c->machine));
     for (uint32_t i = 0; same && i < c->options.len; i++)
         if (compiles_alike(c->options.data[i])) VEC_PUSH(a, &w, c->options.data[i]);
-    VEC_PUSH(a, &w, NULL);
-    w.len--;
     return w;
 }
 
-// false: the system refuses what it takes, errno tells what.
-static bool run_child(int output, int errors, const words *w, int *status) {
-    fflush(NULL);
-    pid_t p = output < 0 || errors < 0 ? -1 : fork(), ended;
-    if (!p) child_runs(output, errors, w);
-    if (p < 0) return false;
-    while ((ended = waitpid(p, status, 0)) < 0 && errno == EINTR) {
-    }
-    return ended >= 0;
-}
-
 const char *test_default_text(arena *a, driver *d, const char *op, const test_case *c, bool same) {
-    words w = printing_of(a, d, op, c, same);
-    int output = memfd_create("gnnc-test", MFD_CLOEXEC),
-        errors = memfd_create("gnnc-test", MFD_CLOEXEC), status = 1;
-    bool ran = run_child(output, errors, &w, &status), ended = ran && WIFEXITED(status),
-         printed = ended && WEXITSTATUS(status) == STATUS_GOOD,
-         lacks = ended && WEXITSTATUS(status) == STATUS_IO;
-    const char *text = printed ? read_all(a, output) : NULL,
-               *said = lacks ? read_all(a, errors) : NULL;
+    child_words w = printing_of(a, d, op, c, same);
+    child x;
+    const bool ran = child_run(a, &x, &w, SECONDS), ended = ran && WIFEXITED(x.status),
+               printed = ended && WEXITSTATUS(x.status) == STATUS_GOOD,
+               lacks = ended && WEXITSTATUS(x.status) == STATUS_IO;
+    const char *text = printed ? child_output(a, &x) : NULL,
+               *said = lacks ? child_errors(a, &x) : NULL;
     if (!ran || lacks || (printed && !text)) {
         d->io_fault = true;
         diag(d->ds, E0822, NO_SPAN, "the default's schedules cannot be printed: %s",
              said ? reason_in(a, said) : strerror(errno));
     }
-    if (output >= 0) close(output);
-    if (errors >= 0) close(errors);
+    child_free(&x);
     return text;
 }
 
@@ -305,11 +248,11 @@ static bool append(FILE *to, const char *path, bool *large) {
     return read && (*large || !to || fwrite(bytes, 1, n, to) == n);
 }
 
-test_outcome test_end(arena *a, test_child *child, FILE *pack) {
-    test_outcome o = outcome_of(a, child->status, read_all(a, child->output));
-    if (child->packed && o.verdict != TEST_LACKING && !append(pack, child->packed, &o.large))
+test_outcome test_end(arena *a, test_child *x, FILE *pack) {
+    test_outcome o = outcome_of(a, x->process.status, child_output(a, &x->process));
+    if (x->packed && o.verdict != TEST_LACKING && !append(pack, x->packed, &o.large))
         o = lacking(arena_strdup(a, strerror(errno)));
     if (o.large) o.right = 0;
-    clear(child);
+    clear(x);
     return o;
 }

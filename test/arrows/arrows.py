@@ -9,13 +9,14 @@ MAY_USE = {
     "ir": {"ir"},
     "autodiff": {"autodiff", "ir"},
     "testing": {"testing", "ir"},
+    "tuning": {"tuning", "ir"},
     "frontend": {"frontend", "autodiff", "ir"},
     "lang": {"frontend", "ir"},
     "passes": {"passes", "ir"},
     "codegen": {"codegen", "ir"},
     "cost": {"cost", "codegen", "ir"},
     "runtime": {"runtime"},
-    "driver": {"driver", "frontend", "autodiff", "ir", "passes", "codegen", "cost", "testing", "runtime"},
+    "driver": {"driver", "frontend", "autodiff", "ir", "passes", "codegen", "cost", "testing", "tuning", "runtime"},
 }
 # Rooms of passes/, and rooms in them, bottom first: those that each may use beside itself. What stands in none of them may use all.
 ROOMS = {

@@ -1,0 +1,113 @@
+// gnnc tune: schedules of an op tried on graphs, the few that are worth having written as rules,
+// with a tree that chooses among them. A candidate is a file with one schedule; it is compiled,
+// checked and timed by a process that runs gnnc bench, or told by the model (explain --cost).
+#ifndef GNNC_TUNE_H
+#define GNNC_TUNE_H
+
+#include "child.h"
+#include "run.h"
+#include "tuning/tuning.h"
+
+// ---- What is tuned (tune_cases.c) ---------------------------------------------------------------
+typedef struct {
+    const char *name;   // as `when` says it: "E", "avg(dst)"
+    double value;
+} tune_number;
+typedef struct {
+    const char *graph;   // as --graph takes it; NULL: none is given
+    const char *sizes;   // "E=10556 V=2708 F=64"
+    VEC(tune_number) numbers;
+} tune_case;
+typedef struct {   // of a stage, what a schedule may name
+    const char *name;
+    const char *row, *column, *entry, *map;   // NULL: it has none
+} tune_stage;
+typedef struct {
+    const char *name, *path;   // "spmm_f32"; as schedules name it: "spmm"
+    const char *when;          // "T == f32, F == 64": what was given when it was compiled
+    VEC(tune_stage) stages;
+    VEC(tune_case) cases;
+} tune_op;
+typedef VEC(tune_op) tune_ops;
+bool tune_collect(driver *d, tune_ops *out);   // ops that --op asks for, on each graph
+
+// ---- Processes (tune_try.c) ---------------------------------------------------------------------
+enum { TUNE_SECONDS = 120 };                    // a process that takes longer hangs
+#define TUNE_NAME "@"                           // in the text of a candidate: its name
+void tune_options(driver *d, child_words *w);   // of the command line: those that compiling takes
+void tune_cannot_run(driver *d, const char *why);   // why NULL: as errno says
+
+// ---- Where it runs ------------------------------------------------------------------------------
+typedef struct {
+    const char *name;     // "h200", "host": part of the names of schedules
+    const char *arch;     // of schedules: "sm_90"
+    const char *target;   // "--target=cuda"; NULL: by the model
+} tune_machine;
+
+// ---- The space (tune_space.c) -------------------------------------------------------------------
+// What `--emit=schedule` prints of the op: where schedules leave a choice, those choices; else each
+// number, each statement that may be left out, and those of tune_additions.def.
+// false: a diagnostic tells why.
+bool tune_space_of(driver *d, const tune_op *op, const tune_machine *m, tune_space *out);
+
+// ---- Trying (tune_try.c) ------------------------------------------------------------------------
+typedef struct {
+    const char *name;
+    double ns;   // of all its launches
+} tune_kernel;
+typedef struct {
+    const char
+        *text;   // of the schedule, those of its classes before it; NULL: what runs without one
+    const char *plan;           // the version that ran
+    uint64_t code;              // a hash of the kernels; 0: not known
+    double ns;                  // INFINITY: it cannot be run
+    const char *why;            // then
+    VEC(tune_kernel) kernels;   // of what runs without a schedule
+} tune_tried;
+typedef struct {
+    driver *d;
+    const tune_op *op;
+    const tune_machine *machine;
+    tune_space space;
+    const char *folder, *lock;
+    uint32_t jobs;
+    double until;    // seconds by clock_ms
+    uint32_t most;   // schedules of a case
+    struct tune_record *record;
+    const double *weights;   // of stages, the first one behind what belongs to none
+    uint32_t tried, refused, alike;
+} tune_session;
+typedef VEC(tune_tried) tune_tries;
+// Goes through the space on one case: what it tried, in the order in which it ended.
+bool tune_try_space(tune_session *s, const tune_case *c, tune_way way, uint64_t seed,
+                    tune_tries *out);
+// Schedules that are given, all of them; NULL: what runs without one. fresh: timed for longer, and
+// whatever the record says.
+bool tune_try_texts(tune_session *s, const tune_case *c, const char *const *texts, uint32_t n,
+                    bool fresh, tune_tries *out);
+const char *tune_named(arena *a, const char *text, const char *name);   // TUNE_NAME by a name
+
+// ---- The record (tune_record.c) -----------------------------------------------------------------
+// A JSON object a line for each try; what is there already is not tried again.
+typedef struct tune_record tune_record;
+bool tune_record_open(driver *d, const char *path, tune_record **out);   // path NULL: none
+const tune_tried *tune_record_find(const tune_record *r, const tune_op *op, const tune_machine *m,
+                                   const tune_case *c, const char *text);
+void tune_record_add(tune_record *r, const tune_op *op, const tune_machine *m, const tune_case *c,
+                     const tune_tried *t);
+bool tune_record_close(tune_record *r);
+
+// ---- Rules (tune_rule.c) ------------------------------------------------------------------------
+typedef struct {
+    const tune_op *op;
+    const tune_measured *measured;
+    const char *const *texts;   // a version each; NULL: what runs without rules
+    const char *plain;          // the name of that: "default"
+    uint32_t nfew;
+    const uint32_t *few;
+    tune_tree tree;
+    tune_regret regret;
+} tune_found;
+bool tune_rule_write(driver *d, const tune_machine *m, const tune_found *all, uint32_t n);
+
+#endif
