@@ -14,9 +14,17 @@ static bool binds(const tensor_stage *st, tensor_var v, uint32_t *at) {
     return false;
 }
 
-// All of its indices are bound, each once, in the order in which they are reduced; but for the
-// first, their extents are known.
+// Whether one of the arguments before it is the same.
+static bool repeated(const tensor_node *load, uint32_t i) {
+    for (uint32_t k = 0; k < i; k++)
+        if (load->args[k] == load->args[i]) return true;
+    return false;
+}
+
+// All of its indices are bound, each once, in the order in which they are reduced where that counts;
+// but for the first, their extents are known.
 static bool flattens(const tensor_op *op, const tensor_stage *st, const tensor_node *load) {
+    const bool any_order = op->reducers.data[st->reducer].commutative;
     uint32_t last = 0, at;
     if (load->op != TENSOR_LOAD_OP || load->nargs < 2) return false;
     const tensor_val_info *m = &op->vals.data[load->imm.i];
@@ -24,7 +32,8 @@ static bool flattens(const tensor_op *op, const tensor_stage *st, const tensor_n
     for (uint32_t i = 0; i < load->nargs; i++) {
         const tensor_node *n = tensor_node_at(op, load->args[i]);
         if (n->op != TENSOR_VAR_OP || !binds(st, (tensor_var)n->imm.i, &at)) return false;
-        if (i && (at != last + 1 || op->spaces.data[m->axes[i]].kind != SPACE_CONST)) return false;
+        if (i && op->spaces.data[m->axes[i]].kind != SPACE_CONST) return false;
+        if (repeated(load, i) || (i && !any_order && at != last + 1)) return false;
         last = at;
     }
     return op->spaces.data[m->axes[0]].kind == SPACE_FREE;
@@ -68,7 +77,7 @@ static void flatten(planner *p, uint32_t stage, const tensor_node key) {
     }
     for (uint32_t i = 0; i < st.nbound; i++)
         if (i == first) bound[n++] = flat;
-        else if (i < first || i >= first + m.rank) bound[n++] = st.bound[i];
+        else if (!by[st.bound[i]]) bound[n++] = st.bound[i];
     for (uint32_t k = 0; k < st.nkeys; k++)
         keys[k] = (tensor_key){*plan_substitute(p, &st.keys[k].lhs, 1, by),
                                *plan_substitute(p, &st.keys[k].rhs, 1, by)};
