@@ -63,9 +63,9 @@ void pass_done(const pass_observer *o, const char *pass, const pass_state *s);
 // every op on every target.
 program *pass_naive(arena *a, diag_set *ds, const tensor_op *op, const pass_options *o);
 
-// The op as its default schedule has it: reductions by maps of several indices go through their
-// entries by one (tensor/flatten.c). Itself where there are none.
-const tensor_op *pass_flat(arena *a, diag_set *ds, const tensor_op *op);
+// The op as its default schedule has it: its reductions have keys that can be walked
+// (tensor/walkable.c). Itself where they have them.
+const tensor_op *pass_walkable(arena *a, diag_set *ds, const tensor_op *op);
 
 // A version a schedule, or a class of extents where there is none, then the naive plan, which takes
 // nothing for granted. plans and made, where not NULL, get the loop plans and the schedules they

@@ -474,7 +474,7 @@ program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *c
                     .plans = plans,
                     .made = made};
     uint32_t errors = diag_raised(ds);
-    if (!n) w.op = op = pass_flat(a, ds, op);
+    if (!n) w.op = op = pass_walkable(a, ds, op);
     w.p = pass_naive(a, ds, op, o);
     if (!w.p) return NULL;
     bool always = false, good = true;

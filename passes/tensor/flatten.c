@@ -2,8 +2,6 @@
 // through them all, so that they are walked as those of a map of one index are.
 //     y[v] = sum {t:T, k:_3 : face[t, k] == v} x[t, k]
 //  →  y[v] = sum {t.k:T._3 : face[t.k / 3, t.k % 3] == v} x[t.k / 3, t.k % 3]
-// It is done before there are schedules: one of the file finds the indices that it names.
-#include "passes.h"
 #include "tensor/tensor.h"
 #include "base/base.h"
 
@@ -21,7 +19,7 @@ static bool repeated(const tensor_node *load, uint32_t i) {
     return false;
 }
 
-// All of its indices are bound, each once, in the order in which they are reduced where that counts;
+// All of its indices are bound, each once, where it counts in the order in which they are reduced;
 // but for the first, their extents are known.
 static bool flattens(const tensor_op *op, const tensor_stage *st, const tensor_node *load) {
     const bool any_order = op->reducers.data[st->reducer].commutative;
@@ -87,17 +85,12 @@ static void flatten(planner *p, uint32_t stage, const tensor_node key) {
     p->op->stages.data[stage] = st;
 }
 
-const tensor_op *pass_flat(arena *a, diag_set *ds, const tensor_op *op) {
+bool plan_flatten(planner *p) {
     bool any = false;
-    for (uint32_t i = 0; i < op->stages.len; i++) any |= flat_key(op, &op->stages.data[i]) != NULL;
-    if (!any) return op;
-    version_facts facts = {0};
-    const machine any_machine = {0};   // indices are alike on all
-    const schedule none = {.name = "", .op = op, .ids = op->ids};
-    planner p = plan_new(a, ds, op, (schedule *)(uintptr_t)&none, &any_machine, &facts);
-    for (uint32_t i = 0; i < p.op->stages.len; i++) {
-        const tensor_node *key = flat_key(p.op, &p.op->stages.data[i]);
-        if (key) flatten(&p, i, *key);
+    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+        const tensor_node *key = flat_key(p->op, &p->op->stages.data[i]);
+        if (key) flatten(p, i, *key);
+        any |= key != NULL;
     }
-    return p.op;
+    return any;
 }

@@ -9,6 +9,10 @@ typedef tensor_expr plan_replacement(void *user,
                                      // for a load, whose indices are replaced already
                                      tensor_expr load);
 
+// ---- chosen.c, flatten.c ------------------------------------------------------------------------
+bool plan_chosen(planner *p);    // false: nothing was
+bool plan_flatten(planner *p);   // likewise
+
 // ---- symmetric.c --------------------------------------------------------------------------------
 void plan_symmetric(planner *p);   // again when stages are inlined
 

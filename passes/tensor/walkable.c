@@ -1,0 +1,15 @@
+// Keys that no map leads to become those of maps, before there are schedules: one of the file finds
+// the indices that it names.
+#include "passes.h"
+#include "tensor/tensor.h"
+#include "base/base.h"
+
+const tensor_op *pass_walkable(arena *a, diag_set *ds, const tensor_op *op) {
+    version_facts facts = {0};
+    const machine any_machine = {0};   // indices are alike on all
+    const schedule none = {.name = "", .op = op, .ids = op->ids};
+    planner p = plan_new(a, ds, op, (schedule *)(uintptr_t)&none, &any_machine, &facts);
+    bool any = plan_chosen(&p);
+    any |= plan_flatten(&p);
+    return any ? p.op : op;
+}
