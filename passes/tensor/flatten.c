@@ -2,21 +2,56 @@
 // through them all, so that they are walked as those of a map of one index are.
 //     y[v] = sum {t:T, k:_3 : face[t, k] == v} x[t, k]
 //  →  y[v] = sum {t.k:T._3 : face[t.k / 3, t.k % 3] == v} x[t.k / 3, t.k % 3]
+// Where indices are a number further, it goes through all of the map, and leaves out what is none
+// of them; so the sums of a window of steps share one order.
+//     y[v] = sum {n:N, i:_9 : walk[n, i + 1] == v} x[n, i]
+//  →  y[v] = sum {n.i:N._10 : walk[n.i / 10, n.i % 10] == v, n.i % 10 >= 1}
+//            x[n.i / 10, n.i % 10 - 1]
 #include "tensor/tensor.h"
 #include "base/base.h"
 
 // ---- Which --------------------------------------------------------------------------------------
+typedef struct {
+    tensor_var var;    // of the stage
+    int64_t further;   // than it
+} shifted;
+
+static bool is_constant(const tensor_op *op, tensor_expr e, int64_t *out) {
+    const tensor_node *n = tensor_node_at(op, e);
+    *out = n->imm.i;
+    return n->op == TENSOR_CONST_OP;
+}
+
+// i, or index(L, i + 1).
+static bool shifted_of(const tensor_op *op, tensor_expr e, shifted *s) {
+    const tensor_node *n = tensor_node_at(op, e);
+    s->further = 0;
+    if (n->op == TENSOR_INDEX_OP) n = tensor_node_at(op, n->args[0]);
+    if (n->op == TENSOR_ADD_OP && is_constant(op, n->args[1], &s->further))
+        n = tensor_node_at(op, n->args[0]);
+    else if (n->op == TENSOR_ADD_OP && is_constant(op, n->args[0], &s->further))
+        n = tensor_node_at(op, n->args[1]);
+    if (n->op == TENSOR_CVT_OP && n->type.type == DT_I64) n = tensor_node_at(op, n->args[0]);
+    s->var = (tensor_var)n->imm.i;
+    return n->op == TENSOR_VAR_OP;
+}
+
 static bool binds(const tensor_stage *st, tensor_var v, uint32_t *at) {
     for (*at = 0; *at < st->nbound; ++*at)
         if (st->bound[*at] == v) return true;
     return false;
 }
 
-// Whether one of the arguments before it is the same.
-static bool repeated(const tensor_node *load, uint32_t i) {
+// Whether one of the arguments before it is of the same index.
+static bool repeated(const tensor_op *op, const tensor_node *load, uint32_t i, tensor_var v) {
+    shifted s;
     for (uint32_t k = 0; k < i; k++)
-        if (load->args[k] == load->args[i]) return true;
+        if (shifted_of(op, load->args[k], &s) && s.var == v) return true;
     return false;
+}
+
+static bool is_number(const tensor_op *op, tensor_space s) {
+    return op->spaces.data[s].kind == SPACE_CONST;
 }
 
 // All of its indices are bound, each once, where it counts in the order in which they are reduced;
@@ -28,10 +63,12 @@ static bool flattens(const tensor_op *op, const tensor_stage *st, const tensor_n
     const tensor_val_info *m = &op->vals.data[load->imm.i];
     if (m->role != VAL_MAP || m->facts & FACT_PREFIX) return false;
     for (uint32_t i = 0; i < load->nargs; i++) {
-        const tensor_node *n = tensor_node_at(op, load->args[i]);
-        if (n->op != TENSOR_VAR_OP || !binds(st, (tensor_var)n->imm.i, &at)) return false;
-        if (i && op->spaces.data[m->axes[i]].kind != SPACE_CONST) return false;
-        if (repeated(load, i) || (i && !any_order && at != last + 1)) return false;
+        shifted s;
+        if (!shifted_of(op, load->args[i], &s) || !binds(st, s.var, &at)) return false;
+        const tensor_space space = op->vars.data[s.var].space;
+        if (!i && (s.further || space != m->axes[0])) return false;
+        if (i && (!is_number(op, m->axes[i]) || !is_number(op, space))) return false;
+        if (repeated(op, load, i, s.var) || (i && !any_order && at != last + 1)) return false;
         last = at;
     }
     return op->spaces.data[m->axes[0]].kind == SPACE_FREE;
@@ -58,30 +95,76 @@ static tensor_space space_of(planner *p, const tensor_val_info *m) {
     return plan_space(p, name.data, size);
 }
 
+typedef struct {
+    const planner *p;
+    const tensor_node *key;
+    tensor_expr entry;
+} putting;
+
+static tensor_expr put_entry(void *user, tensor_expr e) {
+    const putting *r = user;
+    const tensor_node *n = tensor_node_at(r->p->op, e);
+    bool same = n->imm.i == r->key->imm.i;
+    for (uint32_t i = 0; i < n->nargs && same; i++) same = n->args[i] == r->key->args[i];
+    return same ? r->entry : e;
+}
+
+// What an index of the stage is at an entry, and where the entry is one of its points.
+static tensor_expr index_at(planner *p, const shifted *s, tensor_space axis, tensor_expr digit,
+                            tensor_stage *st, tensor_expr *filters) {
+    const tensor_space space = p->op->vars.data[s->var].space;
+    if (space == axis && !s->further) return digit;
+    const tensor_expr at = plan_wide(p, digit);
+    const int64_t end = s->further + p->op->spaces.data[space].size;
+    if (s->further > 0)
+        filters[st->nfilters++] = tensor_binary(p->op, TENSOR_GE_OP, at,
+                                                tensor_int(p->op, s->further), NO_SPAN);
+    if (end < p->op->spaces.data[axis].size)
+        filters[st->nfilters++] = tensor_binary(p->op, TENSOR_LT_OP, at, tensor_int(p->op, end),
+                                                NO_SPAN);
+    return tensor_index(p->op, space, plan_plus(p, at, tensor_int(p->op, -s->further)), NO_SPAN);
+}
+
+static void bind(planner *p, tensor_stage *st, const tensor_expr *by, tensor_var flat,
+                 tensor_var first) {
+    tensor_var *bound = ARENA_ARRAY(p->arena, tensor_var, st->nbound + 1);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < st->nbound; i++)
+        if (st->bound[i] == first) bound[n++] = flat;
+        else if (!by[st->bound[i]]) bound[n++] = st->bound[i];
+    st->bound = bound, st->nbound = n;
+}
+
 static void flatten(planner *p, uint32_t stage, const tensor_node key) {
-    tensor_stage st = p->op->stages.data[stage];
     const tensor_val_info m = p->op->vals.data[key.imm.i];
     tensor_space space = space_of(p, &m);
     tensor_var flat = tensor_add_var(
         p->op, arena_printf(p->arena, "%s.flat", p->op->spaces.data[m.axes[0]].name), space);
+    tensor_expr *digits = ARENA_ARRAY(p->arena, tensor_expr, m.rank + 1);
+    for (uint32_t i = 0; i < m.rank; i++) digits[i] = plan_flat_digit(p->op, flat, &m, i);
+    tensor_expr entry = tensor_load(p->op, (tensor_val)key.imm.i, digits, m.rank, NO_SPAN);
+    plan_replace_loads(p, stage, put_entry, &(putting){p, &key, entry});
+    tensor_stage st = p->op->stages.data[stage];
     tensor_expr *by = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len + 1);
-    tensor_var *bound = ARENA_ARRAY(p->arena, tensor_var, st.nbound + 1);
     tensor_key *keys = ARENA_ARRAY(p->arena, tensor_key, st.nkeys + 1);
-    uint32_t first = 0, n = 0;
+    const tensor_expr *others = st.filters;
+    const uint32_t nothers = st.nfilters;
+    tensor_expr *filters = ARENA_ARRAY(p->arena, tensor_expr, nothers + 2 * m.rank + 1);
+    shifted first = {0}, s;
+    st.nfilters = 0;
     for (uint32_t i = 0; i < m.rank; i++) {
-        const tensor_var v = (tensor_var)tensor_node_at(p->op, key.args[i])->imm.i;
-        if (!i) binds(&st, v, &first);
-        by[v] = plan_flat_digit(p->op, flat, &m, i);
+        shifted_of(p->op, key.args[i], &s);
+        if (!i) first = s;
+        by[s.var] = index_at(p, &s, m.axes[i], digits[i], &st, filters);
     }
-    for (uint32_t i = 0; i < st.nbound; i++)
-        if (i == first) bound[n++] = flat;
-        else if (!by[st.bound[i]]) bound[n++] = st.bound[i];
+    others = plan_substitute(p, others, nothers, by);
+    for (uint32_t i = 0; i < nothers; i++) filters[st.nfilters++] = others[i];
     for (uint32_t k = 0; k < st.nkeys; k++)
         keys[k] = (tensor_key){*plan_substitute(p, &st.keys[k].lhs, 1, by),
                                *plan_substitute(p, &st.keys[k].rhs, 1, by)};
-    st.bound = bound, st.nbound = n, st.keys = keys;
+    bind(p, &st, by, flat, first.var);
+    st.keys = keys, st.filters = filters;
     st.body = plan_substitute(p, st.body, st.nbody, by);
-    st.filters = plan_substitute(p, st.filters, st.nfilters, by);
     p->op->stages.data[stage] = st;
 }
 
