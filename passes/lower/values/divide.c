@@ -1,11 +1,21 @@
 // Positions are divided by sizes without a division: by a multiplication with a magic number, which
 // the runtime finds for each size (Granlund and Montgomery 1994; program.h).
 //     quot(cvt(i64, p), size(H))  →  mulhi(2 p, magic) >> shift, 0 where H is 0
+// By a number they are divided without a sign.
 // Where the rounds of a loop begin at multiples of the divisor, one quotient serves all positions
 // of a round.
 
 #include "lower/values/values.h"
 #include "base/scalar.h"
+
+// What is divided by: a size, or a number of at least one, which fits the type of positions.
+static bool divisor(const kernel *k, tensor_expr e, int64_t *number) {
+    const tensor_node *x = tensor_node_at(k->l->op, e);
+    *number = 0;
+    if (lw_constant(k->l->op, e, number))
+        return *number > 0 && (!k->l->o->narrow || *number < INT64_C(1) << 31);
+    return x->op == TENSOR_SIZE_OP && (tensor_space)x->imm.i < k->l->p->spaces.len;
+}
 
 // The value is never negative where it is used. In narrow mode it is below 2^31.
 static bool natural(const kernel *k, tensor_expr e) {
@@ -13,7 +23,8 @@ static bool natural(const kernel *k, tensor_expr e) {
     if (x->op == TENSOR_VAR_OP) return true;
     if (x->op == TENSOR_INDEX_OP || x->op == TENSOR_CVT_OP) return natural(k, x->args[0]);
     if (x->op != TENSOR_QUOT_OP && x->op != TENSOR_MOD_OP) return false;
-    return natural(k, x->args[0]) && tensor_node_at(k->l->op, x->args[1])->op == TENSOR_SIZE_OP;
+    int64_t number;
+    return natural(k, x->args[0]) && divisor(k, x->args[1], &number);
 }
 
 static simt_value of_type(simt_builder *b, simt_type t, simt_value x) {
@@ -32,22 +43,19 @@ static simt_value magic_of(kernel *k, simt_builder *b, tensor_space s, simt_type
 }
 
 static simt_value quotient(kernel *k, simt_builder *b, tensor_space s, simt_type t, simt_value x) {
-    const tensor_space_info *i = &k->l->op->spaces.data[s];
-    if (i->kind == SPACE_CONST)
-        return simt_build_binary(b, SIMT_UDIV, x, simt_build_int(b, t, i->size));
     simt_value twice = simt_build_binary(b, SIMT_SHL, x, simt_build_int(b, t, 1));
     simt_value up = simt_build_binary(b, SIMT_MULHI, twice, magic_of(k, b, s, t));
     return simt_build_binary(b, SIMT_LSHR, up, of_type(b, t, lw_arg(k, ARG_SHIFT, s, 0)));
 }
 
+static simt_value less(simt_builder *b, simt_value x, simt_value q, simt_value by) {
+    return simt_build_binary(b, SIMT_SUB, x, simt_build_binary(b, SIMT_MUL, q, by));
+}
+
 static simt_value remainder_of(kernel *k, simt_builder *b, tensor_space s, simt_type t,
                                simt_value x, simt_value q) {
-    const tensor_space_info *i = &k->l->op->spaces.data[s];
-    simt_value size = of_type(b, t, lw_size(k, b, s));
-    simt_value r = simt_build_binary(b, SIMT_SUB, x, simt_build_binary(b, SIMT_MUL, q, size));
-    if (i->kind == SPACE_CONST) return r;
-    simt_value zero = simt_build_int(b, t, 0);
-    return simt_build_select(b, simt_build_cmp(b, SIMT_EQ, size, zero), zero, r);
+    simt_value size = of_type(b, t, lw_size(k, b, s)), zero = simt_build_int(b, t, 0);
+    return simt_build_select(b, simt_build_cmp(b, SIMT_EQ, size, zero), zero, less(b, x, q, size));
 }
 
 // ---- Of a round ---------------------------------------------------------------------------------
@@ -94,15 +102,17 @@ simt_value lw_divide(kernel *k, simt_builder *b, const tensor_node *n) {
     if (loop) return divide_round(k, b, n, loop);
     simt_value given = divide_given(k, b, n);
     if (given) return given;
-    const tensor_node *by = tensor_node_at(k->l->op, n->args[1]);
-    tensor_space s = (tensor_space)by->imm.i;
-    if (by->op != TENSOR_SIZE_OP || !natural(k, n->args[0])) return 0;
-    const tensor_space_info *i = &k->l->op->spaces.data[s];
-    bool fits = i->size > 0 && (!k->l->o->narrow || i->size < INT64_C(1) << 31);
-    if (i->kind == SPACE_CONST ? !fits : s >= k->l->p->spaces.len) return 0;
-    simt_value x = lw_expr(k, b, n->args[0]);
+    int64_t number;
+    if (!natural(k, n->args[0]) || !divisor(k, n->args[1], &number)) return 0;
+    const bool whole = n->op == TENSOR_QUOT_OP;
+    tensor_space s = (tensor_space)tensor_node_at(k->l->op, n->args[1])->imm.i;
+    simt_value x = lw_expr(k, b, n->args[0]), q;
     simt_type t = {k->ix.element, simt_typeof(k->f, x).lanes}, wide = {SIMT_I64, t.lanes};
     x = simt_build_cvt(b, t, x);
-    simt_value q = quotient(k, b, s, t, x);
-    return simt_build_cvt(b, wide, n->op == TENSOR_QUOT_OP ? q : remainder_of(k, b, s, t, x, q));
+    if (number) {
+        q = simt_build_binary(b, SIMT_UDIV, x, simt_build_int(b, t, number));
+        return simt_build_cvt(b, wide, whole ? q : less(b, x, q, simt_build_int(b, t, number)));
+    }
+    q = quotient(k, b, s, t, x);
+    return simt_build_cvt(b, wide, whole ? q : remainder_of(k, b, s, t, x, q));
 }
