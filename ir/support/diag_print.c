@@ -253,6 +253,8 @@ void diag_print(diag_set *ds, FILE *out) {
         hidden += full && error;
         if (full) continue;
         ds->printed_errors += error;
+        const char *advice = error ? source_map_advice(ds->sources, fresh.data[i]->at.lo) : NULL;
+        if (advice) diag_help(fresh.data[i], "%s", advice);
         if (ds->options.format == DIAG_JSON) put_json(&p, ds, fresh.data[i]);
         else put_text(&p, ds, fresh.data[i]);
     }

@@ -6,6 +6,7 @@
 typedef struct {
     source_file file;
     VEC(uint32_t) lines;   // offsets of line starts; line 1 first
+    const char *advice;
 } mapped_file;
 
 typedef struct {
@@ -71,6 +72,16 @@ static const mapped_file *find_file(const source_map *m, uint32_t position) {
         else hi = middle;
     }
     return m->files.data[lo];
+}
+
+void source_map_advise(source_map *m, const source_file *f, const char *help) {
+    for (uint32_t i = 0; i < m->files.len; i++)
+        if (&m->files.data[i]->file == f) m->files.data[i]->advice = help;
+}
+
+const char *source_map_advice(const source_map *m, uint32_t position) {
+    const mapped_file *f = find_file(m, position);
+    return f ? f->advice : NULL;
 }
 
 const source_file *source_map_file(const source_map *m, uint32_t position) {

@@ -115,6 +115,9 @@ void source_map_rename(source_map *m, const char *from, const char *to);
 const char *source_map_name(const source_map *m, const char *path);
 // Adds a file's text (copied). Returns NULL when the 4 GiB of positions are used up.
 const source_file *source_map_add(source_map *m, const char *path, const char *text, size_t length);
+// Each error in the file ends with this help.
+void source_map_advise(source_map *m, const source_file *f, const char *help);
+const char *source_map_advice(const source_map *m, uint32_t position);        // NULL: none
 const source_file *source_map_file(const source_map *m, uint32_t position);   // NULL for nowhere
 typedef struct {
     const source_file *file;   // NULL for nowhere
