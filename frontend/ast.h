@@ -71,7 +71,8 @@ typedef enum {
     AST_FN,
     AST_REDUCER,
     AST_GRAD,
-    AST_SCHEDULE
+    AST_SCHEDULE,
+    AST_CHOOSE
 } ast_item_kind;
 typedef struct ast_item {
     ast_item_kind kind;
@@ -85,15 +86,15 @@ typedef struct ast_item {
     ast_name target;   // ALIAS: the op on the right; its arguments in names
     // FN
     ast_fn_param *fn_params;
-    ast_expr *body;
+    ast_expr *body;   // CHOOSE: its tree
     // REDUCER
     ast_names *names, *outputs;   // arguments and results; ALIAS: names; GRAD: wrt list in names
     ast_fact *facts;              // commutative
     ast_section *sections;
-    // GRAD, SCHEDULE
+    // GRAD, SCHEDULE, CHOOSE
     ast_path *path;          // the op
     ast_name as;             // GRAD "as NAME", SCHEDULE "like NAME"; text NULL: none
-    ast_schedule schedule;   // SCHEDULE
+    ast_schedule schedule;   // SCHEDULE, CHOOSE
     span block;              // OP, REDUCER, SCHEDULE: from { to }
     struct ast_item *next;
 } ast_item;

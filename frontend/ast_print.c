@@ -7,9 +7,14 @@
 void format_puts(format_flow *f, const char *s) { textbuf_puts(&f->text, s); }
 
 void format_break_at(format_flow *f, uint32_t rank, uint32_t position) {
-    format_break b = {(uint32_t)f->text.len, f->nest * FORMAT_BRACKET + rank, position};
+    format_break b = {(uint32_t)f->text.len, f->nest * FORMAT_BRACKET + rank, position, false};
     VEC_PUSH(f->text.arena, &f->breaks, b);
     format_puts(f, " ");
+}
+
+void format_break_each(format_flow *f, uint32_t rank, uint32_t position) {
+    format_break_at(f, rank, position);
+    f->breaks.data[f->breaks.len - 1].each = true;
 }
 
 void format_open(format_flow *f, const char *bracket) {

@@ -104,6 +104,7 @@ typedef struct {
     // parameters
     uint32_t outer;
     bool inner_taken;
+    bool each;   // those that are taken where the text does not fit one line are
 } line_breaks;
 
 static void look_ahead(const layout *l, line_breaks *b) {
@@ -123,6 +124,8 @@ static uint32_t find_break(const line_breaks *b, size_t from, uint32_t margin, u
     const format_break *at = b->f->breaks.data;
     uint32_t end = b->f->breaks.len,
              to = b->inner_taken && b->outer < b->forced ? b->outer : b->forced;
+    for (uint32_t i = b->next; i < to && b->each; i++)
+        if (at[i].each) to = i;
     size_t room = room_at(margin + (to == end ? after : 0));
     if ((to < end ? at[to].offset : b->f->text.len) - from <= room || b->next >= to) return to;
     uint32_t best = b->next;
@@ -145,7 +148,7 @@ static void comments_inside(layout *l, uint32_t position, uint32_t n) {
 
 // Room for `after` columns is left behind it.
 static void put_flow(layout *l, const format_flow *f, uint32_t n, uint32_t after) {
-    line_breaks b = {.f = f};
+    line_breaks b = {.f = f, .each = f->text.len > room_at(n + after)};
     uint32_t margin = n;
     size_t from = 0;
     for (;;) {

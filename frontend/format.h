@@ -10,6 +10,7 @@ typedef struct {
     uint32_t rank;     // the smallest breaks first: outer brackets, then loose operators
     // in the source, of what follows: comments before it are printed at this break
     uint32_t position;
+    bool each;   // taken, like all of these, where the text does not fit one line
 } format_break;
 
 // Text on one line, with its breaks.
@@ -36,6 +37,7 @@ enum {
 
 void format_puts(format_flow *f, const char *s);
 void format_break_at(format_flow *f, uint32_t rank, uint32_t position);   // a space, or a new line
+void format_break_each(format_flow *f, uint32_t rank, uint32_t position);
 void format_open(format_flow *f, const char *bracket);
 void format_close(format_flow *f, const char *bracket);
 void format_expr(format_flow *f, const ast_expr *e);

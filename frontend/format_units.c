@@ -139,11 +139,8 @@ static format_unit *section_units(arena *a, const ast_section *list) {
 }
 
 // ---- Schedules ----------------------------------------------------------------------------------
-static void put_schedule(format_flow *f, const ast_item *item) {
-    format_puts(f, "schedule ");
-    ast_print_path(&f->text, item->path);
-    textbuf_printf(&f->text, " %s", item->name.text);
-    put_word(f, "like", item->as.text);
+// What it is for, and when.
+static void put_place(format_flow *f, const ast_item *item) {
     if (item->schedule.targets) {
         format_puts(f, " for ");
         format_names(f, item->schedule.targets, "", "");
@@ -159,6 +156,34 @@ static void put_schedule(format_flow *f, const ast_item *item) {
         format_break_at(f, FORMAT_LIST, c->next->expr->at.lo);
     }
     format_close(f, ")");
+}
+
+static void put_schedule(format_flow *f, const ast_item *item) {
+    format_puts(f, "schedule ");
+    ast_print_path(&f->text, item->path);
+    textbuf_printf(&f->text, " %s", item->name.text);
+    put_word(f, "like", item->as.text);
+    put_place(f, item);
+}
+
+// A level of its tree a line, where one line does not hold all.
+static void put_choice(format_flow *f, const ast_item *item) {
+    format_puts(f, "choose ");
+    ast_print_path(&f->text, item->path);
+    put_place(f, item);
+    format_puts(f, " =");
+    const ast_expr *e = item->body;
+    format_break_each(f, FORMAT_LAST, e->at.lo);
+    for (; e->kind == AST_COND; e = e->args->next->next) {
+        format_expr(f, e->args);
+        format_break_at(f, FORMAT_CONDITIONAL, e->args->next->at.lo);
+        format_puts(f, "? ");
+        format_expr(f, e->args->next);
+        format_break_each(f, FORMAT_LIST, e->args->next->next->at.lo);
+        format_puts(f, ": ");
+    }
+    format_expr(f, e);
+    format_puts(f, ";");
 }
 
 static void put_subject(format_flow *f, const ast_subject *s) {
@@ -245,6 +270,7 @@ static void fill_item(arena *a, format_unit *u, const ast_item *item) {
         put_schedule(&u->head, item);
         u->inner = statement_units(a, item->schedule.statements);
         break;
+    case AST_CHOOSE: put_choice(&u->head, item); break;
     }
 }
 

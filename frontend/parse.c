@@ -54,7 +54,7 @@ void parse_comment(parse *p, uint32_t end) {
 // ---- Brackets -----------------------------------------------------------------------------------
 bool parse_starts_item(int token) {
     return token == IMPORT || token == OP || token == FN || token == REDUCER || token == GRAD ||
-           token == SCHEDULE;
+           token == SCHEDULE || token == CHOOSE;
 }
 
 // A block follows its item's head or a stage's ':'. Other braces follow a reducer's name or `in`.
@@ -151,6 +151,15 @@ static int close_block(parse *p, span *at) {
     return END_BLOCK;
 }
 
+// `choose` is a word where an item begins, also behind one without its ';', and a name elsewhere.
+static bool begins_choice(const parse *p, const parse_token *t) {
+    int before = p->token.kind;
+    if (t->kind != NAME || p->depth || strcmp(t->name.text, "choose") != 0) return false;
+    if (before == ';' || before == END_BLOCK || before < 0) return true;
+    bool ended = before == NAME || before == STRING || before == ')' || before == '>';
+    return ended && p->item != SCHEDULE && parse_new_line(p, p->token.at.hi, t->at.lo);
+}
+
 static void scan(parse *p) {
     AST_YYSTYPE value = {.name = {NULL, NO_SPAN}};
     span at;
@@ -158,6 +167,7 @@ static void scan(parse *p) {
     if (!kind || p->faults.stop)
         p->held = (parse_token){0, {p->offset, p->offset}, {NULL, NO_SPAN}};
     else p->held = (parse_token){kind, at, value.name};
+    if (begins_choice(p, &p->held)) p->held.kind = CHOOSE;
     p->holding = true;
 }
 

@@ -131,6 +131,9 @@ ast_item *parse_schedule(parse *p, span at, ast_path_list op, ast_name name, ast
                          ast_names_list targets, ast_condition_list when,
                          ast_statement_list statements, span body);
 
+ast_item *parse_choose(parse *p, span at, ast_path_list op, ast_names_list targets,
+                       ast_condition_list when, ast_expr *tree);
+
 ast_generic *parse_generic(parse *p, ast_name name, ast_name kind);
 ast_param *parse_param(parse *p, span at, ast_name name, ast_type *type, ast_fact_list facts);
 ast_type *parse_scalar(parse *p, span at, ast_name element);

@@ -90,6 +90,16 @@ ast_item *parse_schedule(parse *p, span at, ast_path_list op, ast_name name, ast
     return item;
 }
 
+ast_item *parse_choose(parse *p, span at, ast_path_list op, ast_names_list targets,
+                       ast_condition_list when, ast_expr *tree) {
+    ast_item *item = new_item(p, AST_CHOOSE, at, parse_no_name());
+    item->path = op.first;
+    item->schedule.targets = targets.first;
+    item->schedule.when = when.first;
+    item->body = tree;
+    return item;
+}
+
 ast_generic *parse_generic(parse *p, ast_name name, ast_name kind) {
     ast_generic *g = ARENA_NEW(p->arena, ast_generic);
     g->name = name;

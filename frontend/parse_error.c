@@ -169,7 +169,8 @@ static const char *name_in_words(const parse *p) {
     switch (p->previous.kind) {
     case OP:
     case GRAD:
-    case SCHEDULE: return "an op's name";
+    case SCHEDULE:
+    case CHOOSE: return "an op's name";
     case FN: return "a function's name";
     case REDUCER: return "a reducer's name";
     case LIKE: return "a schedule's name";
@@ -192,8 +193,8 @@ static const char *const operators[] = {"'+'",  "'-'",  "'*'",  "'/'",  "'%'",
                                         "'>='", "'&&'", "'||'", "'?'",  NULL};
 static const char *const openings[] = {"a name", "a primed name", "a number", "'('",
                                        "'-'",    "'!'",           NULL};
-static const char *const items[] = {"'import'", "'op'",       "'fn'", "'reducer'",
-                                    "'grad'",   "'schedule'", NULL};
+static const char *const items[] = {"'import'", "'op'",       "'fn'",     "'reducer'",
+                                    "'grad'",   "'schedule'", "'choose'", NULL};
 static const char *const words[] = {"a name", "a number", "'by'", NULL};
 static const char *const types[] = {"a name", "'['", NULL};
 
@@ -246,7 +247,8 @@ static bool foreign_syntax(const fault *f, diagnostic *d) {
 }
 
 static void item_helps(const fault *f, diagnostic *d) {
-    static const char *const starts[] = {"import", "op", "fn", "reducer", "grad", "schedule"};
+    static const char *const starts[] = {"import", "op",       "fn",    "reducer",
+                                         "grad",   "schedule", "choose"};
     const char *word = text_of(f->parse, f->at);
     if (f->parse->token.kind == ';')
         diag_help(d, "no ';' stands behind an item that ends with a block");
@@ -267,6 +269,10 @@ static void add_helps(const fault *f, diagnostic *d) {
              expects(f, "a name"))
         diag_help(d,
                   "a schedule says whose it is and has a name of its own: schedule OP NAME { … }");
+    else if (p->item == CHOOSE && p->token.kind == NAME && p->previous.kind == NAME &&
+             expects(f, "'='"))
+        diag_help(d,
+                  "a choice has no name of its own: choose OP = CONDITION ? SCHEDULE : default;");
     else if (p->item == REDUCER && f->n == 1 && expects(f, "'('") && in_block(p))
         diag_help(d, "what a section says stands in parentheses: state (s);");
     else if (p->previous.kind == ARROW && expects(f, "'('"))

@@ -19,7 +19,7 @@ typedef struct sema {
     VEC(const ast_file *) files;   // the prelude first
     VEC(import_edge) imports;
     const source_file *main;
-    VEC(const ast_item *) ops, fns, reducers, grads, schedules;
+    VEC(const ast_item *) ops, fns, reducers, grads, schedules, choices;
     VEC(struct schedule_op *) schedule_ops;   // those that schedules were checked for
     bool schedules_checked, schedules_faulty;
     bool *defines_used;   // per -D

@@ -2,6 +2,7 @@
 // one.
 #include "sema_gradient.h"
 #include "sema_schedule_names.h"
+#include "sema_schedule_tree.h"
 #include <string.h>
 
 enum { MAX_CELLS = 1000, MAX_PREFIXES = 64, MAX_LIKE = 32 };
@@ -325,11 +326,22 @@ static void schedule_check(sema *s, const ast_item *item) {
     check_lets_used(&c);
 }
 
+static void choice_check(sema *s, const ast_item *item) {
+    schedule_checker c = {.s = s, .ds = s->ds, .item = item, .from = item};
+    c.op = item->path ? schedule_op_find(s, item) : NULL;
+    if (!c.op) return;
+    report_unknown_names(&c);
+    schedule_targets_check(&c);
+    schedule_when_check(&c);
+    schedule_tree_check(&c);
+}
+
 bool schedules_check(sema *s) {
     if (s->schedules_checked) return !s->schedules_faulty;
     uint32_t errors = diag_errors(s->ds);
     s->schedules_checked = true;
     for (uint32_t i = 0; i < s->schedules.len; i++) schedule_check(s, s->schedules.data[i]);
+    for (uint32_t i = 0; i < s->choices.len; i++) choice_check(s, s->choices.data[i]);
     s->schedules_faulty = diag_errors(s->ds) != errors;
     return !s->schedules_faulty;
 }

@@ -2,7 +2,7 @@
 // and the cells a schedule fills. sema_schedule.c walks items and statements; _path.c tells them by
 // path and name; _table.c reads schedule.def; _form.c fits words to forms; _word.c judges a word by
 // its kind; _name.c knows the op's names; _key.c checks expressions; _cell.c compares cells;
-// _when.c checks conditions. sema_schedule_resolve.h is what comes after.
+// _when.c checks conditions, _tree.c choices. sema_schedule_resolve.h is what comes after.
 #ifndef GNNC_SEMA_SCHEDULE_H
 #define GNNC_SEMA_SCHEDULE_H
 
@@ -120,6 +120,8 @@ typedef struct schedule_checker {
 // ---- Paths and names (sema_schedule_path.c) -----------------------------------------------------
 const char *schedule_path_text(sema *s, const ast_path *p);   // interned
 bool schedule_path_is(const ast_path *p, const char *text);
+// Whether a schedule or a choice is of an op, or of the one that it is a form of.
+bool schedule_is_of(const ast_item *item, const frontend_op *op);
 const ast_item *schedule_named(const sema *s, const char *op_path, const char *name);
 // The text where a subject is a path of one part, else NULL.
 const char *schedule_name_of(const ast_subject *x);
@@ -148,6 +150,8 @@ void schedule_cells_compare(schedule_checker *c);   // excluded pairs, and what 
 
 // ---- Conditions (sema_schedule_when.c) ----------------------------------------------------------
 void schedule_when_check(schedule_checker *c);
+void schedule_condition_check(schedule_checker *c, const ast_expr *e);   // one of them
+bool schedule_asks_alignment(const ast_expr *e);
 const ast_generic *schedule_generic_find(const schedule_op *op, const char *name);
 bool schedule_is_function(const sema *s, const char *name);   // or a reducer
 

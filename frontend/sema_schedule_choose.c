@@ -188,6 +188,18 @@ static void consume_kept(frontend_unit *u, uint32_t op, const tensor_op *lowered
         }
 }
 
+// Which of several versions a choice would take is not told to the runtime yet.
+static bool refuse_choices(frontend_unit *u, uint32_t op, const char *target) {
+    uint32_t errors = diag_raised(u->ds);
+    for (uint32_t i = 0; i < u->sema->choices.len; i++) {
+        const ast_item *item = u->sema->choices.data[i];
+        if (!schedule_is_of(item, &u->ops.data[op]) || !schedule_for(item, target)) continue;
+        diag_help(diag(u->ds, E0530, item->at, "'choose' has no pass in this version"),
+                  "--schedule=NAME takes one of the op's schedules");
+    }
+    return diag_raised(u->ds) == errors;
+}
+
 bool frontend_schedules(frontend_unit *u, uint32_t op, const char *target, const tensor_op *lowered,
                         schedule_list *out) {
     sema *s = u->sema;
@@ -195,6 +207,7 @@ bool frontend_schedules(frontend_unit *u, uint32_t op, const char *target, const
     *out = (schedule_list){0};
     if (!schedules_check(s)) return false;
     if (s->options.no_schedule) return true;
+    if (!s->options.schedule && !refuse_choices(u, op, target)) return false;
     item_list list = schedules_of(u, &u->ops.data[op]);
     if (s->options.schedule) {
         const ast_item *named = find_named(u, u->ops.data[op].name, &list, target);

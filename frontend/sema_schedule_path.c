@@ -17,6 +17,12 @@ bool schedule_path_is(const ast_path *p, const char *text) {
     return true;
 }
 
+bool schedule_is_of(const ast_item *item, const frontend_op *op) {
+    if (schedule_path_is(item->path, op->path)) return true;
+    return op->item->kind == AST_OP_ALIAS && !op->grad &&
+           schedule_path_is(item->path, op->item->target.text);
+}
+
 const ast_item *schedule_named(const sema *s, const char *path, const char *name) {
     for (uint32_t i = 0; i < s->schedules.len; i++) {
         const ast_item *item = s->schedules.data[i];

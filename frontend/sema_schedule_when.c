@@ -203,15 +203,15 @@ static bool comparable(schedule_checker *c, const ast_expr *a, const ast_expr *b
     return false;
 }
 
-static bool asks_alignment(const ast_expr *e) {
+bool schedule_asks_alignment(const ast_expr *e) {
     if (e->kind == AST_CALL && !strcmp(e->name.text, "aligned")) return true;
     for (const ast_expr *a = e->args; a; a = a->next)
-        if (asks_alignment(a)) return true;
+        if (schedule_asks_alignment(a)) return true;
     return false;
 }
 
 static when_kind negation(schedule_checker *c, const ast_expr *e) {
-    if (!asks_alignment(e->args)) return operands(c, e, WHEN_CONDITION, WHEN_CONDITION);
+    if (!schedule_asks_alignment(e->args)) return operands(c, e, WHEN_CONDITION, WHEN_CONDITION);
     diagnostic *d = diag(c->s->ds, E0527, e->at,
                          "a schedule may need alignment, not that it is missing");
     diag_help(d, "schedules are tried in their order: put the one that needs it first");
@@ -253,10 +253,14 @@ static when_kind when_expr(schedule_checker *c, const ast_expr *e) {
     return WHEN_FAULTY;
 }
 
+void schedule_condition_check(schedule_checker *c, const ast_expr *e) {
+    wanted(c, e, WHEN_CONDITION, when_expr(c, e));
+}
+
 void schedule_when_check(schedule_checker *c) {
     if (!c->op->op) return;
     for (const ast_condition *w = c->item->schedule.when; w; w = w->next) {
-        if (!w->in) wanted(c, w->expr, WHEN_CONDITION, when_expr(c, w->expr));
+        if (!w->in) schedule_condition_check(c, w->expr);
         for (const ast_expr *a = w->in; a; a = a->next) comparable(c, w->expr, a, false, a->at);
     }
 }

@@ -150,6 +150,7 @@ static void declare_items(sema *s, const ast_file *file) {
         case AST_REDUCER: declare_named(s, (item_list *)&s->reducers, i); break;
         case AST_GRAD: VEC_PUSH(s->arena, &s->grads, i); break;
         case AST_SCHEDULE: VEC_PUSH(s->arena, &s->schedules, i); break;
+        case AST_CHOOSE: VEC_PUSH(s->arena, &s->choices, i); break;
         }
 }
 
@@ -247,6 +248,7 @@ static void drop_hidden(sema *s, item_list *list) {
 static void check_declarations(frontend_unit *u) {
     sema *s = u->sema;
     drop_hidden(s, (item_list *)&s->schedules);
+    drop_hidden(s, (item_list *)&s->choices);
     drop_hidden(s, (item_list *)&s->grads);
     for (uint32_t i = 0; i < s->ops.len; i++)
         if (s->ops.data[i]->kind == AST_OP_ALIAS) check_alias(s, s->ops.data[i]);

@@ -69,6 +69,7 @@ static void ast_yyerror(span *at, parse *p, const char *message);
 %token <name> IMPORT "'import'" OP "'op'" FN "'fn'" REDUCER "'reducer'" GRAD "'grad'" SCHEDULE "'schedule'"
 %token <name> WRT "'wrt'" AS "'as'" LIKE "'like'" FOR "'for'" WHEN "'when'" WHERE "'where'" LET "'let'"
 %token <name> BY "'by'" OVER "'over'" IN "'in'" ELSE "'else'" TIES "'ties'"
+%token <name> CHOOSE "'choose'"   /* a name elsewhere than where an item begins: parse.c */
 %token BLOCK "'{'" END_BLOCK "'}'"   /* of items and stages; the lexer tells them from a reduction's braces */
 %token ARROW "'->'" EQ "'=='" NE "'!='" LE "'<='" GE "'>='" AND "'&&'" OR "'||'"
 
@@ -140,7 +141,9 @@ item:
                                     { $$ = parse_grad(p, @$, $path, $names, $as); }
   | SCHEDULE path NAME like for_names when statement_body[body]
                                     { $$ = parse_schedule(p, @$, $path, $NAME, $like, $for_names, $when,
-                                                          $body, @body); };
+                                                          $body, @body); }
+  | CHOOSE path for_names when '=' expr semi
+                                    { $$ = parse_choose(p, @$, $path, $for_names, $when, $expr); };
 
 as:   %empty                        { $$ = parse_no_name(); }
   | AS NAME                         { $$ = $NAME; };

@@ -3,7 +3,7 @@ if exists("b:current_syntax")
   finish
 endif
 
-syntax keyword gnnItem import op fn reducer grad schedule
+syntax keyword gnnItem import op fn reducer grad schedule choose
 syntax keyword gnnKeyword wrt as like for when where let by over in else ties
 syntax keyword gnnType f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 bool
 syntax keyword gnnConstant inf none pi
