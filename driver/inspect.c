@@ -66,6 +66,9 @@ static void put_op(textbuf *out, const unit_op *o) {
     for (uint32_t i = 0; i < op->nparams; i++) put_val(out, op, &op->vals.data[i]);
     for (uint32_t i = 0; i < op->required.len; i++)
         textbuf_printf(out, "    where   %s\n", op->required.data[i].text);
+    uint32_t at = 0;
+    for (const char *path; o->frontend && (path = frontend_rules(o->frontend, o->number, &at));)
+        textbuf_printf(out, "    rules   %s\n", path);
     textbuf_puts(out, "    stages ");
     for (uint32_t i = 0; i < op->stages.len; i++)
         textbuf_printf(out, " %s", op->stages.data[i].name);

@@ -327,10 +327,26 @@ static void tell_templates(const run_session *r, const unit *u) {
     }
 }
 
+static void tell_rules(const run_session *r, const unit *u) {
+    VEC(const char *) told = {0};
+    for (uint32_t i = 0; u->frontend && i < u->ops.len; i++) {
+        uint32_t at = 0;
+        for (const char *path;
+             (path = frontend_rules(u->frontend, u->ops.data[i].number, &at)) != NULL;) {
+            bool before = false;
+            for (uint32_t k = 0; k < told.len; k++) before |= !strcmp(told.data[k], path);
+            if (before) continue;
+            VEC_PUSH(r->d->arena, &told, path);
+            fprintf(r->notes, "by the rules of %s (--no-rules: without them)\n", path);
+        }
+    }
+}
+
 static void run_unit(run_session *r, unit *u) {
     run_rows rows = {0};
     if (!check_parameters(r, u) || !check_sizes(r, u)) return;
     tell_templates(r, u);
+    tell_rules(r, u);
     run_ops(r, u, &rows);
     run_pack_write(r);
     if (rows.len) r->print(r, &rows, stdout);

@@ -44,6 +44,9 @@ static child_words command_of(arena *a, const driver *d, const test_case *c, con
         VEC_PUSH(a, &w, arena_printf(a, "-I%s", d->values[OPT_INCLUDE].data[i]));
     for (uint32_t i = 0; i < d->values[OPT_DEFINE].len; i++)
         VEC_PUSH(a, &w, arena_printf(a, "-D%s", d->values[OPT_DEFINE].data[i]));
+    for (uint32_t i = 0; !file && i < d->values[OPT_RULES].len; i++)
+        VEC_PUSH(a, &w, arena_printf(a, "--rules=%s", d->values[OPT_RULES].data[i]));
+    if (option_given(d, OPT_NO_RULES)) VEC_PUSH(a, &w, "--no-rules");
     if (option_given(d, OPT_SEED_FAULT))
         VEC_PUSH(a, &w, arena_printf(a, "--seed-fault=%s", option_text(d, OPT_SEED_FAULT, "")));
     for (uint32_t i = 0; c->target != TEST_HOST && i < d->values[OPT_ARCH].len; i++)

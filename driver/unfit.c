@@ -31,6 +31,9 @@ void check_unfit(driver *d) {
         for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
             if (unit_kind(d->inputs.data[i], &kind))
                 check_row(d, &rows[r], d->inputs.data[i], kind);
+    if (option_given(d, OPT_RULES) && option_given(d, OPT_NO_RULES))
+        diag_help(usage(d, E0812, "--no-rules reads no rule file, and --rules names one"),
+                  "leave one of them out");
     if (option_given(d, OPT_SCHEDULE) && option_given(d, OPT_NO_SCHEDULE))
         diag_help(
             usage(d, E0812, "--no-schedule asks for the naive plan, and --schedule for another"),

@@ -56,9 +56,10 @@ static void format_file(driver *d, intern_table *names, const char *path) {
 int drive_fmt(driver *d) {
     intern_table *names = intern_new(d->arena);
     for (uint32_t i = 0; i < d->inputs.len; i++) {
-        if (path_ends(d->inputs.data[i], ".gnn") || !strcmp(d->inputs.data[i], "-"))
+        if (path_ends(d->inputs.data[i], ".gnn") || path_ends(d->inputs.data[i], ".gnn.rule") ||
+            !strcmp(d->inputs.data[i], "-"))
             format_file(d, names, d->inputs.data[i]);
-        else usage(d, E0805, "'%s' is not a .gnn file by its name", d->inputs.data[i]);
+        else usage(d, E0805, "'%s' is not a .gnn or .gnn.rule file by its name", d->inputs.data[i]);
     }
     if (!diag_errors(d->ds)) output_flush(d);
     return driver_status(d);

@@ -28,6 +28,9 @@ typedef struct {
     bool nondeterministic;   // --no-deterministic
     const char *const *targets;   // what schedules may be for: "host", "sm_80", …
     uint32_t ntargets;
+    const char *const *rules;   // --rules
+    uint32_t nrules;
+    bool rules_beside;   // NAME.gnn.rule is read where it stands beside NAME.gnn
 } frontend_options;
 
 // Twins of an op and its gradient, taken where a caller keeps the forward pass's buffer: the one
@@ -53,6 +56,7 @@ typedef struct frontend_unit {
     const source_file *main;
     VEC(frontend_op) ops;             // of the main file first, in its order, then imported ones
     VEC(const char *) dependencies;   // paths of the files read, for -MD
+    VEC(const source_file *) rules;   // rule files, in their order
     struct sema *sema;
 } frontend_unit;
 
@@ -87,12 +91,15 @@ typedef VEC(frontend_kept) frontend_kept_list;
 // Gives the op; NULL: `op` is no gradient, or a fault was told.
 const tensor_op *frontend_kept_of(frontend_unit *u, uint32_t op, frontend_kept_list *out);
 // The schedules that may apply to an op for a target ("host", "sm_90"), resolved against what it
-// was lowered to: an alias's own before those of the op it names, the main file's before imported
-// ones, each in the order of its file; with --schedule that one alone, with --no-schedule none.
+// was lowered to: an alias's own before those of the op it names, those of rule files before the
+// main file's, these before imported ones, each in the order of its file; with --schedule that one
+// alone, with --no-schedule none.
 // Where an open condition holds alternatives, a schedule stands there once for each. false: faults
 // in schedules, or a --schedule that is not there or not for the target.
 bool frontend_schedules(frontend_unit *u, uint32_t op, const char *target, const tensor_op *lowered,
                         schedule_list *out);
+// The rule files that have schedules or a choice of an op: call with *at = 0 until it gives NULL.
+const char *frontend_rules(const frontend_unit *u, uint32_t op, uint32_t *at);
 // Whether a pass executes every statement of a schedule: each without one is reported.
 bool frontend_executable(frontend_unit *u, uint32_t op, const char *target, const schedule *s);
 // The names of -D that nothing asked for so far: call with *at = 0 until it gives NULL.

@@ -2,6 +2,7 @@
 // pass executes what a statement says here, compiling is refused, and --no-schedule asks for the
 // naive plan.
 #include "sema_gradient.h"
+#include "sema_rules.h"
 #include "sema_schedule_names.h"
 #include "sema_schedule_resolve.h"
 #include <string.h>
@@ -9,17 +10,16 @@
 typedef VEC(const ast_item *) item_list;
 
 static void add_schedules(frontend_unit *u, const char *path, item_list *list) {
-    for (int imported = 0; imported < 2; imported++)
+    for (uint32_t rank = 0; rank < RULES_RANKS; rank++)
         for (uint32_t i = 0; i < u->sema->schedules.len; i++) {
             const ast_item *item = u->sema->schedules.data[i];
-            bool elsewhere = source_map_file(diag_sources(u->ds), item->at.lo) != u->main;
-            if (elsewhere == imported && schedule_path_is(item->path, path))
+            if (schedule_path_is(item->path, path) && rules_rank(u, item->at) == rank)
                 VEC_PUSH(u->arena, list, item);
         }
 }
 
-// An alias takes its own schedules first, then those of the op it is a form of. The main file's go
-// before imported ones.
+// An alias takes its own schedules first, then those of the op it is a form of. Those of rules go
+// before the main file's, and these before imported ones.
 static item_list schedules_of(frontend_unit *u, const frontend_op *f) {
     item_list list = {0};
     const ast_item *op = f->item;

@@ -1,6 +1,7 @@
 // A file with what it imports: items by name, the prelude before all, ops listed, one op lowered at
 // a time.
 #include "sema_gradient.h"
+#include "sema_rules.h"
 #include "sema_schedule.h"
 #include <string.h>
 
@@ -270,6 +271,7 @@ frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const cha
     const char *prelude = frontend_library_text("prelude", &n);
     if (prelude) load_text(&l, "<library>/prelude.gnn", prelude, n, false);
     load_text(&l, path, text, length, true);
+    if (s->main) rules_load(u, path);
     if (diag_raised(ds) == s->raised) check_declarations(u);
     if (diag_raised(ds) != s->raised) return u;
     list_ops(u);
