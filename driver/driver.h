@@ -165,6 +165,7 @@ int drive_run(driver *d);
 int drive_bench(driver *d);
 int drive_test(driver *d);
 int drive_tune(driver *d);
+int drive_benchcmp(driver *d);
 int driver_main(int argc, char **argv);   // a session: the exit status
 int drive_fmt(driver *d);
 int drive_explain(driver *d);

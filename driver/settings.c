@@ -123,7 +123,8 @@ frontend_options settings_frontend(driver *d) {
                               .rules = d->values[OPT_RULES].data,
                               .nrules = d->values[OPT_RULES].len,
                               .rules_beside = !option_given(d, OPT_RULES) &&
-                                              !option_given(d, OPT_NO_RULES),
+                                              !option_given(d, OPT_NO_RULES) &&
+                                              d->verb != VERB_TUNE,   // it makes them
                               .schedule = option_text(d, OPT_SCHEDULE, NULL),
                               .schedule_of_gpu = option_given(d, OPT_RESOURCE_USAGE),
                               .no_schedule = option_given(d, OPT_NO_SCHEDULE),

@@ -301,9 +301,9 @@ static child_words printing_of(driver *d, const tune_op *op, const tune_machine 
     arena *a = d->arena;
     child_words w = {0};
     const bool host = !strcmp(m->arch, "host");
-    const char *const first[] = {"gnnc",   d->inputs.data[0],   "--op",
-                                 op->name, "--emit=schedule",   "-o",
-                                 "-",      "-Wno-unused-option"};
+    const char *const first[] = {"gnnc",   d->inputs.data[0], "--op",
+                                 op->name, "--emit=schedule", "-o",
+                                 "-",      "--no-rules",      "-Wno-unused-option"};
     for (uint32_t i = 0; i < sizeof first / sizeof *first; i++) VEC_PUSH(a, &w, first[i]);
     VEC_PUSH(a, &w, host ? "--target=host" : arena_printf(a, "--arch=%s", m->arch));
     tune_options(d, &w);

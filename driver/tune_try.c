@@ -74,6 +74,7 @@ static child_words first_words(const trying *t, const slot *s, const char *verb)
     VEC_PUSH(a, &w, s->file ? s->file : d->inputs.data[0]);
     VEC_PUSH(a, &w, arena_printf(a, "--op=%s", t->s->op->name));
     if (s->file) VEC_PUSH(a, &w, arena_printf(a, "-I%s", folder_of(a, d->inputs.data[0])));
+    VEC_PUSH(a, &w, "--no-rules");   // those that are there may be what is made anew
     tune_options(d, &w);
     return w;
 }
