@@ -11,8 +11,9 @@ static bool measure(run_op *o, bench_figures *f) {
     s->scratch_bytes = s->flush ? 2 * bench_cache_bytes(o->r) : 0;
     bool good = !run_failed(o, gnn_alloc(o->r->context, s->scratch_bytes, &s->scratch)) &&
                 bench_pause_open(s, o->arena) && bench_cold_each(o, ms, &f->launches, &f->median) &&
-                bench_hot(o, &f->shares) && bench_empty(s, o->arena) &&
-                (!s->kernels || bench_each(o, &f->kernels)) && bench_prepare(o, &f->prepare);
+                (s->brief || (bench_hot(o, &f->shares) && bench_empty(s, o->arena))) &&
+                (!s->kernels || bench_each(o, &f->kernels)) &&
+                (s->brief || bench_prepare(o, &f->prepare));
     bench_pause_close(s);
     gnn_free(o->r->context, s->scratch);
     if (!good) return false;
@@ -62,6 +63,7 @@ int drive_bench(driver *d) {
         .json = option_given(d, OPT_JSON),
         .with_forward = option_given(d, OPT_WITH_FORWARD),
         .kernels = option_given(d, OPT_KERNELS),
+        .brief = option_given(d, OPT_BRIEF),
         .seconds = option_decimal(d, OPT_SECONDS, 3),
         .bandwidth = option_decimal(d, OPT_BANDWIDTH, 0) * 1e9};
     s.run.notes = s.json ? stderr : stdout;

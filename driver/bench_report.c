@@ -137,9 +137,11 @@ static void add_figures(json_t *o, const bench_session *s, const bench_figures *
     if (f->behind) json_object_set_new(o, "behind", json_string(f->behind));
     json_object_set_new(o, "launches", json_integer(f->launches));
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        json_object_set_new(o, fields[i].name, json_real(fields[i].value));
+        if (fields[i].value > 0 || !s->brief)   // what was not timed
+            json_object_set_new(o, fields[i].name, json_real(fields[i].value));
     json_object_set_new(o, "workspace_bytes", json_integer((json_int_t)f->workspace));
-    json_object_set_new(o, "prepared_bytes", json_integer((json_int_t)f->prepare.bytes));
+    if (!s->brief)
+        json_object_set_new(o, "prepared_bytes", json_integer((json_int_t)f->prepare.bytes));
     json_object_set_new(o, "bandwidth_measured", json_boolean(s->is_measured));
     json_object_set_new(o, "flushed", json_boolean(s->flush));
     json_object_set_new(o, "hot_replayed", json_boolean(s->replayed));

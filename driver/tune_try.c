@@ -103,7 +103,7 @@ static child_words running_words(const trying *t, const slot *s) {
         VEC_PUSH(a, &w, arena_printf(a, "--device=%s", m->name));
         return w;
     }
-    static const char *const more[] = {"--no-lineinfo", "--bandwidth=1000",
+    static const char *const more[] = {"--no-lineinfo", "--bandwidth=1000", "--brief",
                                        "--check-budget=2000000"};
     for (uint32_t i = 0; i < sizeof more / sizeof *more; i++) VEC_PUSH(a, &w, more[i]);
     VEC_PUSH(a, &w, m->target);

@@ -67,8 +67,8 @@ def figures_of(row):
     estimate = row.get("estimate", {})
     kernels = [k for k in estimate.get("kernels", []) for _ in range(int(k["launches"]))]
     took = {k["kernel"]: k["median_ms"] for k in row.get("kernels", [])}
-    return dict(ms=row["median_ms"], hot_ms=row["hot_ms"], plan=row["plan"], verdict=row["verdict"], must=row["compulsory_bytes"],
-                gathered=row["gathered_bytes"], flops=row["flops"], share=row["floor_share"], prepare_ms=row["prepare_ms"],
+    return dict(ms=row["median_ms"], plan=row["plan"], verdict=row["verdict"], must=row["compulsory_bytes"],
+                gathered=row["gathered_bytes"], flops=row["flops"], share=row["floor_share"],
                 workspace=row["workspace_bytes"], bytes=sum(k["bytes"] for k in kernels), kernels=len(kernels),
                 spills=sum(k.get("spill_bytes", 0) for k in estimate.get("kernels", [])),
                 names=[(k["kernel"], k["bytes"], k.get("registers", 0), k.get("spill_bytes", 0), took.get(k["kernel"]))
@@ -77,7 +77,7 @@ def figures_of(row):
 
 def timed(o, case, files, dtype):
     """{figures} of the op and its gradient, or {fault}."""
-    more = ["-DT=" + dtype, "--json", "--flush", "--seconds=%g" % o.seconds, "--check-budget=%d" % o.budget, "--resource-usage",
+    more = ["-DT=" + dtype, "--json", "--brief", "--flush", "--seconds=%g" % o.seconds, "--check-budget=%d" % o.budget, "--resource-usage",
             "-Wperf", "--time-report", "--accept-overflow", "--kernels"]
     if o.bandwidth:
         more.append("--bandwidth=%g" % o.bandwidth)
