@@ -9,6 +9,7 @@ typedef struct {
     const tune_op *op;
     const source_file *source;
     const ast_item *all;
+    bool host;        // what has no meaning there is not added
     bool open;        // numbers and statements are places, too
     uint32_t group;   // of the stage at hand, from 1; 0: none
     textbuf text;     // so far
@@ -106,6 +107,13 @@ static const char *index_of(const tune_stage *st, addition_about about) {
                                    : "";
 }
 
+static bool has_meaning(const char *verb, bool host) {
+    const schedule_statement *row;
+    for (uint32_t i = 0; (row = schedule_statement_at(i)); i++)
+        if (!strcmp(row->verb, verb)) return !host || !*row->needs;
+    return false;
+}
+
 static bool has_statement(const ast_statement *list, const char *verb, const char *index) {
     for (const ast_statement *x = list; x; x = x->next) {
         if (strcmp(verb_of(x), verb)) continue;
@@ -147,7 +155,9 @@ static void put_additions(placing *p, const ast_statement *block, const tune_sta
     const span end = {block->block.hi - 1, block->block.hi - 1};
     for (uint32_t i = 0; i < sizeof additions / sizeof *additions; i++) {
         const char *index = index_of(st, additions[i].about), *texts[16] = {""};
-        if (!index || has_statement(block->inner, additions[i].verb, index)) continue;
+        if (!index || !has_meaning(additions[i].verb, p->host) ||
+            has_statement(block->inner, additions[i].verb, index))
+            continue;
         uint32_t n = 1;
         for (const char *at = additions[i].texts; *at && n < 16; at += *at == '|') {
             const size_t length = strcspn(at, "|");
@@ -333,7 +343,7 @@ static const ast_file *read_schedules(driver *d, const tune_op *op, const tune_m
 }
 
 bool tune_space_of(driver *d, const tune_op *op, const tune_machine *m, tune_space *out) {
-    placing p = {.d = d, .op = op, .open = true};
+    placing p = {.d = d, .op = op, .host = !strcmp(m->arch, "host"), .open = true};
     const ast_file *file = read_schedules(d, op, m, &p.source);
     if (!file) return false;
     p.all = file->items;
