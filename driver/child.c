@@ -10,23 +10,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-_Noreturn static void runs(const child *x, const char *const *words, uint32_t n, unsigned seconds) {
-    dup2(x->output, STDOUT_FILENO);
-    dup2(x->errors, STDERR_FILENO);
-    alarm(seconds);
-    int status = driver_main((int)n, (char **)(uintptr_t)words);
-    fflush(NULL);
-    _exit(status);
-}
-
-bool child_start(arena *a, child *x, const child_words *w, bool together, unsigned seconds) {
-    const char **words = ARENA_ARRAY(a, const char *, w->len + 1);
-    for (uint32_t i = 0; i < w->len; i++) words[i] = w->data[i];
+// In the copy it gives 0, and its output is that of x.
+static pid_t copy(child *x, bool together, unsigned seconds) {
     *x = (child){.output = memfd_create("gnnc", MFD_CLOEXEC)};
     x->errors = together ? x->output : memfd_create("gnnc", MFD_CLOEXEC);
     fflush(NULL);
     const pid_t p = x->output < 0 || x->errors < 0 ? -1 : fork();
-    if (!p) runs(x, words, w->len, seconds);
+    if (p) return p;
+    dup2(x->output, STDOUT_FILENO);
+    dup2(x->errors, STDERR_FILENO);
+    alarm(seconds);
+    return 0;
+}
+
+_Noreturn static void end(int status) {
+    fflush(NULL);
+    _exit(status);
+}
+
+static bool started(child *x, pid_t p) {
     if (p > 0) {
         x->process = p;
         return true;
@@ -35,6 +37,30 @@ bool child_start(arena *a, child *x, const child_words *w, bool together, unsign
     child_free(x);
     errno = why;
     return false;
+}
+
+bool child_start(arena *a, child *x, const child_words *w, bool together, unsigned seconds) {
+    const char **words = ARENA_ARRAY(a, const char *, w->len + 1);
+    for (uint32_t i = 0; i < w->len; i++) words[i] = w->data[i];
+    const pid_t p = copy(x, together, seconds);
+    if (!p) end(driver_main((int)w->len, (char **)(uintptr_t)words));
+    return started(x, p);
+}
+
+static bool waited(child *x) {
+    pid_t ended;
+    while ((ended = waitpid(x->process, &x->status, 0)) < 0 && errno == EINTR) {
+    }
+    return ended >= 0;
+}
+
+bool child_call(child *x, void (*does)(void *user), void *user, unsigned seconds) {
+    const pid_t p = copy(x, false, seconds);
+    if (!p) {
+        does(user);
+        end(0);
+    }
+    return started(x, p) && waited(x);
 }
 
 uint32_t child_any_ended(child *const *all, uint32_t n) {
@@ -51,11 +77,7 @@ uint32_t child_any_ended(child *const *all, uint32_t n) {
 }
 
 bool child_run(arena *a, child *x, const child_words *w, unsigned seconds) {
-    pid_t ended;
-    if (!child_start(a, x, w, false, seconds)) return false;
-    while ((ended = waitpid(x->process, &x->status, 0)) < 0 && errno == EINTR) {
-    }
-    return ended >= 0;
+    return child_start(a, x, w, false, seconds) && waited(x);
 }
 
 static const char *read_all(arena *a, int fd) {

@@ -22,6 +22,9 @@ typedef struct {
 // false: errno tells why.
 bool child_start(arena *a, child *x, const child_words *w, bool together, unsigned seconds);
 bool child_run(arena *a, child *x, const child_words *w, unsigned seconds);   // and waits
+// Likewise, of a function that prints: what it opens of the system this process does not have open,
+// as a GPU, which a process that is copied cannot use.
+bool child_call(child *x, void (*does)(void *user), void *user, unsigned seconds);
 // Waits for any of those that are not NULL; n: none is left, or errno tells why.
 uint32_t child_any_ended(child *const *all, uint32_t n);
 const char *child_output(arena *a, const child *x);   // NULL: errno tells why

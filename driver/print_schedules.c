@@ -53,6 +53,58 @@ static const char *needed(const schedule_cell *c) {
                                                                            : NULL;
 }
 
+// ---- What names cover and cells do not ----------------------------------------------------------
+// Passes know indices apart that have one name in a stage and in those inside it; a text does not.
+static bool is_inside(const char *outer, const char *path) {
+    const size_t n = strlen(outer);
+    return !strncmp(outer, path, n) && path[n] == '.';
+}
+
+static tensor_id index_called(const tensor_op *op, const tensor_stage *st, const char *name,
+                              bool reduced) {
+    for (uint32_t i = reduced ? st->nleft : 0; i < st->nleft + st->nbound; i++) {
+        const tensor_var v = i < st->nleft ? st->left[i] : st->bound[i - st->nleft];
+        const char *own = op->vars.data[v].name;
+        if (strlen(name) == strcspn(own, "'") && !strncmp(own, name, strlen(name)))
+            return op->vars.data[v].id;
+    }
+    return TENSOR_ALL;
+}
+
+// Whether something is said of a stage that is inside another, more closely than there.
+static bool says_closer(const schedule *s, const schedule_cell *c, const char *stage) {
+    for (uint32_t i = 0; i < s->cells.len; i++) {
+        const schedule_cell *x = &s->cells.data[i];
+        if (x->verb == c->verb && x->stage && x->subject && !strcmp(x->subject, c->subject) &&
+            is_inside(c->stage, x->stage) &&
+            (!strcmp(x->stage, stage) || is_inside(x->stage, stage)))
+            return true;
+    }
+    return false;
+}
+
+static void put_nones(const printing *p, const schedule *of, schedule *out) {
+    const tensor_op *op = p->op;
+    for (uint32_t k = 0, n = out->cells.len; k < n; k++) {
+        const schedule_cell c = out->cells.data[k];
+        const char *form = schedule_statement_at(c.verb)->form;
+        const bool reduced = !strncmp(form, "REDUCED", 7);
+        if (c.empty || !c.stage || !c.subject || (!reduced && strncmp(form, "INDEX", 5))) continue;
+        for (uint32_t i = 0; i < op->stages.len; i++) {
+            const tensor_stage *st = &op->stages.data[i];
+            const tensor_id index = is_inside(c.stage, st->name)
+                                        ? index_called(op, st, c.subject, reduced)
+                                        : TENSOR_ALL;
+            if (index == TENSOR_ALL || says_closer(out, &c, st->name) ||
+                schedule_find(of, st->id, c.verb, index))
+                continue;
+            schedule_cell none = {.verb = c.verb, .stage = st->name, .subject = c.subject};
+            none.empty = true;
+            VEC_PUSH(p->arena, &out->cells, none);
+        }
+    }
+}
+
 static void print_made(printing *p, const schedule *s, const char *name) {
     schedule copy = *s;
     copy.name = name;
@@ -60,8 +112,7 @@ static void print_made(printing *p, const schedule *s, const char *name) {
     memset(&copy.cells, 0, sizeof copy.cells);
     for (uint32_t i = 0; i < s->cells.len; i++) {
         schedule_cell c = s->cells.data[i];
-        // of one kernel
-        if ((c.verb == SCHEDULE_OVERLAP || c.verb == SCHEDULE_INTERLEAVE) && !c.consumed) continue;
+        if (!c.empty && !c.consumed) continue;   // it had nothing to do
         const char *needs = needed(&c);
         // sm_90a, not sm_90
         if (needs && (!copy.target || strlen(needs) > strlen(copy.target))) copy.target = needs;
@@ -71,6 +122,7 @@ static void print_made(printing *p, const schedule *s, const char *name) {
         c.subject = as_index(p->arena, c.subject);
         VEC_PUSH(p->arena, &copy.cells, c);
     }
+    put_nones(p, s, &copy);
     schedule_print(p->out, p->op, &copy);
 }
 

@@ -24,21 +24,31 @@ static const char *as_word(arena *a, const char *text) {
     return word;
 }
 
-// A GPU that is here; false: there is none.
-static bool is_here(driver *d, tune_machine *out) {
+// Prints a GPU's name and architecture, a line each; nothing: there is none.
+static void print_gpu(void *user) {
+    driver *d = user;
     gnn_context *c = NULL;
     gnn_device_info info;
-    const int device = device_number(d);
-    if (d->usage_fault || gnn_context_new(&(gnn_context_options){.device = GNN_GPU(device)}, &c))
-        return false;
-    const bool good = !gnn_device_query(c, &info);
-    const cost_machine *known = good ? cost_machine_held(info.name) : NULL;
-    const gpu_arch *arch = good ? settings_arch(d, option_text(d, OPT_ARCH, "native")) : NULL;
-    if (arch)
-        *out = (tune_machine){.name = known ? known->name : as_word(d->arena, info.name),
-                              .arch = arch->name,
-                              .target = arena_printf(d->arena, "--target=cuda")};
-    gnn_context_free(c);
+    if (gnn_context_new(&(gnn_context_options){.device = GNN_GPU(device_number(d))}, &c)) return;
+    const gpu_arch *arch = settings_arch(d, option_text(d, OPT_ARCH, "native"));
+    if (arch && !gnn_device_query(c, &info)) printf("%s\n%s\n", info.name, arch->name);
+}
+
+// A GPU that is here; false: there is none.
+static bool is_here(driver *d, tune_machine *out) {
+    enum { SECONDS = 60 };
+    child x;
+    device_number(d);
+    if (d->usage_fault || !child_call(&x, print_gpu, d, SECONDS)) return false;
+    const char *text = child_output(d->arena, &x);
+    child_free(&x);
+    if (!text || !*text) return false;
+    const size_t n = strcspn(text, "\n"), arch = text[n] ? strcspn(text + n + 1, "\n") : 0;
+    const char *name = arena_strndup(d->arena, text, n);
+    const cost_machine *known = cost_machine_held(name);
+    *out = (tune_machine){.name = known ? known->name : as_word(d->arena, name),
+                          .arch = arena_strndup(d->arena, text + n + 1, arch),
+                          .target = "--target=cuda"};
     return arch;
 }
 

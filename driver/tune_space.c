@@ -21,7 +21,8 @@ static const char *source_text(const placing *p, span at) {
     return arena_strndup(p->d->arena, p->source->text + (at.lo - p->source->base), at.hi - at.lo);
 }
 
-static void put_site(placing *p, span at, const char *const *texts, uint32_t n) {
+// like: of what else it changes with.
+static void put_site(placing *p, span at, const char *const *texts, uint32_t n, const char *like) {
     const char **copy = ARENA_ARRAY(p->d->arena, const char *, n);
     memcpy(copy, texts, n * sizeof *copy);
     VEC_PUSH(p->d->arena, &p->base.sites,
@@ -29,6 +30,7 @@ static void put_site(placing *p, span at, const char *const *texts, uint32_t n) 
                           .to = (uint32_t)(at.hi - p->shift),
                           .n = n,
                           .texts = copy,
+                          .like = like,
                           .group = p->group}));
 }
 
@@ -41,7 +43,7 @@ static void put_choice(placing *p, const ast_subject *s) {
         texts[n++] = source_text(p, c->at);
         whole = span_join(whole, c->at);
     }
-    put_site(p, whole, texts, n);
+    put_site(p, whole, texts, n, NULL);
 }
 
 static bool is_choice(const ast_statement *x) {
@@ -64,14 +66,14 @@ static bool is_fixed(const char *verb) {
     return false;
 }
 
-static void put_number(placing *p, const ast_subject *s) {
+static void put_number(placing *p, const ast_subject *s, const char *like) {
     const int64_t n = s->expr->integer, others[] = {2 * n, n / 2, 4 * n, n / 4};
     const char *texts[5] = {NULL};
     uint32_t count = 1;
     for (uint32_t i = 0; i < 4; i++)
         if (others[i] > 0 && (i % 2 == 0 || others[i] * (i == 1 ? 2 : 4) == n))
             texts[count++] = arena_printf(p->d->arena, "%lld", (long long)others[i]);
-    put_site(p, s->at, texts, count);
+    put_site(p, s->at, texts, count, like);
 }
 
 static const char *verb_of(const ast_statement *x) {
@@ -81,11 +83,12 @@ static const char *verb_of(const ast_statement *x) {
 static void put_open(placing *p, const ast_statement *x) {
     static const char *const out[] = {NULL, ""};
     if (is_fixed(verb_of(x))) return;
-    put_site(p, x->at, out, 2);
+    const char *text = source_text(p, x->at);
+    put_site(p, x->at, out, 2, arena_printf(p->d->arena, "%s left out", text));
     for (const ast_word *w = x->words; w; w = w->next) {
         const ast_subject *s = w->subjects;
         if (s->kind == AST_SUBJECT_NUMBER && s->expr->is_integer && !s->list && w != x->words)
-            put_number(p, s);
+            put_number(p, s, arena_printf(p->d->arena, "%s of %s", source_text(p, s->at), text));
     }
 }
 
@@ -165,7 +168,9 @@ static void put_additions(placing *p, const ast_statement *block, const tune_sta
             if (texts[n]) n++;
             at += length;
         }
-        if (n > 1) put_site(p, end, texts, n);
+        if (n > 1)
+            put_site(p, end, texts, n,
+                     arena_printf(p->d->arena, "%s %s added", additions[i].verb, index));
     }
 }
 
@@ -192,12 +197,12 @@ static void put_statements(placing *p, const ast_statement *list) {
             continue;
         }
         if (!strcmp(verb_of(x), "tune") && x->words) {
-            put_site(p, x->at, out, 2);
-            put_site(p, (span){x->verb.at.lo, x->words->subjects->at.lo}, nothing, 1);
+            put_site(p, x->at, out, 2, NULL);
+            put_site(p, (span){x->verb.at.lo, x->words->subjects->at.lo}, nothing, 1, NULL);
         }
         for (const ast_subject *s = classes_of(x); s; s = s->list) {
             const char *text = arena_printf(p->d->arena, TUNE_NAME "_%s", source_text(p, s->at));
-            put_site(p, s->at, &text, 1);
+            put_site(p, s->at, &text, 1, NULL);
         }
         if (p->open) put_open(p, x);
         for (const ast_word *w = x->words; w; w = w->next)
@@ -303,6 +308,7 @@ static void put_base(placing *p, const tune_machine *m, const ast_item *i, tune_
     put_schedule(p, m, i, TUNE_NAME, MOST_DEPTH);
     p->base.text = p->text.data;
     sort_sites(&p->base);
+    tune_link(&p->base);
     VEC_PUSH(p->d->arena, &out->bases, p->base);
 }
 

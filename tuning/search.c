@@ -65,8 +65,9 @@ static bool add(tune_search *s, tune_point p, const uint8_t *parent, uint32_t le
     return true;
 }
 
-static double weight_of(const tune_search *s, const tune_site *x) {
-    return x->n < 2 ? 0 : x->group < s->nweights ? s->weights[x->group] : 1;
+static double weight_of(const tune_search *s, const tune_base *b, uint32_t i) {
+    const tune_site *x = &b->sites.data[i];
+    return x->n < 2 || x->link != i ? 0 : x->group < s->nweights ? s->weights[x->group] : 1;
 }
 
 void tune_weigh(tune_search *s, const double *weights, uint32_t n) {
@@ -80,10 +81,10 @@ static double draw_part(tune_search *s) { return (double)draw(s, 1u << 30) / (1u
 static uint32_t draw_site(tune_search *s, const tune_base *b) {
     uint32_t last = UINT32_MAX;
     double all = 0;
-    for (uint32_t i = 0; i < b->sites.len; i++) all += weight_of(s, &b->sites.data[i]);
+    for (uint32_t i = 0; i < b->sites.len; i++) all += weight_of(s, b, i);
     double at = draw_part(s) * all;
     for (uint32_t i = 0; i < b->sites.len; i++) {
-        const double weight = weight_of(s, &b->sites.data[i]);
+        const double weight = weight_of(s, b, i);
         if (weight <= 0) continue;
         last = i;
         if ((at -= weight) < 0) return i;
@@ -102,6 +103,7 @@ static void change(tune_search *s, tune_point *p) {
 static bool advance(tune_search *s) {
     tune_point *p = &s->next;
     for (uint32_t i = 0; i < base_of(s, p)->sites.len; i++) {
+        if (base_of(s, p)->sites.data[i].link != i) continue;
         if (++p->picks[i] < base_of(s, p)->sites.data[i].n) return true;
         p->picks[i] = 0;
     }
@@ -123,10 +125,23 @@ static bool add_next(tune_search *s) {
 }
 
 // ---- Points at random ---------------------------------------------------------------------------
+// A base whose own point cannot be run is left out, unless none can.
+static uint32_t draw_base(tune_search *s) {
+    uint32_t base = 0;
+    for (uint32_t try = 0; try < MOST_TRIES; try++) {
+        base = (uint32_t)draw(s, s->space->bases.len);
+        bool good = true;   // as far as is known
+        for (uint32_t i = 0; i < s->trials.len && i < s->space->bases.len; i++)
+            if (s->trials.data[i].point.base == base) good = !isinf(s->trials.data[i].cost);
+        if (good) break;
+    }
+    return base;
+}
+
 // Some sites of a base's own point changed: mostly few, so that it mostly can be run.
 static bool add_random(tune_search *s) {
     for (uint32_t try = 0; try < MOST_TRIES; try++) {
-        const uint32_t base = (uint32_t)draw(s, s->space->bases.len);
+        const uint32_t base = draw_base(s);
         tune_point p = tune_first(s->arena, s->space, base);
         for (uint64_t n = 1 + draw(s, 1 + draw(s, 5)); n > 0; n--) change(s, &p);
         if (add(s, p, NULL, 0)) return true;

@@ -1,6 +1,8 @@
 // The text of a point: what stands, with the chosen text at each site.
 #include "tuning.h"
 
+#include <string.h>
+
 typedef struct {
     textbuf out;
     const tune_base *base;
@@ -13,7 +15,7 @@ static uint32_t write_range(writing *w, uint32_t from, uint32_t to, uint32_t end
     const tune_base *b = w->base;
     while (at < b->sites.len && b->sites.data[at].from < end) {
         const tune_site *s = &b->sites.data[at];
-        const char *text = s->texts[w->picks[at]];
+        const char *text = s->texts[w->picks[s->link]];
         textbuf_putn(&w->out, b->text + from, s->from - from);
         at++;
         if (text) {
@@ -37,12 +39,31 @@ const char *tune_text(arena *a, const tune_space *s, const tune_point *p) {
     return w.out.data;
 }
 
+// A run of groups, each of which has one, shares one pick.
+void tune_link(tune_base *b) {
+    uint32_t turn = 0;
+    for (uint32_t i = 0; i < b->sites.len; i++) {
+        tune_site *x = &b->sites.data[i];
+        const bool next = i && x->group != b->sites.data[i - 1].group;
+        turn += next;
+        x->turn = turn;
+        x->link = i;
+        for (uint32_t k = i; x->like && k-- > 0 && b->sites.data[k].turn + 1 >= turn;) {
+            const tune_site *y = &b->sites.data[k];
+            if (y->turn + 1 != turn || !y->like || y->n != x->n || strcmp(y->like, x->like))
+                continue;
+            x->link = y->link;
+            break;
+        }
+    }
+}
+
 double tune_points(const tune_space *s) {
     double all = 0;
     for (uint32_t b = 0; b < s->bases.len; b++) {
         double of = 1;
         for (uint32_t i = 0; i < s->bases.data[b].sites.len; i++)
-            of *= s->bases.data[b].sites.data[i].n;
+            if (s->bases.data[b].sites.data[i].link == i) of *= s->bases.data[b].sites.data[i].n;
         all += of;
     }
     return all;

@@ -18,6 +18,9 @@ typedef struct {
     const char *const *texts;   // NULL among them: what stands there
     uint32_t first;             // the one that is taken where nobody chooses
     uint32_t group;             // of sites that are worth as much: see tune_weigh
+    // Sites of neighbouring groups that are alike are taken alike; NULL: like none.
+    const char *like;
+    uint32_t link, turn;   // the first of those, or itself, and the run of its group: by tune_link
 } tune_site;
 typedef struct {   // a schedule that the search begins with
     const char *name, *text;
@@ -32,6 +35,7 @@ typedef struct {
     uint8_t *picks;   // a text per site of the base
 } tune_point;
 enum { TUNE_MOST_TEXTS = 255 };
+void tune_link(tune_base *b);   // once it has all its sites
 const char *tune_text(arena *a, const tune_space *s, const tune_point *p);
 double tune_points(const tune_space *s);   // how many there are
 tune_point tune_first(arena *a, const tune_space *s, uint32_t base);   // where nobody chooses

@@ -22,6 +22,7 @@ static tune_space digits_space(arena *a, uint32_t sites) {
         for (uint32_t i = 0; i < sites; i++)
             VEC_PUSH(a, &b.sites,
                      ((tune_site){.from = 1 + i, .to = 2 + i, .n = TEXTS, .texts = digits}));
+        tune_link(&b);
         VEC_PUSH(a, &s.bases, b);
     }
     return s;

@@ -18,6 +18,7 @@ static tune_space example(arena *a) {
     VEC_PUSH(a, &b.sites, ((tune_site){.from = 12, .to = 23, .n = 2, .texts = out}));
     VEC_PUSH(a, &b.sites, ((tune_site){.from = 21, .to = 22, .n = 3, .texts = lanes}));
     VEC_PUSH(a, &b.sites, ((tune_site){.from = 23, .to = 23, .n = 2, .texts = more}));
+    tune_link(&b);
     VEC_PUSH(a, &s.bases, b);
     return s;
 }
@@ -31,8 +32,25 @@ static bool gives(arena *a, const tune_space *s, const uint8_t picks[4], const c
     return !strcmp(got, text);
 }
 
+// Four groups of one number each, of which the first two and the last are alike.
+static void linked(arena *a) {
+    static const char *const like[] = {"x", "x", "y", "x"};
+    tune_space s = {0};
+    tune_base b = {.name = "linked", .text = "3333"};
+    for (uint32_t i = 0; i < 4; i++)
+        VEC_PUSH(
+            a, &b.sites,
+            ((tune_site){
+                .from = i, .to = i + 1, .n = 3, .texts = lanes, .group = i + 1, .like = like[i]}));
+    tune_link(&b);
+    VEC_PUSH(a, &s.bases, b);
+    CHECK(tune_points(&s) == 27);
+    CHECK(gives(a, &s, (uint8_t[]){2, 1, 0, 1}, "88316"));
+}
+
 int main(void) {
     arena *a = arena_new();
+    linked(a);
     const tune_space s = example(a);
     const tune_point first = tune_first(a, &s, 0);
     CHECK(!strcmp(tune_text(a, &s, &first), s.bases.data[0].text));

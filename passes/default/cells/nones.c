@@ -29,9 +29,12 @@ static void fill_none(making *m, schedule *of, const tensor_stage *st, schedule_
     schedule_fill(m->p->arena, of, none);
 }
 
-static void fill_nones_of(making *m, schedule *of, const tensor_stage *st, tensor_var v) {
+// What is split is reduced over there, not around it.
+static void fill_nones_of(making *m, schedule *of, const tensor_stage *st, tensor_var v,
+                          bool reduced) {
     for (uint32_t i = 0; i < sizeof deals / sizeof *deals; i++)
-        fill_none(m, of, st, default_index_cell(m->p, deals[i], st, v));
+        if (reduced || deals[i] != SCHEDULE_SPLIT)
+            fill_none(m, of, st, default_index_cell(m->p, deals[i], st, v));
 }
 
 void default_nones(making *m) {
@@ -43,7 +46,7 @@ void default_nones(making *m) {
         fill_none(m, &of, st, default_cell(SCHEDULE_COLLAPSE, st));
         fill_none(m, &of, st, default_cell(SCHEDULE_ACCUMULATE, st));
         fill_none(m, &of, st, default_cell(SCHEDULE_SEPARATE, st));
-        for (uint32_t v = 0; v < st->nleft; v++) fill_nones_of(m, &of, st, st->left[v]);
-        for (uint32_t v = 0; v < st->nbound; v++) fill_nones_of(m, &of, st, st->bound[v]);
+        for (uint32_t v = 0; v < st->nleft; v++) fill_nones_of(m, &of, st, st->left[v], false);
+        for (uint32_t v = 0; v < st->nbound; v++) fill_nones_of(m, &of, st, st->bound[v], true);
     }
 }
