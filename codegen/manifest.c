@@ -259,6 +259,7 @@ static void guard_item(textbuf *out, const program *p, const program_guard *g) {
 
 static void version_row(textbuf *out, const program *p, const program_version *v) {
     first(out, "name", v->name);
+    if (p->choice.text) textbuf_printf(out, ", \"of\": %u", v->of);
     key(out, "guards");
     textbuf_puts(out, "[");
     for (uint32_t k = 0; k < v->guards.len; k++) {
@@ -268,6 +269,20 @@ static void version_row(textbuf *out, const program *p, const program_version *v
     textbuf_puts(out, "]");
     ROWS(out, p, 5, "steps", v->steps, step_row);
     textbuf_puts(out, "}");
+}
+
+static void choice(textbuf *out, const program *p) {
+    const program_choice *c = &p->choice;
+    if (!c->text) return;
+    textbuf_puts(out, ",\n  \"choice\": ");
+    first(out, "text", c->text);
+    size_member(out, "of", p, &c->of);
+    key(out, "schedules");
+    for (uint32_t k = 0; k < c->nschedules; k++) {
+        textbuf_puts(out, k ? ", " : "[");
+        string(out, c->schedules[k]);
+    }
+    textbuf_puts(out, "]}");
 }
 
 void cg_manifest(textbuf *out, const program *p, const cg_target *t) {
@@ -285,6 +300,7 @@ void cg_manifest(textbuf *out, const program *p, const cg_target *t) {
     ROWS(out, p, 2, "prepared", p->prepared, prepared_row);
     ROWS(out, p, 2, "temps", p->temps, temp_row);
     kernels(out, p);
+    choice(out, p);
     ROWS(out, p, 2, "versions", p->versions, version_row);
     textbuf_puts(out, "\n}\n");
 }

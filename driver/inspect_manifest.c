@@ -68,10 +68,13 @@ static void put_steps(textbuf *out, const json_t *steps) {
     }
 }
 
-static void put_versions(textbuf *out, const json_t *versions) {
+// schedules: which a choice is among, or NULL.
+static void put_versions(textbuf *out, const json_t *versions, const json_t *schedules) {
     for (size_t i = 0; i < json_array_size(versions); i++) {
         const json_t *v = json_array_get(versions, i), *guards = json_object_get(v, "guards");
-        textbuf_printf(out, "    version   %s\n", text_of(v, "name"));
+        const json_t *of = json_array_get(schedules, (size_t)number_of(v, "of"));
+        textbuf_printf(out, "    version   %s%s%s\n", text_of(v, "name"), of ? ", of " : "",
+                       of ? json_string_value(of) : "");
         for (size_t k = 0; k < json_array_size(guards); k++)
             put_guard(out, json_array_get(guards, k));
         put_steps(out, json_object_get(v, "steps"));
@@ -86,5 +89,7 @@ void inspect_put_manifest(textbuf *out, const json_t *m) {
     put_list(out, "where", json_object_get(m, "requires"), "text");
     put_list(out, "prepared", json_object_get(m, "prepared"), "name");
     put_list(out, "workspace", json_object_get(m, "temps"), "name");
-    put_versions(out, json_object_get(m, "versions"));
+    const json_t *choice = json_object_get(m, "choice");
+    if (choice) textbuf_printf(out, "    choice    %s\n", text_of(choice, "text"));
+    put_versions(out, json_object_get(m, "versions"), json_object_get(choice, "schedules"));
 }

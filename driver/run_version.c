@@ -42,6 +42,33 @@ static void tell_other_schedule(run_op *o, const char *schedule) {
     if (w) diag_help(w, "--plan='%s' launches that or nothing", own);
 }
 
+static const program_version *version_named(const program *p, const char *name) {
+    for (uint32_t i = 0; i < p->versions.len; i++)
+        if (!strcmp(p->versions.data[i].name, name)) return &p->versions.data[i];
+    return NULL;
+}
+
+// The choice's schedule is not left without a word, either.
+static void tell_not_chosen(run_op *o) {
+    const program *p = o->op->program;
+    const program_version *taken = version_named(p, o->taken), *own = NULL;
+    textbuf text = textbuf_new(o->arena);
+    int64_t of;
+    if (!p->choice.text || !taken) return;
+    size_print(&text, p, &p->choice.of);
+    if (gnn_plan_evaluate(o->ready.plan, text.data, &of)) gnn_context_clear_error(o->r->context);
+    else if (of >= 0 && of < p->choice.nschedules && taken->of != of) {
+        for (uint32_t i = p->versions.len; i-- > 0;)
+            if (p->versions.data[i].of == of) own = &p->versions.data[i];
+        const char *why = own ? why_not(o, own->name) : "it has no version for this form of the op";
+        if (!why) why = "its guards do not hold for these arrays, or it would not pay";
+        diagnostic *w = diag(o->r->d->ds, W0803, o->op->op->at,
+                             "%s: '%s' is launched, not schedule '%s', which is chosen: %s",
+                             o->op->name, o->taken, p->choice.schedules[of], why);
+        if (w) diag_help(w, "`choose` may ask for what the schedule needs");
+    }
+}
+
 // The version that fits most but for the naive plan, which is the last; NULL: there is none.
 static const char *last_but_naive(const run_op *o) {
     const uint32_t n = gnn_program_versions(o->program);
@@ -91,5 +118,5 @@ void run_tell_version(run_op *o) {
     const char *schedule = option_text(o->r->d, OPT_SCHEDULE, NULL);
     if (o->changed || run_version(o)) return;
     if (schedule) tell_other_schedule(o, schedule);
-    else tell_naive(o), tell_twin(o);
+    else tell_not_chosen(o), tell_naive(o), tell_twin(o);
 }

@@ -272,8 +272,8 @@ static const char *target_text(const cg_target *t) {
 }
 
 bool unit_schedules(unit_op *o, const cg_target *target) {
-    return !o->frontend ||
-           frontend_schedules(o->frontend, o->number, target_text(target), o->op, &o->schedules);
+    return !o->frontend || frontend_schedules(o->frontend, o->number, target_text(target), o->op,
+                                              &o->schedules, &o->choice);
 }
 
 bool unit_schedule(unit_op *o, const cg_target *target) {
@@ -293,6 +293,7 @@ static program *plan(driver *d, unit_op *o, const cg_target *target, uint32_t in
     const char *machine = target->kind == CG_HOST ? "host" : "cuda";
     if (o->text) return pass_loop(d->arena, d->ds, o->text, machine, &options);
     if (option_given(d, OPT_NO_SCHEDULE)) return pass_naive(d->arena, d->ds, o->op, &options);
+    options.choice = &o->choice;
     o->plans = (loop_plans){0};
     o->made = (schedule_list){0};
     return pass_scheduled(d->arena, d->ds, o->op, o->schedules.data, o->schedules.len, machine,

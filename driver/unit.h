@@ -21,6 +21,7 @@ typedef struct {
     uint32_t number;
     // .gnn: those that may apply on the target at hand, from unit_schedules
     schedule_list schedules;
+    schedule_choice choice;   // which of them is taken
 } unit_op;
 typedef struct {
     const char *path;

@@ -93,11 +93,12 @@ const tensor_op *frontend_kept_of(frontend_unit *u, uint32_t op, frontend_kept_l
 // The schedules that may apply to an op for a target ("host", "sm_90"), resolved against what it
 // was lowered to: an alias's own before those of the op it names, those of rule files before the
 // main file's, these before imported ones, each in the order of its file; with --schedule that one
-// alone, with --no-schedule none.
+// alone, with --no-schedule none. choice: which of them is taken, by the choices of the same files;
+// with --schedule none.
 // Where an open condition holds alternatives, a schedule stands there once for each. false: faults
 // in schedules, or a --schedule that is not there or not for the target.
 bool frontend_schedules(frontend_unit *u, uint32_t op, const char *target, const tensor_op *lowered,
-                        schedule_list *out);
+                        schedule_list *out, schedule_choice *choice);
 // The rule files that have schedules or a choice of an op: call with *at = 0 until it gives NULL.
 const char *frontend_rules(const frontend_unit *u, uint32_t op, uint32_t *at);
 // Whether a pass executes every statement of a schedule: each without one is reported.

@@ -7,9 +7,7 @@
 #include "sema_schedule_resolve.h"
 #include <string.h>
 
-typedef VEC(const ast_item *) item_list;
-
-static void add_schedules(frontend_unit *u, const char *path, item_list *list) {
+static void add_schedules(frontend_unit *u, const char *path, schedule_items *list) {
     for (uint32_t rank = 0; rank < RULES_RANKS; rank++)
         for (uint32_t i = 0; i < u->sema->schedules.len; i++) {
             const ast_item *item = u->sema->schedules.data[i];
@@ -20,8 +18,8 @@ static void add_schedules(frontend_unit *u, const char *path, item_list *list) {
 
 // An alias takes its own schedules first, then those of the op it is a form of. Those of rules go
 // before the main file's, and these before imported ones.
-static item_list schedules_of(frontend_unit *u, const frontend_op *f) {
-    item_list list = {0};
+static schedule_items schedules_of(frontend_unit *u, const frontend_op *f) {
+    schedule_items list = {0};
     const ast_item *op = f->item;
     add_schedules(u, f->path, &list);
     if (op->kind == AST_OP_ALIAS && !f->grad) add_schedules(u, op->target.text, &list);
@@ -67,7 +65,7 @@ bool frontend_executable(frontend_unit *u, uint32_t op, const char *target, cons
 }
 
 // ---- --schedule ---------------------------------------------------------------------------------
-static bool report_no_schedule(frontend_unit *u, const char *op, const item_list *list) {
+static bool report_no_schedule(frontend_unit *u, const char *op, const schedule_items *list) {
     const char *name = u->sema->options.schedule;
     diagnostic *d = diag(u->ds, E0531, NO_SPAN, "'%s' has no schedule '%s'", op, name);
     schedule_names there = {0};
@@ -82,7 +80,7 @@ static bool report_no_schedule(frontend_unit *u, const char *op, const item_list
     return false;
 }
 
-static const ast_item *find_named(frontend_unit *u, const char *op, const item_list *list,
+static const ast_item *find_named(frontend_unit *u, const char *op, const schedule_items *list,
                                   const char *target) {
     const char *name = intern(u->names, u->sema->options.schedule);
     const ast_item *item = NULL;
@@ -133,7 +131,6 @@ static void add_alternatives(schedule_resolver *r, const ast_item *item,
 static bool add_schedule(schedule_resolver *r, const ast_item *item, schedule_list *out) {
     schedule_alternatives ways = {0};
     if (r->place.s->options.schedule) VEC_PUSH(r->unit->arena, &ways, (schedule_conditions){0});
-    else if (!schedule_for(item, r->place.target)) return true;
     else if (!schedule_conditions_open(&r->place, item, &ways)) return false;
     add_alternatives(r, item, &ways, out);
     return true;
@@ -188,27 +185,24 @@ static void consume_kept(frontend_unit *u, uint32_t op, const tensor_op *lowered
         }
 }
 
-// Which of several versions a choice would take is not told to the runtime yet.
-static bool refuse_choices(frontend_unit *u, uint32_t op, const char *target) {
-    uint32_t errors = diag_raised(u->ds);
-    for (uint32_t i = 0; i < u->sema->choices.len; i++) {
-        const ast_item *item = u->sema->choices.data[i];
-        if (!schedule_is_of(item, &u->ops.data[op]) || !schedule_for(item, target)) continue;
-        diag_help(diag(u->ds, E0530, item->at, "'choose' has no pass in this version"),
-                  "--schedule=NAME takes one of the op's schedules");
-    }
-    return diag_raised(u->ds) == errors;
+// All that are, where one was asked for by name.
+static schedule_items those_for(frontend_unit *u, const schedule_items *list, const char *target) {
+    schedule_items fit = {0};
+    for (uint32_t i = 0; i < list->len; i++)
+        if (u->sema->options.schedule || schedule_for(list->data[i], target))
+            VEC_PUSH(u->arena, &fit, list->data[i]);
+    return fit;
 }
 
 bool frontend_schedules(frontend_unit *u, uint32_t op, const char *target, const tensor_op *lowered,
-                        schedule_list *out) {
+                        schedule_list *out, schedule_choice *choice) {
     sema *s = u->sema;
     const ast_item *item = u->ops.data[op].item;
     *out = (schedule_list){0};
+    *choice = (schedule_choice){0};
     if (!schedules_check(s)) return false;
     if (s->options.no_schedule) return true;
-    if (!s->options.schedule && !refuse_choices(u, op, target)) return false;
-    item_list list = schedules_of(u, &u->ops.data[op]);
+    schedule_items list = schedules_of(u, &u->ops.data[op]);
     if (s->options.schedule) {
         const ast_item *named = find_named(u, u->ops.data[op].name, &list, target);
         if (!named) return false;
@@ -220,7 +214,13 @@ bool frontend_schedules(frontend_unit *u, uint32_t op, const char *target, const
         .path = u->ops.data[op].path, .item = item, .body = body, .op = lowered};
     schedule_resolver r = {.place = {.s = s, .op = &compiled, .target = target}, .unit = u};
     uint32_t errors = diag_raised(u->ds);
-    for (uint32_t i = 0; i < list.len; i++) add_schedule(&r, list.data[i], out);
+    list = those_for(u, &list, target);
+    for (uint32_t i = 0; i < list.len; i++) {
+        const uint32_t before = out->len;
+        add_schedule(&r, list.data[i], out);
+        for (uint32_t k = before; k < out->len; k++) out->data[k]->number = i;
+    }
+    if (!s->options.schedule) schedule_choice_open(&r.place, u, &u->ops.data[op], &list, choice);
     for (uint32_t i = 0; i < r.made.len; i++) r.made.data[i]->op = r.op ? r.op : lowered;
     consume_kept(u, op, lowered, &r);
     if (u->ops.data[op].grad && !u->ops.data[op].twin)

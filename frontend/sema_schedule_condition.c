@@ -329,6 +329,38 @@ static formula membership(deciding *k, const ast_condition *w) {
     return leaf(k, any, text.data, w->expr->at);
 }
 
+// What holds where one of several ways does, none of which asks for alignment.
+static size_term any_of(deciding *k, const formula *f) {
+    size_term r = term_known(0);
+    for (uint32_t i = 0; i < f->len; i++) {
+        const char *text = "";
+        const formula one = {.data = &f->data[i], .len = 1};
+        r = term_apply(&k->numbers, SZ_OR, r, term_of(k, &one, &text));
+    }
+    return r;
+}
+
+static size_term term_fits(deciding *k, size_term t, span at) {
+    if (k->numbers.overflow) diag(k->place->s->ds, E0527, at, "its numbers do not fit in 64 bits");
+    return t;
+}
+
+size_term schedule_condition_term(const schedule_place *p, const ast_expr *e) {
+    deciding k = {.place = p, .numbers = {.arena = p->s->arena}};
+    const formula f = formula_of(&k, e);
+    return term_fits(&k, any_of(&k, &f), e->at);
+}
+
+size_term schedule_when_term(const schedule_place *p, const ast_item *item) {
+    deciding k = {.place = p, .numbers = {.arena = p->s->arena}};
+    size_term all = term_known(1);
+    for (const ast_condition *w = item->schedule.when; w; w = w->next) {
+        const formula f = w->in ? membership(&k, w) : formula_of(&k, w->expr);
+        all = term_apply(&k.numbers, SZ_AND, all, any_of(&k, &f));
+    }
+    return term_fits(&k, all, item->at);
+}
+
 bool schedule_conditions_open(const schedule_place *p, const ast_item *item,
                               schedule_alternatives *out) {
     deciding k = {.place = p, .numbers = {.arena = p->s->arena}};

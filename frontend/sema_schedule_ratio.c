@@ -73,6 +73,17 @@ size_term term_not(ratio_context *c, size_term a) {
     return r;
 }
 
+size_term term_select(ratio_context *c, size_term holds, size_term yes, size_term no) {
+    if (holds.known) return holds.value ? yes : no;
+    if (yes.known && no.known && yes.value == no.value) return yes;
+    size_term r = {0};
+    append(c, &r.expr, &holds);
+    append(c, &r.expr, &yes);
+    append(c, &r.expr, &no);
+    VEC_PUSH(c->arena, &r.expr, ((size_token){SZ_COND, 0, 0}));
+    return r;
+}
+
 // ---- Fractions ----------------------------------------------------------------------------------
 ratio ratio_new(size_term n, int64_t d) { return (ratio){n, term_known(d), term_known(1)}; }
 

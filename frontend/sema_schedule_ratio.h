@@ -24,6 +24,7 @@ size_term term_known(int64_t x);
 size_term term_token(ratio_context *c, size_token t);
 size_term term_apply(ratio_context *c, size_token_kind k, size_term a, size_term b);
 size_term term_not(ratio_context *c, size_term a);
+size_term term_select(ratio_context *c, size_term holds, size_term yes, size_term no);
 size_expr term_expr(ratio_context *c, size_term a);
 ratio ratio_new(size_term n, int64_t d);
 bool ratio_decimal(const char *text, ratio *out);   // as written: 0.5, 1e-3; false: it does not fit

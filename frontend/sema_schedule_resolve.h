@@ -5,6 +5,7 @@
 #define GNNC_SEMA_SCHEDULE_RESOLVE_H
 
 #include "sema_schedule.h"
+#include "sema_schedule_ratio.h"
 
 // ---- What is left open (sema_schedule_condition.c) ----------------------------------------------
 // The conditions of a schedule for one form of its op: alternatives, each a list of conditions that
@@ -18,8 +19,17 @@ typedef struct {
 } schedule_place;
 bool schedule_conditions_open(const schedule_place *p, const ast_item *item,
                               schedule_alternatives *out);
+// All of them, or one that asks for no alignment, as what holds where they do.
+size_term schedule_when_term(const schedule_place *p, const ast_item *item);
+size_term schedule_condition_term(const schedule_place *p, const ast_expr *e);
 // What a generic is bound to: "f16", "mul", "64"; NULL: nothing binds it.
 const char *schedule_generic_value(const schedule_place *p, const ast_generic *g);
+
+// The choice among the schedules of a form of an op; items: those it is compiled by, of which each
+// has its place for a number. false: a fault was reported.
+typedef VEC(const ast_item *) schedule_items;
+bool schedule_choice_open(const schedule_place *p, frontend_unit *u, const frontend_op *op,
+                          const schedule_items *items, schedule_choice *out);
 
 // ---- What passes read (sema_schedule_resolve.c, _lower.c) ---------------------------------------
 typedef struct schedule_resolver {

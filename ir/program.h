@@ -140,9 +140,19 @@ typedef struct {
 } program_guard;
 typedef struct {
     const char *name;   // of the schedule it comes from: "rows", "default", "naive"; unique
+    uint32_t of;        // the number of its schedule, where there is a choice
     VEC(program_guard) guards;
     VEC(program_step) steps;
 } program_version;   // prepared arrays and temporaries are made for those a plan may launch
+
+// Which schedule's versions a plan tries before all others; within it and without it their order
+// holds.
+typedef struct {
+    const char *text;   // as a person writes it: "avg(dst) < 4 ? thin : default"; NULL: none
+    size_expr of;       // the number of a schedule; of another number there is none
+    uint32_t nschedules;
+    const char *const *schedules;   // by number, as names; the last is the default's
+} program_choice;
 
 typedef struct {
     const char *name;      // the op's, as C spells it: "gat_f32"
@@ -158,7 +168,8 @@ typedef struct {
     VEC(program_require) required;
     VEC(program_prepared) prepared;
     VEC(program_temp) temps;
-    VEC(size_expr) numbers;          // what kernels ask of statistics
+    VEC(size_expr) numbers;   // what kernels ask of statistics
+    program_choice choice;
     VEC(program_version) versions;   // at least one; the last has no guards
 } program;
 

@@ -63,7 +63,8 @@ static void put_token(textbuf *out, const program *p, const size_token *t) {
     case SZ_GE:
     case SZ_AND:
     case SZ_OR:
-    case SZ_NOT: textbuf_puts(out, token_text(t->kind)); return;
+    case SZ_NOT:
+    case SZ_COND: textbuf_puts(out, token_text(t->kind)); return;
     case SZ_MAX_PREIMAGE:
     case SZ_MIN_PREIMAGE:
     case SZ_AVG_PREIMAGE:
@@ -264,8 +265,19 @@ static void print_guard(textbuf *out, const program *p, const program_guard *g) 
     textbuf_puts(out, "\n");
 }
 
+static void print_choice(textbuf *out, const program *p) {
+    if (!p->choice.text) return;
+    textbuf_printf(out, "choose %s : ", p->choice.text);
+    size_print(out, p, &p->choice.of);
+    for (uint32_t i = 0; i < p->choice.nschedules; i++)
+        textbuf_printf(out, "%s%s", i ? ", " : " among ", p->choice.schedules[i]);
+    textbuf_puts(out, "\n");
+}
+
 static void print_version(textbuf *out, const program *p, const program_version *v) {
-    textbuf_printf(out, "version %s\n", v->name);
+    textbuf_printf(out, "version %s", v->name);
+    if (p->choice.text) textbuf_printf(out, " of %s", p->choice.schedules[v->of]);
+    textbuf_puts(out, "\n");
     for (uint32_t k = 0; k < v->guards.len; k++) print_guard(out, p, &v->guards.data[k]);
     print_steps(out, p, v);
 }
@@ -287,5 +299,6 @@ void program_print(textbuf *out, const program *p) {
         size_print(out, p, &t->length);
         textbuf_puts(out, "\n");
     }
+    print_choice(out, p);
     for (uint32_t k = 0; k < p->versions.len; k++) print_version(out, p, &p->versions.data[k]);
 }

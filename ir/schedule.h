@@ -110,9 +110,28 @@ typedef struct schedule {
     bool names_apart;
     // made by a pass: may be changed to fit, never reported as the user's
     bool automatic;
+    uint32_t number;   // of schedule_choice
 } schedule;
 
 typedef VEC(schedule *) schedule_list;
+
+// Which of an op's schedules is tried first: a tree, told once sizes and maps are.
+typedef struct schedule_tree {
+    const char *text;   // of the condition; of a leaf, the schedule's name, or "default"
+    enum { TREE_OPEN, TREE_HOLDS, TREE_FAILS, TREE_LEAF } kind;   // what compiling knows of it
+    size_expr holds;                                              // OPEN
+    const struct schedule_tree *yes, *no;                         // but of a leaf
+    int64_t number;   // LEAF: of a schedule; below 0: none, all are tried in their order
+    span at;
+} schedule_tree;
+typedef struct {
+    const schedule_tree *tree;   // NULL: there is no choice
+    const char *text;            // on one line
+    size_expr of;                // the number it gives
+    uint32_t nschedules;
+    const char *const *schedules;   // their names by number; the last is the default
+    bool wants_default;             // a leaf that may be reached is
+} schedule_choice;
 
 // The cell that holds for a stage: the most specific of those for that verb and subject that cover
 // it; NULL: none, or emptied. about: an index, value or stage, TENSOR_ALL where the verb takes

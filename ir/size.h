@@ -11,6 +11,7 @@
     X(ADD, "+") X(SUB, "-") X(MUL, "*") X(DIV, "/") /* floor */ X(MOD, "%") X(CEILDIV, "ceildiv")           \
     X(MIN, "min") X(MAX, "max") X(EQ, "==") X(NE, "!=") X(LT, "<") X(LE, "<=") X(GT, ">") X(GE, ">=")       \
     X(AND, "&&") X(OR, "||") X(NOT, "!")                                                                    \
+    X(COND, "?:") /* a b c: b where a, else c */ \
     X(MAX_PREIMAGE, "max") /* value: param; the largest preimage of a map; text: max(dst) */                \
     X(MIN_PREIMAGE, "min") X(AVG_PREIMAGE, "avg") /* floor of the mean */                                   \
     X(SYMMETRIC, "symmetric") /* value: param, value2: param; (src, dst) holds each pair both ways */       \

@@ -121,10 +121,10 @@ static bool read_operator(const size_word *w, size_token *out, uint32_t *takes) 
         SIZE_TOKENS(X)
 #undef X
     };
-    for (uint32_t k = SZ_ADD; k <= SZ_NOT; k++) {
+    for (uint32_t k = SZ_ADD; k <= SZ_COND; k++) {
         if (!is_text(w->at, w->end, marks[k])) continue;
         *out = (size_token){(size_token_kind)k, 0, 0};
-        *takes = k == SZ_NOT ? 1 : 2;
+        *takes = k == SZ_NOT ? 1 : k == SZ_COND ? 3 : 2;
         return true;
     }
     return false;

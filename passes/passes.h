@@ -46,7 +46,8 @@ typedef struct {
     bool nondeterministic;   // floats may be combined in an order that depends on time
     // of a GPU's block, by the naive plan and the default: a power of two from a warp on; 0: 256
     uint32_t block_threads;
-    const gpu_arch *arch;   // of the GPU; NULL: any, or the host
+    const gpu_arch *arch;            // of the GPU; NULL: any, or the host
+    const schedule_choice *choice;   // among the schedules given; NULL: none
     // for tests: a stage that the default is refused unless a thread has a point; as STAGE:all even
     // then; NULL: none
     const char *refused;

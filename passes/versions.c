@@ -14,6 +14,7 @@ typedef struct {
     VEC(program_version) versions;
     loop_plans *plans;
     schedule_list *made;
+    uint32_t of;           // the number of the schedule whose versions are made
     const char *refused;   // the default, if it was
     plan_retreat told;     // stages by a thread a point, of all versions
 } versioning;
@@ -58,7 +59,7 @@ static bool add(versioning *w, schedule *s, version_facts *facts) {
         plan_refused_kernel(w->arena, plan, in, facts);
         return false;
     }
-    program_version v = {.name = unique(w, s->name), .guards = {0}};
+    program_version v = {.name = unique(w, s->name), .of = w->of, .guards = {0}};
     for (uint32_t i = 0; i < facts->guards.len; i++)
         VEC_PUSH(w->arena, &v.guards, facts->guards.data[i]);
     lower_plan(w->arena, plan, w->p, &v,
@@ -303,6 +304,7 @@ static bool add_versions(versioning *w, const schedule *given, bool *always) {
 static bool add_schedule(versioning *w, const schedule *given, bool *always) {
     const tensor_op *any = w->op;
     w->op = plan_known_sizes(w->arena, any, given);
+    w->of = given->number;
     bool good = add_versions(w, given, always);
     w->op = any;
     return good;
@@ -477,17 +479,25 @@ program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *c
     if (!n) w.op = op = pass_walkable(a, ds, op);
     w.p = pass_naive(a, ds, op, o);
     if (!w.p) return NULL;
+    const schedule_choice *choice = o->choice && o->choice->tree ? o->choice : NULL;
     bool always = false, good = true;
     for (uint32_t i = 0; i < n; i++) good &= add_schedule(&w, schedules[i], &always);
     if (!good) return NULL;
-    if (!always) add_default(&w);
+    w.of = choice ? choice->nschedules - 1 : 0;
+    if (!always || (choice && choice->wants_default)) add_default(&w);
     if (!always && !w.versions.len && w.refused) warn_naive(&w, TENSOR_ALL, w.refused);
     for (uint32_t i = 0; i < w.told.simple.len; i++)
         warn_naive(&w, w.told.simple.data[i], w.told.why.data[i]);
     pass_done(&o->after, "lower", &(pass_state){.program = w.p});
+    w.p->versions.data[0].of = w.of;   // what the default comes to where none of its own fits
     VEC_PUSH(a, &w.versions, w.p->versions.data[0]);
     w.p->versions.data = w.versions.data;
     w.p->versions.len = w.versions.len;
     w.p->versions.cap = w.versions.cap;
+    if (choice)
+        w.p->choice = (program_choice){.text = choice->text,
+                                       .of = choice->of,
+                                       .nschedules = choice->nschedules,
+                                       .schedules = choice->schedules};
     return diag_raised(ds) == errors ? w.p : NULL;
 }

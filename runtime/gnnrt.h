@@ -326,6 +326,9 @@ void gnn_plan_free(gnn_plan *plan);
 size_t gnn_plan_workspace(const gnn_plan *plan);
 // refused where nothing counted it
 gnn_status gnn_plan_size(const gnn_plan *plan, const char *space, int64_t *out);
+// A size, condition or number as manifests write it, such as `avg(dst) 4 <`, with a plan's sizes
+// and what its maps and device tell. BAD_ARGUMENT: it is not well formed.
+gnn_status gnn_plan_evaluate(gnn_plan *plan, const char *expression, int64_t *out);
 // Packed, data NULL: to allocate by.
 gnn_status gnn_plan_shape(const gnn_plan *plan, uint32_t param, gnn_tensor *out);
 size_t gnn_plan_prepared_bytes(const gnn_plan *plan);   // held by the plan, shared or not

@@ -58,7 +58,7 @@ struct gnn_plan {
     gnn_map *given;        // by parameter
     rt_structure **maps;   // by parameter; prefix maps: NULL until somebody reads them
     rt_structure **prepared;
-    // in the order of the program; the last is not guarded unless the caller chose it
+    // in the order they are tried; the last is not guarded unless the caller chose it
     rt_ready *ready;
     uint32_t nready;
     size_t workspace;          // bytes, of the version that needs most

@@ -22,6 +22,7 @@ gnn_status rt_row_int_or(const rt_row *r, const char *key, int64_t low, int64_t 
 // absent: NULL
 gnn_status rt_row_list(const rt_row *r, const char *key, size_t most, const rt_json **out);
 gnn_status rt_row_expr(const rt_row *r, const char *key, rt_expr *out);
+rt_scope rt_program_scope(const gnn_program *p);   // its spaces and maps
 // Names, as indices into the tables; every table's rows begin with their name.
 // -1: none
 int rt_find(const void *rows, uint32_t count, size_t stride, const char *text, size_t length);
@@ -37,6 +38,7 @@ gnn_status rt_read_temp(const rt_row *r);
 gnn_status rt_read_kernel(const rt_row *r);
 // manifest_versions.c, manifest_steps.c
 gnn_status rt_read_version(const rt_row *r);
+gnn_status rt_read_choice(gnn_program *p);   // before the versions
 // of the whole table
 gnn_status rt_check_versions(gnn_program *p);
 gnn_status rt_read_steps(const rt_row *r, const rt_json *list, rt_version *v);   // r: the version's

@@ -71,12 +71,14 @@ static int find_map(const void *program, const char *text, size_t length) {
     return i >= 0 && p->params[i].role == GNN_PARAM_MAP ? i : -1;
 }
 
+rt_scope rt_program_scope(const gnn_program *p) { return (rt_scope){find_space, find_map, p}; }
+
 gnn_status rt_row_expr(const rt_row *r, const char *key, rt_expr *out) {
     const char *text;
     gnn_status s = rt_row_string(r, key, &text);
     if (s) return s;
     char at[64];
-    const rt_scope scope = {find_space, find_map, r->p};
+    const rt_scope scope = rt_program_scope(r->p);
     const char *wrong = rt_expr_parse(&r->p->heap, text, &scope, out, at);
     if (wrong && !out->tokens) return GNN_NO_MEMORY;
     return wrong ? rt_row_bad(r, "\"%s\": `%s` %s", key, at, wrong) : GNN_OK;
@@ -221,6 +223,7 @@ gnn_status rt_manifest_read(gnn_program *p, const char *text, size_t length) {
     gnn_status s = read_head(p, root);
     for (size_t i = 0; i < RT_COUNT(tables) && !s; i++) s = name_rows(p, &tables[i]);
     if (!s) s = read_roles(p);
+    if (!s) s = rt_read_choice(p);
     for (size_t i = 0; i < RT_COUNT(tables) && !s; i++) s = read_rows(p, &tables[i]);
     if (!s) s = check_counted(p);
     return s ? s : rt_check_versions(p);

@@ -66,10 +66,39 @@ static gnn_status read_guard(const rt_row *r, rt_guard *g) {
     return rt_row_bad(r, "a guard of no known kind");
 }
 
+gnn_status rt_read_choice(gnn_program *p) {
+    const rt_row r = {p, rt_json_get(p->json, "choice"), "choice", 0, NULL};
+    rt_choice *c = &p->made.choice;
+    const rt_json *schedules;
+    if (!r.object) return GNN_OK;
+    if (!rt_json_is_object(r.object)) return rt_row_bad(&r, "is not an object");
+    gnn_status s = rt_row_string(&r, "text", &c->text);
+    if (!s) s = rt_row_expr(&r, "of", &c->of);
+    if (!s) s = rt_row_list(&r, "schedules", RT_MAX_ROWS, &schedules);
+    if (s) return s;
+    c->nschedules = (uint32_t)rt_json_count(schedules);
+    if (!c->nschedules) return rt_row_bad(&r, "needs a list \"schedules\" of one at least");
+    for (uint32_t i = 0; i < c->nschedules; i++)
+        if (!rt_json_text(rt_json_at(schedules, i)))
+            return rt_row_bad(&r, "\"schedules\" must be texts");
+    return GNN_OK;
+}
+
+static gnn_status read_schedule(const rt_row *r, rt_version *v) {
+    const uint32_t n = r->p->made.choice.nschedules;
+    int64_t of = 0;
+    if (!n && rt_json_get(r->object, "of"))
+        return rt_row_bad(r, "\"of\" is of a choice, and there is none");
+    gnn_status s = n ? rt_row_int(r, "of", 0, (int64_t)n - 1, &of) : GNN_OK;
+    v->of = (uint32_t)of;
+    return s;
+}
+
 gnn_status rt_read_version(const rt_row *r) {
     rt_version *v = &r->p->versions[r->i];
     const rt_json *guards, *steps;
-    gnn_status s = rt_row_list(r, "guards", RT_MAX_ROWS, &guards);
+    gnn_status s = read_schedule(r, v);
+    if (!s) s = rt_row_list(r, "guards", RT_MAX_ROWS, &guards);
     if (!s) s = rt_row_list(r, "steps", RT_MAX_ROWS, &steps);
     if (s) return s;
     v->nguards = (uint32_t)rt_json_count(guards);

@@ -1,6 +1,7 @@
 // Expressions with a plan's numbers: sizes, statistics of its maps, numbers of the device;
 // preconditions.
 #include "gpu.h"
+#include "manifest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -96,6 +97,32 @@ gnn_status rt_plan_eval(gnn_plan *plan, const rt_expr *e, int64_t *out) {
                            plan->p->spaces[e->tokens[i].a].name);
     const rt_values values = {plan->sizes, fact, plan};
     return rt_expr_eval(plan->c, e, &values, out);
+}
+
+// What it builds on the way is gone again.
+static gnn_status evaluate(gnn_plan *plan, const char *text, rt_heap *h, int64_t *out) {
+    const rt_scope scope = rt_program_scope(plan->p);
+    rt_expr e;
+    char at[64];
+    const char *wrong = rt_expr_parse(h, text, &scope, &e, at);
+    if (wrong && !e.tokens) return GNN_NO_MEMORY;
+    if (wrong) return rt_fail(plan->c, GNN_BAD_ARGUMENT, "`%.100s`: `%s` %s", text, at, wrong);
+    for (uint32_t i = 0; i < e.count; i++)
+        if (e.tokens[i].kind == RT_SPACE && !plan->known[e.tokens[i].a])
+            return rt_fail(plan->c, GNN_BAD_ARGUMENT, "%.60s: nothing this plan launches counts it",
+                           plan->p->spaces[e.tokens[i].a].name);
+    return rt_plan_eval(plan, &e, out);
+}
+
+gnn_status gnn_plan_evaluate(gnn_plan *plan, const char *expression, int64_t *out) {
+    if (!rt_begin(RT_OF(plan), __func__, expression && out)) return GNN_BAD_ARGUMENT;
+    rt_heap h = {plan->c, NULL};
+    gnn_status s = gnn_cache_new(plan->c, &plan->making.cache);
+    if (!s) s = evaluate(plan, expression, &h, out);
+    gnn_cache_free(plan->making.cache);
+    plan->making.cache = NULL;
+    rt_heap_free(&h);
+    return s;
 }
 
 // The edge that makes maps asymmetric; "": there is none.

@@ -118,18 +118,45 @@ static gnn_status keep_one(gnn_plan *plan, const rt_version *v) {
     return rt_plan_prepare(plan);
 }
 
-gnn_status rt_plan_versions(gnn_plan *plan, const char *name) {
+static gnn_status keep_named(gnn_plan *plan, const char *name) {
     const gnn_program *p = plan->p;
-    for (uint32_t i = 0; i < p->nversions; i++) {
+    for (uint32_t i = 0; i < p->nversions; i++)
+        if (!strcmp(name, p->versions[i].name)) return keep_one(plan, &p->versions[i]);
+    return rt_fail(plan->c, GNN_BAD_ARGUMENT, "%.60s has no version `%.60s`", p->name, name);
+}
+
+// The number of the schedule whose versions come first; -1: there is no choice.
+static gnn_status choose(gnn_plan *plan, int64_t *of) {
+    const rt_choice *choice = &plan->p->made.choice;
+    *of = -1;
+    if (!choice->text) return GNN_OK;
+    rt_plan_want(plan, &choice->of);
+    gnn_status s = rt_plan_prepare(plan);
+    return s ? s : rt_plan_eval(plan, &choice->of, of);
+}
+
+// Those of the schedule, or all others, in their order; *done: one that launches always may take is
+// among them.
+static gnn_status keep_those(gnn_plan *plan, int64_t of, bool others, bool *done) {
+    const gnn_program *p = plan->p;
+    for (uint32_t i = 0; i < p->nversions && !*done; i++) {
         const rt_guard *failing = NULL;
-        if (name && strcmp(name, p->versions[i].name)) continue;
-        if (name) return keep_one(plan, &p->versions[i]);
+        if ((p->versions[i].of == of) == others) continue;
         gnn_status s = find_failing(plan, &p->versions[i], false, &failing);
         if (s) return s;
-        if (!failing && keep(plan, &p->versions[i])) return rt_plan_prepare(plan);
+        *done = !failing && keep(plan, &p->versions[i]);
     }
-    return rt_fail(plan->c, GNN_BAD_ARGUMENT, "%.60s has no version `%.60s`", p->name,
-                   name ? name : "");
+    return GNN_OK;
+}
+
+gnn_status rt_plan_versions(gnn_plan *plan, const char *name) {
+    int64_t of;
+    bool done = false;
+    if (name) return keep_named(plan, name);
+    gnn_status s = choose(plan, &of);
+    if (!s && of >= 0) s = keep_those(plan, of, false, &done);
+    if (!s) s = keep_those(plan, of, true, &done);
+    return s ? s : rt_plan_prepare(plan);
 }
 
 // ---- At a launch --------------------------------------------------------------------------------

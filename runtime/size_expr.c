@@ -1,6 +1,6 @@
 // Integer expressions in postfix, as manifests write sizes and preconditions: `E H * 256 ceildiv`.
-// Evaluation never wraps: overflow and division by zero are errors, unless && or || decides without
-// the value.
+// Evaluation never wraps: overflow and division by zero are errors, unless &&, || or ?: decides
+// without the value.
 #include "prepare.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ static bool parse_integer(const char *text, size_t length, int64_t *out) {
 }
 
 static bool parse_operator(const char *text, size_t length, rt_token *t) {
-    for (uint32_t k = RT_ADD; k <= RT_NOT; k++)
+    for (uint32_t k = RT_ADD; k <= RT_COND; k++)
         if (strlen(tokens[k].text) == length && !memcmp(tokens[k].text, text, length)) {
             t->kind = (rt_token_kind)k;
             return true;
@@ -185,6 +185,7 @@ static operand apply(rt_token_kind k, int64_t a, int64_t b) {
     case RT_AND: return (operand){a && b, NULL};
     case RT_OR: return (operand){a || b, NULL};
     case RT_NOT: return (operand){!b, NULL};
+    case RT_COND:
     case RT_CONST:
     case RT_SPACE:
     case RT_DEVICE:
@@ -211,6 +212,8 @@ static operand combine(rt_token_kind k, operand a, operand b) {
     return b.wrong ? b : apply(k, a.value, b.value);
 }
 
+static operand pick(operand a, operand yes, operand no) { return a.wrong ? a : a.value ? yes : no; }
+
 gnn_status rt_expr_eval(gnn_context *c, const rt_expr *e, const rt_values *v, int64_t *out) {
     operand stack[RT_EXPR_DEPTH + 1];
     stack[0] = (operand){0, NULL};
@@ -225,7 +228,8 @@ gnn_status rt_expr_eval(gnn_context *c, const rt_expr *e, const rt_values *v, in
             if (s) return s;
         } else if (t->kind != RT_CONST) {
             uint32_t taken = tokens[t->kind].operands;
-            r = combine(t->kind, taken == 2 ? stack[n - 2] : stack[0], stack[n - 1]);
+            if (taken == 3) r = pick(stack[n - 3], stack[n - 2], stack[n - 1]);
+            else r = combine(t->kind, taken == 2 ? stack[n - 2] : stack[0], stack[n - 1]);
             n -= taken;
         }
         stack[n++] = r;

@@ -21,7 +21,8 @@
     X(GE, ">=", 2)                                                                                 \
     X(AND, "&&", 2)                                                                                \
     X(OR, "||", 2)                                                                                 \
-    X(NOT, "!", 1)
+    X(NOT, "!", 1)                                                                                 \
+    X(COND, "?:", 3)
 // Of maps; numbers of the second form lie from low to high.
 // clang-format off
 #define RT_STATISTICS(X) /* X(name, text, what follows the map, low, high) */                               \
@@ -83,7 +84,8 @@ typedef struct {
     gnn_status (*fact)(void *user, const rt_token *t, int64_t *out);   // statistics, DEVICE
     void *user;
 } rt_values;
-// Division by zero and overflow are errors of the context, unless && or || doesn't want the value.
+// Division by zero and overflow are errors of the context, unless &&, || or ?: doesn't want the
+// value.
 gnn_status rt_expr_eval(gnn_context *c, const rt_expr *e, const rt_values *v, int64_t *out);
 
 // ---- device.c -----------------------------------------------------------------------------------

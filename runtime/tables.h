@@ -125,18 +125,26 @@ typedef struct {
 } rt_guard;
 typedef struct {
     const char *name;
+    uint32_t of;   // the number of its schedule, where there is a choice
     uint32_t nguards, nsteps;
     rt_guard *guards;
     rt_step *steps;
 } rt_version;
 
-// How its code was made.
+typedef struct {
+    const char *text;   // NULL: there is no choice
+    rt_expr of;         // the number of the schedule whose versions come first
+    uint32_t nschedules;
+} rt_choice;
+
+// How its code was made, and for what.
 typedef struct {
     const char *target;
     uint32_t index_bits;
     bool deterministic;
     bool saved;                     // its struct of arguments ends in that buffer
     const gnn_artefact *artefact;   // of linked ops
+    rt_choice choice;               // among its versions
 } rt_made;
 
 struct gnn_program {

@@ -46,7 +46,7 @@ static bool load(run *r, const char *name, schedule_list *out) {
     frontend_options o = {.schedule = name};
     r->u = frontend_load(r->arena, r->ds, "f.gnn", source, sizeof source - 1, &o);
     r->op = r->u && r->u->ops.len ? frontend_lower(r->u, 0) : NULL;
-    return r->op && frontend_schedules(r->u, 0, "sm_90", r->op, out);
+    return r->op && frontend_schedules(r->u, 0, "sm_90", r->op, out, &(schedule_choice){0});
 }
 
 static const char *condition_text(run *r, const schedule *s) {

@@ -96,11 +96,14 @@ static void plan_scheduled(const session *s, uint32_t number, const tensor_op *o
                            const pass_options *o) {
     bool gpu = s->seed & 8;
     schedule_list list = {0};
-    if (!frontend_schedules(s->unit, number, targets[gpu], op, &list)) return;
+    schedule_choice choice;
+    pass_options with = *o;
+    with.choice = &choice;
+    if (!frontend_schedules(s->unit, number, targets[gpu], op, &list, &choice)) return;
     for (uint32_t i = 0; i < list.len; i++)
         if (!frontend_executable(s->unit, number, targets[gpu], list.data[i])) return;
     must_verify(s, pass_scheduled(s->arena, s->ds, op, list.data, list.len, gpu ? "cuda" : "host",
-                                  o, NULL, NULL));
+                                  &with, NULL, NULL));
 }
 
 static void build(const session *s, uint32_t number) {

@@ -153,7 +153,8 @@ static gnn_program *load(session *t, frontend_unit *u, uint32_t i, built *b, boo
     cg_target target = {on_host ? CG_HOST : CG_CUDA, on_host ? NULL : gpu_arch_find("sm_90")};
     schedule_list list = {0};
     pass_options o = {.index_bits = 32, .nondeterministic = true, .after = {.verify = PASS_VERIFY}};
-    if (!frontend_schedules(u, i, on_host ? "host" : "sm_90", b->op, &list)) fail(t, "schedules");
+    if (!frontend_schedules(u, i, on_host ? "host" : "sm_90", b->op, &list, &(schedule_choice){0}))
+        fail(t, "schedules");
     program *p = pass_scheduled(t->a, t->ds, b->op, list.data, list.len, on_host ? "host" : "cuda",
                                 &o, NULL, NULL);
     if (!p) fail(t, "plan");

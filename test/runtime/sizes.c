@@ -72,6 +72,13 @@ static void values(void) {
     gives("device(sms) device(cores) -", 3);
     gives("zero 0 != E zero / 3 == &&", 0);   // without the division
     gives("zero 0 == large large * ||", 1);
+    gives("E 4 < F zero ?:", 0);
+    gives("E 4 > F zero ?:", 3);
+    gives("-7 1 2 ?:", 1);
+    gives("E 4 > 0 F 4 > 1 2 ?: ?:", 0);
+    gives("E 4 < 0 F 4 > 1 2 ?: ?:", 2);
+    gives("zero 0 == F E zero / ?:", 3);   // without the division
+    gives("zero E zero / F ?:", 3);
     gives("-9223372036854775807 1 - -1 %", 0);
 }
 
@@ -79,6 +86,9 @@ static void faults(void) {
     int64_t v;
     EXPECT(c, evaluate("E zero /", &v), TOO_LARGE, "`E zero /`: division by zero");
     EXPECT(c, evaluate("E zero / 1 &&", &v), TOO_LARGE, "`E zero / 1 &&`: division by zero");
+    EXPECT(c, evaluate("E zero / 1 2 ?:", &v), TOO_LARGE, "`E zero / 1 2 ?:`: division by zero");
+    EXPECT(c, evaluate("1 E zero / 2 ?:", &v), TOO_LARGE, "`1 E zero / 2 ?:`: division by zero");
+    EXPECT(c, evaluate("1 2 ?:", &v), BAD_MANIFEST, "`?:` lacks operands");
     EXPECT(c, evaluate("large 2 *", &v), TOO_LARGE, "`large 2 *`: overflow");
     EXPECT(c, evaluate("large E + 1 -", &v), TOO_LARGE, "`large E + 1 -`: overflow");
     EXPECT(c, evaluate("-9223372036854775807 1 - -1 /", &v), TOO_LARGE,
