@@ -169,7 +169,8 @@ int drive_benchcmp(driver *d);
 int driver_main(int argc, char **argv);   // a session: the exit status
 int drive_fmt(driver *d);
 int drive_explain(driver *d);
-int drive_cost(driver *d);   // explain --cost
+int drive_cost(driver *d);     // explain --cost
+int drive_choice(driver *d);   // explain --choice
 int drive_inspect(driver *d);
 int drive_doctor(driver *d);
 

@@ -52,4 +52,10 @@ bool run_estimate_op(run_op *o, run_row *row);
 void run_estimate_free(run_op *o);
 void run_estimate_close(run_session *r);
 
+// ---- run_cost.c ---------------------------------------------------------------------------------
+const cost_machine *run_cost_machine(const run_session *r);   // of --device
+// The time that the model tells for the version that was prepared; false: diagnostics tell why.
+bool run_cost_told(run_op *o, run_row *row, double *ns);
+int run_cost_session(driver *d, bool (*steps)(run_op *o, run_row *row));   // of gnnc explain
+
 #endif

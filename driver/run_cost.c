@@ -21,14 +21,14 @@ static const sim_profile *profile_of(const sim_profile *p, uint32_t n, const cha
     return NULL;
 }
 
-static const cost_machine *machine_of(const run_session *r) {
+const cost_machine *run_cost_machine(const run_session *r) {
     const cost_machine *named = device_named(r->d);
     const cost_machine *m = named ? named : cost_machine_of(r->target.arch);
     return m ? m : cost_machine_at(0);
 }
 
 static told_kernels tell(run_op *o, const run_estimate *e) {
-    const cost_machine *m = machine_of(o->r);
+    const cost_machine *m = run_cost_machine(o->r);
     const sim_profile *p;
     told_kernels all = {0};
     uint32_t n = run_sim_sampled(o, &p);
@@ -76,7 +76,7 @@ static void put_cells(arena *a, const told_kernel *k, const char **cell) {
 static void print_table(const run_op *o, const run_row *row, const told_kernels *all) {
     enum { BEFORE = 5, BEHIND = 3, COLUMNS = BEFORE + COST_BOUNDS + BEHIND };
     arena *a = o->r->d->arena;
-    const cost_machine *m = machine_of(o->r);
+    const cost_machine *m = run_cost_machine(o->r);
     static const char *const before[BEFORE] = {"kernel", "launches", "blocks", "resident", "us"},
                              *const behind[BEHIND] = {"memory MB", "L2 MB", "bound by"};
     const char **cells = ARENA_ARRAY(a, const char *, (all->len + 1) * COLUMNS);
@@ -122,7 +122,7 @@ static void print_json(const run_op *o, const run_row *row, const told_kernels *
         json_array_append_new(kernels, json_of_kernel(&all->data[i]));
     json_t *x = json_pack("{ss ss ss ss ss ss sf so}", "op", row->name, "type", row->type, "plan",
                           o->taken, "graph", row->graph, "sizes", row->sizes, "device",
-                          machine_of(o->r)->name, "ns", sum_of(all), "kernels", kernels);
+                          run_cost_machine(o->r)->name, "ns", sum_of(all), "kernels", kernels);
     if (!x) ICE("a row has no JSON");
     json_dumpf(x, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
     fputs("\n", stdout);
@@ -130,11 +130,20 @@ static void print_json(const run_op *o, const run_row *row, const told_kernels *
 }
 
 // ---- The verb -----------------------------------------------------------------------------------
+static bool sampled(run_op *o, run_row *row) {
+    return run_estimate_op(o, row) && row->estimate && run_launch_sample(o, run_cost_machine(o->r));
+}
+
+bool run_cost_told(run_op *o, run_row *row, double *ns) {
+    if (!sampled(o, row)) return false;
+    const told_kernels all = tell(o, row->estimate);
+    *ns = sum_of(&all);
+    return true;
+}
+
 static bool cost_steps(run_op *o, run_row *row) {
     row->estimated = true;
-    if (!run_load(o) || !run_prepare(o) || !run_estimate_op(o, row) || !row->estimate ||
-        !run_launch_sample(o, machine_of(o->r)))
-        return false;
+    if (!run_load(o) || !run_prepare(o) || !sampled(o, row)) return false;
     const told_kernels all = tell(o, row->estimate);
     (option_given(o->r->d, OPT_JSON) ? print_json : print_table)(o, row, &all);
     return true;
@@ -145,9 +154,9 @@ static void print_nothing(const run_session *r, const run_rows *rows, FILE *out)
     (void)r, (void)rows, (void)out;
 }
 
-int drive_cost(driver *d) {
+int run_cost_session(driver *d, bool (*steps)(run_op *o, run_row *row)) {
     run_session r = {.d = d,
-                     .steps = cost_steps,
+                     .steps = steps,
                      .print = print_nothing,
                      .notes = option_given(d, OPT_JSON) ? stderr : stdout};
     run_read_options(&r);
@@ -155,3 +164,5 @@ int drive_cost(driver *d) {
     r.asked.repeat = 1;
     return run_every_op(&r);
 }
+
+int drive_cost(driver *d) { return run_cost_session(d, cost_steps); }

@@ -1,6 +1,6 @@
 // What a user is told of the version that is launched: another one than the schedule asked for, or
 // a slow one, and why no other is.
-#include "run.h"
+#include "choice.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ static bool is_of_schedule(const char *version, const char *schedule) {
 }
 
 // What does not hold of the version, as a plan of it alone says; NULL: nothing.
-static const char *why_not(run_op *o, const char *version) {
+const char *run_why_not(run_op *o, const char *version) {
     gnn_plan *plan = NULL;
     const char *taken, *why = NULL;
     gnn_plan_options options = run_plan_options(o);
@@ -34,7 +34,7 @@ static void tell_other_schedule(run_op *o, const char *schedule) {
         if (is_of_schedule(gnn_program_version(o->program, i), schedule))
             own = gnn_program_version(o->program, i);
     if (!own) return;
-    why = why_not(o, own);
+    why = run_why_not(o, own);
     if (!why) why = "its guards do not hold for these arrays, or it would not pay";
     diagnostic *w = diag(o->r->d->ds, W0803, o->op->op->at,
                          "%s: '%s' is launched, not schedule '%s': %s", o->op->name, o->taken,
@@ -60,7 +60,8 @@ static void tell_not_chosen(run_op *o) {
     else if (of >= 0 && of < p->choice.nschedules && taken->of != of) {
         for (uint32_t i = p->versions.len; i-- > 0;)
             if (p->versions.data[i].of == of) own = &p->versions.data[i];
-        const char *why = own ? why_not(o, own->name) : "it has no version for this form of the op";
+        const char *why = own ? run_why_not(o, own->name)
+                              : "it has no version for this form of the op";
         if (!why) why = "its guards do not hold for these arrays, or it would not pay";
         diagnostic *w = diag(o->r->d->ds, W0803, o->op->op->at,
                              "%s: '%s' is launched, not schedule '%s', which is chosen: %s",
@@ -87,7 +88,7 @@ static bool has_empty_map(const run_op *o) {
 
 static void tell_naive(run_op *o) {
     const char *other = last_but_naive(o), *why = NULL;
-    if (other && !strcmp(o->taken, "naive") && !has_empty_map(o)) why = why_not(o, other);
+    if (other && !strcmp(o->taken, "naive") && !has_empty_map(o)) why = run_why_not(o, other);
     if (!why) return;
     diagnostic *w = diag(o->r->d->ds, W0805, o->op->op->at,
                          "%s: the naive plan is launched, which may take many times as long: %s",
@@ -102,7 +103,7 @@ static void tell_twin(run_op *o) {
     for (uint32_t i = 0; i < sizeof twins / sizeof *twins; i++) {
         const size_t end = strlen(twins[i]);
         if (n <= end || strcmp(o->taken + n - end, twins[i])) continue;
-        const char *why = why_not(o, arena_strndup(o->arena, o->taken, n - end));
+        const char *why = run_why_not(o, arena_strndup(o->arena, o->taken, n - end));
         if (!why) continue;
         diagnostic *w = diag(o->r->d->ds, P0801, o->op->op->at,
                              "%s: '%s' is launched, which reads arrays by elements: %s",
@@ -116,7 +117,7 @@ static void tell_twin(run_op *o) {
 
 void run_tell_version(run_op *o) {
     const char *schedule = option_text(o->r->d, OPT_SCHEDULE, NULL);
-    if (o->changed || run_version(o)) return;
+    if (o->changed || run_version(o) || option_given(o->r->d, OPT_CHOICE)) return;
     if (schedule) tell_other_schedule(o, schedule);
     else tell_not_chosen(o), tell_naive(o), tell_twin(o);
 }

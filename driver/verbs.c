@@ -138,11 +138,12 @@ static void refuse_of_ops(driver *d) {
                       g == GROUP_RUN;
         if (of_ops && o != OPT_PRINT_TARGETS && option_given(d, o))
             diag_help(usage(d, E0812, "%s is for ops, not for codes", option_name(d, o)),
-                      "with --cost, 'gnnc explain' takes a file of ops");
+                      "with --cost or --choice, 'gnnc explain' takes a file of ops");
     }
 }
 
 int drive_explain(driver *d) {
+    if (option_given(d, OPT_CHOICE)) return drive_choice(d);
     if (option_given(d, OPT_COST)) return drive_cost(d);
     refuse_of_ops(d);
     if (d->usage_fault) return driver_status(d);

@@ -220,7 +220,7 @@ bool frontend_schedules(frontend_unit *u, uint32_t op, const char *target, const
         add_schedule(&r, list.data[i], out);
         for (uint32_t k = before; k < out->len; k++) out->data[k]->number = i;
     }
-    if (!s->options.schedule) schedule_choice_open(&r.place, u, &u->ops.data[op], &list, choice);
+    schedule_choice_open(&r.place, u, &u->ops.data[op], &list, choice);
     for (uint32_t i = 0; i < r.made.len; i++) r.made.data[i]->op = r.op ? r.op : lowered;
     consume_kept(u, op, lowered, &r);
     if (u->ops.data[op].grad && !u->ops.data[op].twin)

@@ -224,27 +224,29 @@ static bool is_shallow(const size_expr *e) {
 }
 
 static void fill_choice(opening *o, const schedule_tree *tree, schedule_choice *out) {
-    arena *a = o->numbers.arena;
-    textbuf text = textbuf_new(a);
+    textbuf text = textbuf_new(o->numbers.arena);
     put_text(&text, tree);
-    const char **names = ARENA_ARRAY(a, const char *, o->items->len + 1);
-    for (uint32_t i = 0; i < o->items->len; i++) names[i] = o->items->data[i]->name.text;
-    names[o->items->len] = "default";
-    const size_term of = number_of(o, tree);
-    *out = (schedule_choice){.tree = tree,
-                             .text = text.data,
-                             .of = term_expr(&o->numbers, of),
-                             .nschedules = o->items->len + 1,
-                             .schedules = names,
-                             .wants_default = o->wants_default};
+    out->tree = tree;
+    out->text = text.data;
+    out->of = term_expr(&o->numbers, number_of(o, tree));
+    out->wants_default = o->wants_default;
     if (!is_shallow(&out->of))
         diag(o->p->s->ds, E0536, tree->at, "the conditions of this choice are too long together");
+}
+
+static void name_schedules(opening *o, schedule_choice *out) {
+    const char **names = ARENA_ARRAY(o->numbers.arena, const char *, o->items->len + 1);
+    for (uint32_t i = 0; i < o->items->len; i++) names[i] = o->items->data[i]->name.text;
+    names[o->items->len] = "default";
+    out->nschedules = o->items->len + 1;
+    out->schedules = names;
 }
 
 // In the order in which schedules come: an alias's own first, rules before the file's.
 static schedule_items choices_for(const schedule_place *p, frontend_unit *u,
                                   const frontend_op *op) {
     schedule_items list = {0};
+    if (u->sema->options.schedule) return list;   // it was chosen
     for (int other = 0; other < 2; other++)
         for (uint32_t rank = 0; rank < RULES_RANKS; rank++)
             for (uint32_t i = 0; i < u->sema->choices.len; i++) {
@@ -270,6 +272,7 @@ bool schedule_choice_open(const schedule_place *p, frontend_unit *u, const front
         const schedule_tree *its = open_tree(&o, item, item->body);
         tree = when.known ? its : branch(&o, when_text(&o, item), item->at, when, its, tree);
     }
+    name_schedules(&o, out);
     if (tree != none) fill_choice(&o, tree, out);
     return diag_raised(u->ds) == errors;
 }

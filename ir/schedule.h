@@ -125,10 +125,10 @@ typedef struct schedule_tree {
     span at;
 } schedule_tree;
 typedef struct {
-    const schedule_tree *tree;   // NULL: there is no choice
-    const char *text;            // on one line
-    size_expr of;                // the number it gives
-    uint32_t nschedules;
+    const schedule_tree *tree;      // NULL: there is no choice
+    const char *text;               // on one line
+    size_expr of;                   // the number it gives
+    uint32_t nschedules;            // 0: versions have no numbers
     const char *const *schedules;   // their names by number; the last is the default
     bool wants_default;             // a leaf that may be reached is
 } schedule_choice;

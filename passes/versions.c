@@ -483,7 +483,7 @@ program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *c
     bool always = false, good = true;
     for (uint32_t i = 0; i < n; i++) good &= add_schedule(&w, schedules[i], &always);
     if (!good) return NULL;
-    w.of = choice ? choice->nschedules - 1 : 0;
+    w.of = o->choice && o->choice->nschedules ? o->choice->nschedules - 1 : 0;
     if (!always || (choice && choice->wants_default)) add_default(&w);
     if (!always && !w.versions.len && w.refused) warn_naive(&w, TENSOR_ALL, w.refused);
     for (uint32_t i = 0; i < w.told.simple.len; i++)
