@@ -105,7 +105,8 @@ const ast_item *test_schedules_read(driver *d, const char *path, const char *tex
 // else their names are mapped to the op's. few: some statements alone, added to the last schedule.
 // false: nothing was taken.
 bool test_schedule_take(test_maker *m, const ast_item *all, bool own, bool few);
-void test_schedule_change(test_maker *m);   // one thing of one statement
+void test_schedule_change(test_maker *m);      // one thing of one statement
+const char *test_choice_draw(test_maker *m);   // between it and the default (test_choice.c)
 
 // ---- A case (test_case.c) -----------------------------------------------------------------------
 typedef enum { TEST_SIM, TEST_HOST, TEST_CUDA } test_target;
@@ -118,6 +119,7 @@ typedef struct {
     const char *name;            // of the op, or of its twin
     const char *machine;         // what its schedules are for: "host", "sm_90"
     test_schedules schedules;    // none: those of the file, or the default's
+    const char *choice;          // " = max(dst) > 3 ? main : default"; NULL: the last of them
     VEC(const char *) options;   // "--graph=er:9:20", "-DF=8": a word each
     VEC(test_drawn) drawn;
 } test_case;

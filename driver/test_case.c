@@ -7,8 +7,14 @@
 
 // ---- Drawing ------------------------------------------------------------------------------------
 static const int64_t extents[] = {0, 1, 2, 3, 4, 4, 5, 7, 8, 8, 12, 16, 32, 33};
-enum { GRAPHS_A_CASE = 3, GRAPHS_A_PACK = 8 };                      // packed, they share a cubin
-enum { ONE_OPTION = 25, UNKNOWN = 30, MORE_ROWS = 8, TWIN = 25 };   // per cent of the cases
+enum { GRAPHS_A_CASE = 3, GRAPHS_A_PACK = 8 };   // packed, they share a cubin
+enum {
+    ONE_OPTION = 25,
+    UNKNOWN = 30,
+    MORE_ROWS = 8,
+    TWIN = 25,
+    CHOICE = 15
+};   // per cent of the cases
 
 static void option(arena *a, test_case *c, const char *text) { VEC_PUSH(a, &c->options, text); }
 
@@ -172,7 +178,9 @@ static void draw_schedule(arena *a, const test_stock *k, test_case *c, test_rng 
     if (source > TEST_DRAWN && !take(k, c, &m, source)) source = TEST_DRAWN, c->schedules.len = 0;
     if (source == TEST_DRAWN) test_schedule_draw(&m);
     if (source == TEST_NAIVE) option(a, c, "--no-schedule");
-    if (c->schedules.len) option(a, c, "--schedule=" TEST_SCHEDULE);
+    if (c->schedules.len && test_chance(r, CHOICE)) c->choice = test_choice_draw(&m);
+    if (c->choice) test_drew_other(a, c, TEST_CHOICE);
+    else if (c->schedules.len) option(a, c, "--schedule=" TEST_SCHEDULE);
     test_drew_source(a, c, source);
 }
 
@@ -275,6 +283,11 @@ static void smaller_schedules(countdown *n, test_case *c) {
     for (uint32_t i = 0; i < c->schedules.len; i++) {
         test_schedule *s = &c->schedules.data[i];
         if (s->like && now(n)) s->like = NULL;
+        if (c->choice && now(n)) {
+            c->choice = NULL;
+            option(n->a, c, "--schedule=" TEST_SCHEDULE);
+            return;
+        }
         for (uint32_t k = 0; k < s->statements.len && !n->made; k++)
             if (now(n)) DROP(s->statements, k);
     }

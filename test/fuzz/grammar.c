@@ -298,10 +298,22 @@ static void schedule(generator *g, const char *name) {
     textbuf_puts(&g->out, "}\n");
 }
 
+static void tree(generator *g) {
+    static const char *const targets[] = {"", " for host", " for sm_90"},
+                             *const when[] = {"", "", " when (F == 32)"},
+                             *const trees[] = {"t", "F > 4 ? t : default", "r",
+                                               "sms > 1 ? (F % 4 == 0 ? t : r) : t",
+                                               "F <= 2 ? default : sms * F > 9 && F > 1 ? r : t"};
+    textbuf_printf(&g->out, "choose g%s", WORD_OF(g, targets));
+    textbuf_printf(&g->out, "%s = ", WORD_OF(g, when));
+    textbuf_printf(&g->out, "%s;\n", WORD_OF(g, trees));
+}
+
 textbuf grammar_text(arena *a, const uint8_t *data, size_t size) {
     generator g = {.at = data, .end = data + size, .out = textbuf_new(a)};
     op(&g);
     if (pick(&g, 4)) schedule(&g, "t");
     if (strstr(g.out.data, " use ") || !pick(&g, 4)) schedule(&g, "r");
+    if (!pick(&g, 3)) tree(&g);
     return g.out;
 }
