@@ -290,6 +290,12 @@ void cg_manifest(textbuf *out, const program *p, const cg_target *t) {
     member(out, "name", p->name);
     member(out, "source", p->source);
     member(out, "target", t->kind == CG_CUDA ? t->arch->name : "host");
+    if (p->rules.len) key(out, "rules");
+    for (uint32_t k = 0; k < p->rules.len; k++) {
+        textbuf_puts(out, k ? ", " : "[");
+        string(out, p->rules.data[k]);
+    }
+    if (p->rules.len) textbuf_puts(out, "]");
     const char *deterministic = p->deterministic ? "true" : "false";
     textbuf_printf(out, ", \"index_bits\": %u, \"deterministic\": %s", p->index_bits,
                    deterministic);

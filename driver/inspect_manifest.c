@@ -18,6 +18,13 @@ static void put_list(textbuf *out, const char *title, const json_t *array, const
     textbuf_puts(out, "\n");
 }
 
+static void put_texts(textbuf *out, const char *title, const json_t *array) {
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const char *text = json_string_value(json_array_get(array, i));
+        textbuf_printf(out, "    %-9s %s\n", title, text ? text : "?");
+    }
+}
+
 static void put_params(textbuf *out, const json_t *params) {
     for (size_t i = 0; i < json_array_size(params); i++) {
         const json_t *p = json_array_get(params, i), *axes = json_object_get(p, "axes");
@@ -73,8 +80,9 @@ static void put_versions(textbuf *out, const json_t *versions, const json_t *sch
     for (size_t i = 0; i < json_array_size(versions); i++) {
         const json_t *v = json_array_get(versions, i), *guards = json_object_get(v, "guards");
         const json_t *of = json_array_get(schedules, (size_t)number_of(v, "of"));
-        textbuf_printf(out, "    version   %s%s%s\n", text_of(v, "name"), of ? ", of " : "",
-                       of ? json_string_value(of) : "");
+        textbuf_printf(out, "    version   %s%s%s\n", text_of(v, "name"),
+                       json_is_string(of) ? ", of " : "",
+                       json_is_string(of) ? json_string_value(of) : "");
         for (size_t k = 0; k < json_array_size(guards); k++)
             put_guard(out, json_array_get(guards, k));
         put_steps(out, json_object_get(v, "steps"));
@@ -84,6 +92,7 @@ static void put_versions(textbuf *out, const json_t *versions, const json_t *sch
 void inspect_put_manifest(textbuf *out, const json_t *m) {
     textbuf_printf(out, "%s for %s, from %s, %lld-bit indices\n", text_of(m, "name"),
                    text_of(m, "target"), text_of(m, "source"), number_of(m, "index_bits"));
+    put_texts(out, "rules", json_object_get(m, "rules"));
     put_list(out, "sizes", json_object_get(m, "spaces"), "name");
     put_params(out, json_object_get(m, "params"));
     put_list(out, "where", json_object_get(m, "requires"), "text");

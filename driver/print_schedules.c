@@ -151,10 +151,12 @@ bool print_schedules(driver *d, unit_op *o, const cg_target *t, textbuf *out) {
     bool always = option_given(d, OPT_NO_SCHEDULE);
     for (uint32_t i = 0; i < o->schedules.len; i++)
         always = always || !o->schedules.data[i]->when.len;
+    always = always && !o->choice.wants_default;
     textbuf_puts(out, always ? "\n" : ", then the default\n");
     uint32_t at = 0;
     for (const char *path; o->frontend && (path = frontend_rules(o->frontend, o->number, &at));)
         textbuf_printf(out, "// by the rules of %s\n", path);
+    if (o->choice.tree) textbuf_printf(out, "// tried first: %s\n", o->choice.text);
     for (uint32_t i = 0; i < o->schedules.len; i++)
         schedule_print(
             out, o->op,

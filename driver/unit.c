@@ -309,6 +309,9 @@ program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t inde
         return NULL;
     }
     o->module = o->program->module;
+    uint32_t at = 0;
+    for (const char *path; o->frontend && (path = frontend_rules(o->frontend, o->number, &at));)
+        VEC_PUSH(d->arena, &o->program->rules, source_map_name(d->sources, path));
     o->program->saved |= hands_over(o);
     if (!load_simt(d, o, target) || !load_ptx(d, o, target)) return NULL;
     bool good = !option_given(d, OPT_SEED_FAULT) || seed_fault(d, o->program);

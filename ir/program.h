@@ -155,9 +155,10 @@ typedef struct {
 } program_choice;
 
 typedef struct {
-    const char *name;      // the op's, as C spells it: "gat_f32"
-    const char *source;    // path of the .gnn file
-    uint32_t index_bits;   // 32 or 64
+    const char *name;          // the op's, as C spells it: "gat_f32"
+    const char *source;        // path of the .gnn file
+    VEC(const char *) rules;   // paths of the rule files that have schedules of it
+    uint32_t index_bits;       // 32 or 64
     bool deterministic;
     // arguments end in the buffer that an op hands to its gradient, whether or not anything lies
     // there
