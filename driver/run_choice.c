@@ -124,8 +124,11 @@ static const char *sentence(const run_op *o, const told_choice *t) {
     arena *a = o->r->d->arena;
     const told_tree *leaf = t->tree ? leaf_of(t->tree) : NULL;
     const told_version *taken = NULL;
-    for (uint32_t i = 0; i < t->versions.len; i++)
+    bool has_any = false;   // versions by the schedule that is chosen
+    for (uint32_t i = 0; i < t->versions.len; i++) {
         if (t->versions.data[i].taken) taken = &t->versions.data[i];
+        has_any |= leaf && t->versions.data[i].of->of == leaf->of->number;
+    }
     if (!taken) ICE("no version is the one taken");
     const char *is = arena_printf(a, "'%s' is taken:", t->taken);
     if (!leaf) return arena_printf(a, "%s it is %s, and nothing chooses", is, first);
@@ -134,6 +137,8 @@ static const char *sentence(const run_op *o, const told_choice *t) {
     const char *chosen = arena_printf(a, "%s '%s' is chosen,", is, leaf->of->text);
     if (taken->of->of == leaf->of->number)
         return arena_printf(a, "%s and it is the first of its versions whose guards hold", chosen);
+    if (!has_any)
+        return arena_printf(a, "%s which has no version here, and it is %s", chosen, first);
     return arena_printf(a, "%s but guards of all its versions fail, and it is %s", chosen, first);
 }
 
