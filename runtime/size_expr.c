@@ -112,9 +112,24 @@ static bool parse_token(const char *text, size_t length, const rt_scope *scope, 
 
 static uint32_t operands(rt_token_kind k) { return tokens[k].operands; }
 
+static void skip(rt_expr *e, uint32_t from, rt_skip when, uint32_t to) {
+    e->tokens[from].skips = when;
+    e->tokens[from].skipped = to;
+}
+
+// The operands of the last token end at `ends`.
+static void note_skips(rt_expr *e, const uint32_t *ends) {
+    const rt_token_kind k = e->tokens[e->count - 1].kind;
+    if (k == RT_AND) skip(e, ends[0], RT_SKIPS_AT_ZERO, ends[1]);
+    if (k == RT_OR) skip(e, ends[0], RT_SKIPS_ELSE, ends[1]);
+    if (k != RT_COND) return;
+    skip(e, ends[0], RT_SKIPS_AT_ZERO, ends[1]);
+    skip(e, ends[1], RT_SKIPS, ends[2]);
+}
+
 const char *rt_expr_parse(rt_heap *h, const char *text, const rt_scope *scope, rt_expr *out,
                           char at[64]) {
-    uint32_t depth = 0, n = 1;
+    uint32_t depth = 0, n = 1, ends[RT_EXPR_DEPTH + 1];
     for (const char *s = text; *s; s++) n += *s == ' ';
     *out = (rt_expr){.text = text, .tokens = rt_heap_alloc(h, n, sizeof *out->tokens)};
     at[0] = 0;
@@ -129,6 +144,8 @@ const char *rt_expr_parse(rt_heap *h, const char *text, const rt_scope *scope, r
         if (depth < taken) return "lacks operands";
         depth += 1 - taken;
         if (depth > RT_EXPR_DEPTH) return "is nested too deeply";
+        note_skips(out, ends + depth - 1);
+        ends[depth - 1] = out->count - 1;
         s += length;
     }
     return depth == 1 ? NULL : "leaves more than one value";
@@ -214,6 +231,11 @@ static operand combine(rt_token_kind k, operand a, operand b) {
 
 static operand pick(operand a, operand yes, operand no) { return a.wrong ? a : a.value ? yes : no; }
 
+static bool is_skipped(const rt_token *t, operand r) {
+    return t->skips && !r.wrong &&
+           (t->skips == RT_SKIPS || (t->skips == RT_SKIPS_AT_ZERO) == !r.value);
+}
+
 gnn_status rt_expr_eval(gnn_context *c, const rt_expr *e, const rt_values *v, int64_t *out) {
     operand stack[RT_EXPR_DEPTH + 1];
     stack[0] = (operand){0, NULL};
@@ -233,6 +255,9 @@ gnn_status rt_expr_eval(gnn_context *c, const rt_expr *e, const rt_values *v, in
             n -= taken;
         }
         stack[n++] = r;
+        if (!is_skipped(t, r)) continue;
+        stack[n++] = (operand){0, NULL};   // which nothing looks at
+        i = t->skipped;
     }
     *out = stack[n - 1].value;
     if (stack[n - 1].wrong)

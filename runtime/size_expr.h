@@ -58,10 +58,14 @@ static inline bool rt_is_statistic(rt_token_kind k) {
 static inline bool rt_is_fact(rt_token_kind k) {   // told by the plan
     return k == RT_DEVICE || rt_is_statistic(k);
 }
+typedef enum { RT_SKIPS_NOT, RT_SKIPS_AT_ZERO, RT_SKIPS_ELSE, RT_SKIPS } rt_skip;
 typedef struct {
     rt_token_kind kind;
     uint32_t a, b;
     int64_t value;
+    // what its value decides is not evaluated: the tokens behind it up to `skipped`
+    rt_skip skips;
+    uint32_t skipped;
 } rt_token;
 typedef struct {
     const char *text;

@@ -17,8 +17,11 @@ static int map(const void *user, const char *text, size_t length) {
     return length == 1 && (*text == 'a' || *text == 'b') ? *text - 'a' : -1;
 }
 
+static int asked;   // how often
+
 static gnn_status statistic(void *user, const rt_token *t, int64_t *out) {
     (void)user;
+    asked++;
     if (t->kind == RT_DEVICE) *out = -1 - (int64_t)t->a;
     else *out = 10000 * (t->kind - RT_MAX_PREIMAGE + 1) + 1000 * t->a + 100 * t->b + t->value;
     return GNN_OK;
@@ -80,6 +83,39 @@ static void values(void) {
     gives("zero 0 == F E zero / ?:", 3);   // without the division
     gives("zero E zero / F ?:", 3);
     gives("-9223372036854775807 1 - -1 %", 0);
+}
+
+// Numbers of maps that decide nothing are not asked for.
+static void skipped(void) {
+    static const struct {
+        const char *text;
+        int64_t value;
+        int asked;
+    } rows[] = {
+        {"max(a) 0 > min(b) 0 > &&", 1, 2},
+        {"max(a) 0 < min(b) 0 > &&", 0, 1},
+        {"max(a) 0 < min(b) 0 > ||", 1, 2},
+        {"max(a) 0 > min(b) 0 > ||", 1, 1},
+        {"zero max(a) &&", 0, 0},
+        {"F max(a) && !", 0, 1},
+        {"zero max(b) && F max(b) || max(a) ?:", 10000, 1},
+        {"F max(a) min(a) ?:", 10000, 1},
+        {"zero max(a) min(a) ?:", 20000, 1},
+        {"max(a) 0 > std(a) avg(a) + symmetric(a,b) ?:", 70000, 3},
+        {"zero max(a) E 10 == std(b) avg(b) ?: ?:", 41000, 1},
+        {"zero max(a) E 9 == std(b) avg(b) ?: ?:", 31000, 1},
+        {"F E 10 == max(a) max(b) ?: std(a) ?:", 10000, 1},
+        {"zero E 10 == max(a) max(b) ?: std(a) ?:", 40000, 1},
+        {"F E 10 == max(a) max(b) ?: std(a) ?: F E 9 == max(a) max(b) ?: std(a) ?: +", 21000, 2},
+    };
+    for (size_t i = 0; i < RT_COUNT(rows); i++) {
+        asked = 0;
+        gives(rows[i].text, rows[i].value);
+        if (asked != rows[i].asked) {
+            failed = 1;
+            printf("%s: asked %d times, not %d\n", rows[i].text, asked, rows[i].asked);
+        }
+    }
 }
 
 static void faults(void) {
@@ -145,6 +181,7 @@ int main(void) {
     ledger l;
     c = new_context(&l, 1);
     values();
+    skipped();
     faults();
     end_context(c, &l);
     return failed;
