@@ -21,8 +21,8 @@ static bool belongs(sema *s, const ast_item *item) {
 static bool read_rules(frontend_unit *u, const char *path) {
     sema *s = u->sema;
     size_t length;
-    for (uint32_t i = 0; i < s->files.len; i++)
-        if (!strcmp(s->files.data[i]->source->path, path)) return true;
+    for (uint32_t i = 0; i < u->rules.len; i++)
+        if (!strcmp(u->rules.data[i]->path, path)) return true;
     const char *text = s->options.read ? s->options.read(s->options.user, s->arena, path, &length)
                                        : NULL;
     const source_file *source = text ? source_map_add(diag_sources(s->ds), path, text, length)
