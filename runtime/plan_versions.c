@@ -135,13 +135,39 @@ static gnn_status choose(gnn_plan *plan, int64_t *of) {
     return s ? s : rt_plan_eval(plan, &choice->of, of);
 }
 
+// Whether arguments that keep the one keep the other, too.
+static bool implies(const rt_guard *one, const rt_guard *other) {
+    if (one->kind != other->kind || one->param != other->param || one->axis != other->axis)
+        return false;
+    return one->kind == RT_GUARD_REACH   ? one->value <= other->value
+           : one->kind == RT_GUARD_PITCH ? one->value == other->value
+                                         : one->value % other->value == 0;
+}
+
+// It asks of arguments all that one before it asks, which is taken then.
+static bool is_covered_by(const gnn_plan *plan, const rt_version *v, const rt_version *before) {
+    for (uint32_t i = 0; i < before->nguards; i++) {
+        bool asked = !waits(plan, &before->guards[i]);
+        for (uint32_t k = 0; k < v->nguards && !asked; k++)
+            asked = waits(plan, &v->guards[k]) && implies(&v->guards[k], &before->guards[i]);
+        if (!asked) return false;
+    }
+    return true;
+}
+
+static bool is_covered(const gnn_plan *plan, const rt_version *v) {
+    for (uint32_t i = 0; i < plan->nready; i++)
+        if (is_covered_by(plan, v, plan->ready[i].version)) return true;
+    return false;
+}
+
 // Those of the schedule, or all others, in their order; *done: one that launches always may take is
-// among them.
+// among them. What no launch would take is not asked for its conditions, nor prepared for.
 static gnn_status keep_those(gnn_plan *plan, int64_t of, bool others, bool *done) {
     const gnn_program *p = plan->p;
     for (uint32_t i = 0; i < p->nversions && !*done; i++) {
         const rt_guard *failing = NULL;
-        if ((p->versions[i].of == of) == others) continue;
+        if ((p->versions[i].of == of) == others || is_covered(plan, &p->versions[i])) continue;
         gnn_status s = find_failing(plan, &p->versions[i], false, &failing);
         if (s) return s;
         *done = !failing && keep(plan, &p->versions[i]);

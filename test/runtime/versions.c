@@ -178,6 +178,39 @@ static void at_the_launch(void) {
     gnn_program_free(p);
 }
 
+// ---- What no launch takes -----------------------------------------------------------------------
+#define ALIGNED(bytes) "{\"aligned\": \"x\", \"bytes\": " bytes "}"
+#define STRIDE(axis, n) "{\"stride\": \"x\", \"axis\": " axis ", \"multiple\": " n "}"
+#define REACH(n) "{\"reach\": \"x\", \"below\": " n "}"
+#define FAILS HOLDS("fails", "1 F F - /")
+
+// Behind wide: whether tiled, whose condition fails the plan, is asked for it.
+static void covered(const char *text, bool is) {
+    gnn_program *p = load(text);
+    gnn_plan *plan = NULL;
+    if (!is) EXPECT(c, plan_of(p, 2, NULL, &plan), TOO_LARGE, "`1 F F - /`: division by zero");
+    else GOOD(c, plan_of(p, 2, NULL, &plan));
+    // of wide and naive: 4 degrees, 4 of the order and what it is of
+    if (is) CHECK(plan && gnn_plan_prepared_bytes(plan) == 32 && gnn_plan_workspace(plan) == 16128);
+    gnn_plan_free(plan);
+    gnn_program_free(p);
+}
+
+static void never_taken(void) {
+    covered(OP(WIDE(ALIGNED("16")) "," TILED(ALIGNED("16") "," FAILS) "," LAST), true);
+    covered(OP(WIDE(ALIGNED("16")) "," TILED(REACH("9") "," ALIGNED("32") "," FAILS) "," LAST),
+            true);
+    covered(OP(WIDE(ALIGNED("16")) "," TILED(ALIGNED("8") "," FAILS) "," LAST), false);
+    covered(OP(WIDE(ALIGNED("16") "," REACH("9")) "," TILED(ALIGNED("16") "," FAILS) "," LAST),
+            false);
+    covered(OP(WIDE(REACH("9")) "," TILED(REACH("8") "," FAILS) "," LAST), true);
+    covered(OP(WIDE(REACH("9")) "," TILED(REACH("10") "," FAILS) "," LAST), false);
+    covered(OP(WIDE(STRIDE("0", "4")) "," TILED(STRIDE("0", "8") "," FAILS) "," LAST), true);
+    covered(OP(WIDE(STRIDE("0", "4")) "," TILED(STRIDE("0", "6") "," FAILS) "," LAST), false);
+    covered(OP(WIDE(STRIDE("0", "4")) "," TILED(STRIDE("1", "4") "," FAILS) "," LAST), false);
+    covered(OP(WIDE(HOLDS("F > 2", "F 2 >")) "," TILED(FAILS) "," LAST), false);
+}
+
 // ---- Workspace: of the version taken, not of the one that needs most ----------------------------
 _Alignas(256) static char memory[1 << 15];
 static int64_t stored;
@@ -381,6 +414,7 @@ int main(void) {
     c = new_context(&l, 2);
     at_the_plan();
     at_the_launch();
+    never_taken();
     workspaces();
     one_alone();
     undecided();
