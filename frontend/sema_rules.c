@@ -67,6 +67,8 @@ static bool has_item(const frontend_unit *u, const source_file *file, uint32_t o
     for (uint32_t i = 0; i < s->schedules.len + s->choices.len; i++) {
         const ast_item *item = i < s->schedules.len ? s->schedules.data[i]
                                                     : s->choices.data[i - s->schedules.len];
+        const char *asked = s->options.schedule;
+        if (asked && (item->kind == AST_CHOOSE || strcmp(item->name.text, asked) != 0)) continue;
         if (source_map_file(diag_sources(u->ds), item->at.lo) == file &&
             schedule_is_of(item, &u->ops.data[op]))
             return true;
