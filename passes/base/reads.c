@@ -148,14 +148,63 @@ bool plan_is_online(const planner *p, uint32_t stage) {
     return tensor_marked(plan_stage(p, stage), TENSOR_ONLINE);
 }
 
-// What maps lead from or into is walked by rows; other axes are dense.
-bool plan_dense(const planner *p, tensor_var v) {
-    tensor_space s = p->op->vars.data[v].space;
-    for (tensor_val x = 0; x < p->op->vals.len; x++) {
-        const tensor_val_info *i = &p->op->vals.data[x];
-        if (i->type == DT_INDEX && i->role != VAL_PREPARED &&
-            (i->into == s || (i->rank && i->axes[0] == s)))
-            return false;
+// ---- Dense axes ---------------------------------------------------------------------------------
+typedef struct {
+    const planner *p;
+    tensor_var v;
+    bool any;   // it is an index of one, behind the first
+} trailing;
+
+static bool trails_in(trailing *x, const tensor_expr *index, uint32_t rank, bool leads) {
+    for (uint32_t i = 0; i < rank; i++) {
+        const tensor_node *n = tensor_node_at(x->p->op, index[i]);
+        const bool itself = n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == x->v;
+        if (!itself && !plan_mentions(x->p, index[i], x->v)) continue;
+        if (!itself || !i || leads) return false;
+        x->any = true;
     }
     return true;
+}
+
+static bool trails(void *user, const tensor_node *load) {
+    trailing *x = user;
+    return trails_in(x, load->args, load->nargs,
+                     x->p->op->vals.data[load->imm.i].type == DT_INDEX);
+}
+
+static bool has_var(const tensor_stage *st, tensor_var v) {
+    bool has = false;
+    for (uint32_t i = 0; i < st->nleft + st->nbound; i++) has |= plan_var_at(st, i) == v;
+    return has;
+}
+
+// Values have it behind their points alone, and no key is about it: scores of classes, s[e, r],
+// though a map says of each edge which one is its own.
+static bool only_trails(const planner *p, tensor_var v) {
+    trailing x = {.p = p, .v = v};
+    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+        const tensor_stage *st = plan_stage(p, i);
+        if (!has_var(st, v)) continue;
+        for (uint32_t k = 0; k < st->nkeys; k++)
+            if (plan_mentions(p, st->keys[k].lhs, v) || plan_mentions(p, st->keys[k].rhs, v))
+                return false;
+        for (uint32_t t = 0; t < st->ntargets; t++)
+            if (!trails_in(&x, st->targets[t].index, st->targets[t].rank, false)) return false;
+        if (!plan_loads(p, st, trails, &x)) return false;
+    }
+    return x.any;
+}
+
+// What maps lead from is walked by rows, and so is what they lead into, but where memory runs along
+// it; other axes are dense.
+bool plan_dense(const planner *p, tensor_var v) {
+    tensor_space s = p->op->vars.data[v].space;
+    bool into = false;
+    for (tensor_val x = 0; x < p->op->vals.len; x++) {
+        const tensor_val_info *i = &p->op->vals.data[x];
+        if (i->type != DT_INDEX || i->role == VAL_PREPARED) continue;
+        if (i->rank && i->axes[0] == s) return false;
+        into |= i->into == s;
+    }
+    return !into || only_trails(p, v);
 }

@@ -12,13 +12,14 @@ int64_t default_extent(const planner *p, tensor_var v) {
 // nodes.
 bool default_few(const planner *p, tensor_var v, tensor_var of) {
     tensor_space s = p->op->vars.data[v].space, from = p->op->vars.data[of].space;
-    for (tensor_val x = 0; x < p->op->vals.len; x++) {
+    bool few = true;
+    for (tensor_val x = 0; x < p->op->vals.len && few; x++) {
         const tensor_val_info *i = &p->op->vals.data[x];
         if (i->type != DT_INDEX || i->role == VAL_PREPARED) continue;
-        if (i->rank && i->axes[0] == s) return false;
-        if (i->into == s && (i->rank != 1 || i->axes[0] != from || from == s)) return false;
+        few = !(i->rank && i->axes[0] == s) &&
+              !(i->into == s && (i->rank != 1 || i->axes[0] != from || from == s));
     }
-    return true;
+    return few || plan_dense(p, v);
 }
 
 // ---- Accesses along an index --------------------------------------------------------------------
