@@ -75,6 +75,7 @@ static bool is_rounded(const gradient *g, tensor_val v) {
 
 // to = the sum of what is there.
 static void push_sum(gradient *g, tensor_val of, tensor_val to, tensor_val before) {
+    if (before == TENSOR_NO_VAL && gradient_push_parts(g, of, to)) return;
     const gradient_of *x = &g->of[of];
     uint32_t rank = g->op->vals.data[of].rank;
     const tensor_var *vars = gradient_axes(g, of);
@@ -252,7 +253,7 @@ static void retarget(gradient *g, tensor_val from, tensor_val to) {
 static void push_zeros(gradient *g, tensor_val of, tensor_val to) {
     const tensor_val_info v = g->op->vals.data[of];
     gradient_term zero = {tensor_float(g->op, tensor_type_of_storage(v.type, v.into).type, 0),
-                          gradient_axes(g, of), false};
+                          gradient_axes(g, of), false, NULL};
     VEC_PUSH(g->arena, &g->of[of].terms, zero);
     push_sum(g, of, to, TENSOR_NO_VAL);
 }
@@ -335,7 +336,7 @@ static gradient_saved in_its_type(gradient *g, gradient_saved x) {
         value = tensor_binary(g->op, TENSOR_ADD_OP, value,
                               tensor_unary(g->op, TENSOR_LOG_OP, sum, NO_SPAN), NO_SPAN);
     }
-    gradient_term term = {value, vars, false};
+    gradient_term term = {value, vars, false, NULL};
     VEC_PUSH(g->arena, &g->of[x.val].terms, term);
     push_sum(g, x.val, copy, TENSOR_NO_VAL);
     return (gradient_saved){copy, x.type, TENSOR_NO_VAL};

@@ -4,11 +4,20 @@
 
 #include "gradient.h"
 
+// A sum over rows by keys, that is a term of an adjoint at one place of an axis alone: x[src[e], 0].
+typedef struct {
+    uint32_t stage;   // whose left-hand variables are those of all other axes
+    bool negative;    // what it adds is the negative sum
+    uint32_t axis;
+    int64_t at;
+} gradient_part;
+
 // A part of the adjoint of a value: at the point `vars` of its axes it is `value`.
 typedef struct {
     tensor_expr value;
     const tensor_var *vars;
-    bool sum;   // a load of a sum that a stage of its own makes
+    bool sum;                    // a load of a sum that a stage of its own makes
+    const gradient_part *part;   // NULL: it is more than that
 } gradient_term;
 
 // A sum that a stage was given: of `value` over `bound`, all other variables as they are, it is
@@ -143,6 +152,12 @@ tensor_expr gradient_in_rows(gradient *g, tensor_expr e, const tensor_key *keys,
 // A stage over the points of another, which gives one number for each of its left-hand variables.
 tensor_expr gradient_beside(gradient *g, const tensor_stage *s, uint32_t reducer,
                             const tensor_expr *body, uint32_t nbody, const char *suffix);
+
+// ---- Parts (gradient_parts.c) -------------------------------------------------------------------
+// An index that is a number.
+bool gradient_literal(const tensor_op *op, tensor_expr index, int64_t *at);
+// The sum of an adjoint's terms, where all of them are parts along one axis; false: they are not.
+bool gradient_push_parts(gradient *g, tensor_val of, tensor_val to);
 
 // ---- The op (gradient_keep.c) -------------------------------------------------------------------
 typedef struct {

@@ -160,6 +160,7 @@ typedef struct {
     VEC(tensor_key) keys;   // which row of the load a point reads
     tensor_expr holds;      // what else must hold there; 0: nothing
     VEC(tensor_var) left;   // of the adjoint
+    tensor_expr *number;    // of each: what it is at all points; 0: no number
     bool *on_left;          // per variable
 } points;
 
@@ -221,9 +222,11 @@ static points points_of(gradient *g, const tensor_stage *s, bool of_else) {
 }
 
 // The axes of what is loaded: a variable that is an index stands on the left; of another index a
-// key says what it is.
+// key says what it is, but for a number.
 static void take_axes(points *p, const tensor_node *load) {
     gradient *g = p->g;
+    int64_t number;
+    p->number = ARENA_ARRAY(g->arena, tensor_expr, load->nargs + 1u);
     for (uint32_t i = 0; i < load->nargs; i++) {
         tensor_expr at = here(p, load->args[i]);
         tensor_var v;
@@ -236,7 +239,8 @@ static void take_axes(points *p, const tensor_node *load) {
                                         // it gets a name later
                                         g->op->vals.data[load->imm.i].axes[i]);
         VEC_PUSH(g->arena, &p->left, row);
-        VEC_PUSH(g->arena, &p->keys, ((tensor_key){at, tensor_var_expr(g->op, row, NO_SPAN)}));
+        if (gradient_literal(g->op, at, &number)) p->number[i] = at;
+        else VEC_PUSH(g->arena, &p->keys, ((tensor_key){at, tensor_var_expr(g->op, row, NO_SPAN)}));
     }
 }
 
@@ -281,10 +285,45 @@ static void keep_keys(points *p) {
 }
 
 // ---- Terms --------------------------------------------------------------------------------------
-static void add_term(gradient *g, tensor_val of, tensor_expr value, const tensor_var *vars,
-                     bool sum) {
-    gradient_term t = {value, vars, sum};
+static void add_term(gradient *g, tensor_val of, gradient_term t) {
     VEC_PUSH(g->arena, &g->of[of].terms, t);
+}
+
+// Where the axes are the numbers at which it is loaded; 0: none is.
+static tensor_expr at_numbers(const points *p, const tensor_var *vars) {
+    tensor_op *op = p->g->op;
+    tensor_expr holds = 0;
+    for (uint32_t i = 0; i < p->left.len; i++) {
+        if (!p->number[i]) continue;
+        tensor_expr var = tensor_var_expr(op, vars[i], NO_SPAN);
+        holds = gradient_both(op, holds,
+                              tensor_binary(op, TENSOR_EQ_OP, p->number[i], var, NO_SPAN));
+    }
+    return holds;
+}
+
+// Those axes that are no numbers.
+static uint32_t not_numbers(const points *p, const tensor_var *vars, tensor_var *out) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->left.len; i++)
+        if (!p->number[i]) out[n++] = vars[i];
+    return n;
+}
+
+// The sum of a stage of its own, if that is all of a term: at one place of an axis.
+static const gradient_part *part_of(const points *p, uint32_t stage, const gradient_factored *f,
+                                    tensor_expr known) {
+    gradient_part *part = ARENA_NEW(p->g->arena, gradient_part);
+    uint32_t numbers = 0;
+    part->stage = stage, part->negative = f->negative;
+    for (uint32_t i = 0; i < p->left.len; i++) {
+        if (!p->number[i]) continue;
+        numbers++;
+        part->axis = i;
+        gradient_literal(p->g->op, p->number[i], &part->at);
+    }
+    bool whole = !f->by && !f->under && !f->holds && !known;
+    return whole && numbers == 1 && p->keys.len ? part : NULL;
 }
 
 // What stands on the left is called as the axes of the value are.
@@ -359,11 +398,12 @@ static void note_partial(const points *p, tensor_expr value, tensor_val sum,
                          const tensor_var *bound, uint32_t n) {
     gradient *g = p->g;
     tensor_expr *index = ARENA_ARRAY(g->arena, tensor_expr, p->left.len + 1);
+    tensor_var *left = ARENA_ARRAY(g->arena, tensor_var, p->left.len + 1);
     if (p->keys.len || p->holds) return;
-    for (uint32_t i = 0; i < p->left.len; i++)
-        index[i] = tensor_var_expr(g->op, p->left.data[i], NO_SPAN);
+    const uint32_t nleft = not_numbers(p, p->left.data, left);
+    for (uint32_t i = 0; i < nleft; i++) index[i] = tensor_var_expr(g->op, left[i], NO_SPAN);
     gradient_factored f = gradient_factor(g, value, bound, n);
-    tensor_expr load = tensor_load(g->op, sum, index, p->left.len, NO_SPAN);
+    tensor_expr load = tensor_load(g->op, sum, index, nleft, NO_SPAN);
     gradient_partial x = {value, gradient_outside(g, &f, load), bound, n};
     VEC_PUSH(g->arena, &g->partials, x);
 }
@@ -384,8 +424,10 @@ static tensor_expr same_at_all(gradient *g, tensor_expr holds, const tensor_var 
 static void add_sum(points *p, tensor_val of, tensor_expr value) {
     gradient *g = p->g;
     const tensor_expr whole = value;
-    tensor_stage s = {.nleft = p->left.len,
-                      .left = named_left(p, of, &value),
+    const tensor_var *axes = named_left(p, of, &value);
+    tensor_var *left = ARENA_ARRAY(g->arena, tensor_var, p->left.len + 1);
+    tensor_stage s = {.nleft = not_numbers(p, axes, left),
+                      .left = left,
                       .nkeys = p->keys.len,
                       .keys = p->keys.data,
                       .ntargets = 1};
@@ -405,13 +447,16 @@ static void add_sum(points *p, tensor_val of, tensor_expr value) {
     s.reducer = tensor_builtin_reducer(g->op, REDUCE_SUM, t);
     s.body = &value, s.nbody = 1;
     gradient_push(g, s);
+    const uint32_t stage = g->op->stages.len - 1;
     if (!given) note_partial(p, whole, to.val, bound.data, bound.len);
     tensor_expr sum = tensor_load(g->op, to.val, to.index, to.rank, NO_SPAN),
                 all = gradient_outside(g, &f, sum),
                 known = same_at_all(g, p->holds, s.bound, s.nbound);
     // what stands outside is read under no filter: m[dst[e]] where dst[e] is none
     if (all != sum) all = gradient_under(g->op, known, all);
-    add_term(g, of, all, s.left, all == sum);
+    all = gradient_under(g->op, at_numbers(p, axes), all);
+    const gradient_part *part = given ? NULL : part_of(p, stage, &f, known);
+    add_term(g, of, (gradient_term){all, axes, all == sum, part});
 }
 
 void gradient_contribute(gradient *g, const tensor_stage *s, const tensor_node *load,
@@ -429,6 +474,8 @@ void gradient_contribute(gradient *g, const tensor_stage *s, const tensor_node *
         add_sum(&p, of, value);
         return;
     }
+    tensor_expr there = at_numbers(&p, p.left.data);
+    if (there) must_hold(&p, there);
     if (p.holds) value = tensor_select(g->op, p.holds, value, gradient_zero(g->op, value), NO_SPAN);
-    add_term(g, of, value, p.left.data, false);
+    add_term(g, of, (gradient_term){value, p.left.data, false, NULL});
 }
