@@ -4,7 +4,7 @@
 
 #include "gradient.h"
 
-// A sum over rows by keys, that is a term of an adjoint at one place of an axis alone: x[src[e], 0].
+// A sum over rows by keys that is a term of an adjoint at one place of an axis: x[src[e], 0].
 typedef struct {
     uint32_t stage;   // whose left-hand variables are those of all other axes
     bool negative;    // what it adds is the negative sum

@@ -1,6 +1,6 @@
-// The adjoint of a value that is read at numbers of an axis, part by part: sums of the same rows are
-// one, and each part is a sum of its own, written where it is. So a walk of rows makes all parts,
-// and none is held in between.
+// The adjoint of a value that is read at numbers of an axis, part by part: sums of the same rows
+// are one, and each part is a sum of its own, written where it is. So a walk of rows makes all
+// parts, and none is held in between.
 //     y[v] = sum {e : dst[e] == v} (x[src[e], 0] * c[e] - x[src[e], 1] * s[e])
 //  →  dx[u, 0] = sum {e : src[e] == u} (dy[dst[e]] * c[e])
 //     dx[u, 1] = sum {e : src[e] == u} (-(dy[dst[e]] * s[e]))
