@@ -29,13 +29,26 @@ static bool contraction_joins(const making *m, const stage_group *g, uint32_t st
     return joins;
 }
 
+// Two sums of rows by different maps, as those over both ends of edges. Rows of narrow features, or
+// of any, are cut into so long parts that a block for each long row is as good.
+static bool by_others(making *m, uint32_t one, uint32_t other) {
+    stage_group a = {0}, b = {0};
+    VEC_PUSH(m->p->arena, &a, one);
+    VEC_PUSH(m->p->arena, &b, other);
+    const tensor_val x = default_rows_map(m->p, &a), y = default_rows_map(m->p, &b);
+    const bool wide = m->class->multiple > 1 && !m->class->to;
+    return wide && plan_rows_has(m->rows, ROWS_ARE_BUCKETED) && x != TENSOR_NO_VAL &&
+           y != TENSOR_NO_VAL && x != y && plan_stage(m->p, one)->loop == TENSOR_NO_LOOP;
+}
+
 // A row of any length is cut where nothing else is reduced in its kernel.
 static bool cut_apart(making *m, const stage_group *g, uint32_t stage) {
     const tensor_stage *st = &m->p->op->stages.data[stage];
     bool prepared = default_of_prepared(m, st);
     if (!g->len || !m->p->machine->gpu || st->reducer == TENSOR_NO_REDUCER) return false;
     const tensor_stage *first = &m->p->op->stages.data[g->data[0]];
-    if (!prepared && !default_of_prepared(m, first)) return false;
+    if (!prepared && !default_of_prepared(m, first) && !by_others(m, g->data[0], stage))
+        return false;
     if (first->reducer != TENSOR_NO_REDUCER && plan_same_keys(m->p, first, st)) return false;
     schedule_fill(m->p->arena, m->s, default_cell(SCHEDULE_SEPARATE, st));
     return true;
