@@ -174,6 +174,32 @@ static void contribute_all(gradient *g, const tensor_stage *s, const tensor_expr
         }
 }
 
+static bool is_mapped(const gradient *g, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(g->op, e);
+    return n->op == TENSOR_LOAD_OP && g->op->vals.data[n->imm.i].role == VAL_MAP;
+}
+
+// The adjoint of pairs that a key takes to each other, batch[m] == batch[n], is 0 at others: what
+// that says goes on with it, so that a key of what comes from it says it again; 0: nothing.
+static tensor_expr pairs_of(gradient *g, tensor_val adjoint, const tensor_target *at) {
+    const tensor_stage *by = NULL;
+    for (uint32_t i = g->nstages; i < g->op->stages.len; i++)
+        if (g->op->stages.data[i].targets[0].val == adjoint) by = &g->op->stages.data[i];
+    if (!by || by->reducer != TENSOR_NO_REDUCER || by->nleft != at->rank) return 0;
+    const gradient_masked m = gradient_masked_of(g->op, by->body[0]);
+    const tensor_node n = *tensor_node_at(g->op, m.condition ? m.condition : by->body[0]);
+    if (!m.condition || n.op != TENSOR_EQ_OP || !is_mapped(g, n.args[0]) ||
+        !is_mapped(g, n.args[1]))
+        return 0;
+    tensor_expr *as = ARENA_ARRAY(g->arena, tensor_expr, g->op->vars.len);
+    for (uint32_t i = 0; i < by->nleft; i++) {
+        const tensor_node *x = tensor_node_at(g->op, by->targets[0].index[i]);
+        if (x->op != TENSOR_VAR_OP) return 0;
+        as[x->imm.i] = at->index[i];
+    }
+    return gradient_replace(g, m.condition, as);
+}
+
 // The adjoints of what the stage wrote, at the point it wrote it; false: all are 0.
 static bool targets_of(gradient *g, const tensor_stage *s, tensor_expr *out) {
     bool any = false;
@@ -182,6 +208,7 @@ static bool targets_of(gradient *g, const tensor_stage *s, tensor_expr *out) {
         out[t] = d == TENSOR_NO_VAL
                      ? 0
                      : tensor_load(g->op, d, s->targets[t].index, s->targets[t].rank, NO_SPAN);
+        if (out[t]) out[t] = gradient_under(g->op, pairs_of(g, d, &s->targets[t]), out[t]);
         any |= out[t] != 0;
     }
     return any;

@@ -8,10 +8,19 @@
 #include "base/base.h"
 #include "base/scalar.h"
 
+// What is computed where it is read has no stage of its own any more (tensor/pairs.c).
+static bool is_written(const tensor_op *op, tensor_val v) {
+    bool any = false;
+    for (uint32_t i = 0; i < op->stages.len; i++)
+        for (uint32_t t = 0; t < op->stages.data[i].ntargets; t++)
+            any |= op->stages.data[i].targets[t].val == v;
+    return any;
+}
+
 static void add_temps(naive *n) {
     for (tensor_val i = n->op->nparams; i < n->op->vals.len; i++) {
         const tensor_val_info *v = &n->op->vals.data[i];
-        if (v->role != VAL_STAGE || n->inlined[i]) continue;
+        if (v->role != VAL_STAGE || n->inlined[i] || !is_written(n->op, i)) continue;
         n->temp_of[i] = n->p->temps.len;
         VEC_PUSH(n->arena, &n->p->temps,
                  ((program_temp){v->name, v->type,

@@ -9,8 +9,9 @@ typedef tensor_expr plan_replacement(void *user,
                                      // for a load, whose indices are replaced already
                                      tensor_expr load);
 
-// ---- chosen.c, flatten.c ------------------------------------------------------------------------
-bool plan_chosen(planner *p);    // false: nothing was
+// ---- pairs.c, chosen.c, flatten.c ---------------------------------------------------------------
+bool plan_pairs(planner *p);     // false: there are none
+bool plan_chosen(planner *p);    // likewise
 bool plan_flatten(planner *p);   // likewise
 
 // ---- symmetric.c --------------------------------------------------------------------------------

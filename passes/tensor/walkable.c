@@ -9,7 +9,8 @@ const tensor_op *pass_walkable(arena *a, diag_set *ds, const tensor_op *op) {
     const machine any_machine = {0};   // indices are alike on all
     const schedule none = {.name = "", .op = op, .ids = op->ids};
     planner p = plan_new(a, ds, op, (schedule *)(uintptr_t)&none, &any_machine, &facts);
-    bool any = plan_chosen(&p);
+    bool any = plan_pairs(&p);
+    any |= plan_chosen(&p);
     any |= plan_flatten(&p);
     return any ? p.op : op;
 }
