@@ -172,6 +172,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
                 .limit = {.most = of->most, .entries = of->longest}};
     default_order(&m);
     if (!fuse(&m, of->like)) return NULL;
+    default_expand(&m);
     fill_kernels(&m);
     if (!is_for(&m, of->family)) return NULL;
     if (m.tiled != TENSOR_NO_VAL)

@@ -9,6 +9,9 @@
 // all cells of a kernel of these stages, as `rows` says
 void default_kernel(making *m, const stage_group *g);
 
+// ---- expand.c -----------------------------------------------------------------------------------
+void default_expand(making *m);   // reductions of a few terms, where they are read
+
 // ---- guards.c -----------------------------------------------------------------------------------
 void default_guards(making *m);         // what was supposed of extents, points and rows
 void default_suppose_long(making *m);   // some row of what is walked is long

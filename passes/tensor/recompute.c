@@ -203,11 +203,16 @@ static uint32_t keeper_of(planner *p, uint32_t stage, const stage_group *readers
 
 static void compute_again(planner *p, uint32_t stage) {
     const tensor_stage st = p->op->stages.data[stage];
+    const bool written = plan_may_expand(p, stage);
     stage_group readers = {0};
     walk_list walks = {0};
     for (uint32_t i = stage + 1; i < p->op->stages.len; i++) {
         if (plan_inlined(p, i) || !plan_reads_stage(p, i, stage)) continue;
         const schedule_cell *walk = plan_fuse_cell(p, i);
+        if (!is_walk(walk) && written) {
+            plan_expand(p, stage, i);
+            continue;
+        }
         if (!is_walk(walk)) {
             not_in_walk(p, &st, &p->op->stages.data[i]);
             return;
@@ -218,7 +223,7 @@ static void compute_again(planner *p, uint32_t stage) {
         VEC_PUSH(p->arena, &readers, i);
     }
     const uint32_t keeper = keeper_of(p, stage, &readers, &walks);
-    if (keeper == UINT32_MAX && walks.len)   // nobody reads it
+    if (keeper == UINT32_MAX && (walks.len || written))   // nobody reads it
         p->plan->values.data[st.targets[0].val] = (loop_value){
             .home = LOOP_INLINE, .stage = stage, .of = TENSOR_NO_VAL};
     for (uint32_t k = walks.len; k-- > 0;) {   // what is put behind the stage moves its readers up

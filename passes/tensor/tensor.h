@@ -48,6 +48,17 @@ void plan_matrix_counts(planner *p);
 // STAGE.WHAT, unlike all others
 const char *plan_name_inside(const planner *p, const char *stage, const char *what);
 
+// ---- inline.c -----------------------------------------------------------------------------------
+bool plan_inlines(planner *p, const tensor_stage *st);   // it is computed where it is read
+// with so many operations a point: they take no longer than the bytes of a point that is stored
+bool plan_inline_is_worth(const planner *p, const tensor_stage *st, int64_t cost);
+
+// ---- expand.c ----------------------------------------------------------------------------------
+// A reduction of a few terms, as an expression of its left indices.
+bool plan_may_expand(const planner *p, uint32_t stage);
+tensor_expr plan_expanded(planner *p, const tensor_stage *st);
+void plan_expand(planner *p, uint32_t stage, uint32_t reader);   // where the reader loads it
+
 // ---- rewrite.c ----------------------------------------------------------------------------------
 // Stages that are computed where they are read vanish into their readers' expressions; inside a
 // reduction the bound side of a key is replaced by its free side, which it equals there:

@@ -81,7 +81,8 @@ void default_cut_prepared(making *m, const stage_group *g) {
     for (uint32_t i = 0, end = plan_run_end(m->p, g, 0); i < end; i++) {
         const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
         int64_t shared = lanes_along(m, st, st->bound[0], true);
-        default_fill(m, st, SCHEDULE_SPLIT, st->bound[0], DEFAULT_NARROW_PART * shared, NULL);
+        const int64_t each = default_fewer_terms(m->p, st, DEFAULT_NARROW_PART, LEAST_SHARING);
+        default_fill(m, st, SCHEDULE_SPLIT, st->bound[0], each * shared, NULL);
     }
 }
 

@@ -62,9 +62,10 @@ static int64_t column_points(const making *m, tensor_var column) {
 void default_parts(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
     const machine *on = m->p->machine;
     if (!reduces_across(m->p, st, left, n)) return;
-    int64_t points = default_sums_columns(m->p, st, left, n)    ? column_points(m, left[0])
-                     : default_sums_matrices(m->p, st, left, n) ? matrix_points(m, left, n)
-                                                                : PART_POINTS;
+    int64_t points = default_sums_columns(m->p, st, left, n) ? column_points(m, left[0])
+                     : default_sums_matrices(m->p, st, left, n)
+                         ? matrix_points(m, left, n)
+                         : default_fewer_terms(m->p, st, PART_POINTS, on->block_threads);
     default_fill(m, st, SCHEDULE_BLOCK, st->bound[0], on->gpu ? points : HOST_PART_POINTS, NULL);
     if (on->gpu && !n)
         default_fill(m, st, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
@@ -202,7 +203,9 @@ static int64_t terms_at(const across *a) {
 
 // As few as keep every multiprocessor busy, but what a part leaves is less than what it reads.
 static int64_t points_of(const across *a, bool ordered, int64_t at_once) {
-    int64_t most = ordered ? ORDERED_POINTS : PART_POINTS,
+    const planner *p = a->m->p;
+    int64_t most = ordered ? ORDERED_POINTS
+                           : default_fewer_terms(p, a->st, PART_POINTS, p->machine->block_threads),
             least = a->n > 1 && a->st->nbound == 1 ? matrix_points(a->m, a->left, a->n)
                                                    : LEAST_POINTS,
             points = most;

@@ -63,4 +63,8 @@ void default_stages(making *m, const stage_group *g);
 void default_points(making *m, const stage_group *g);     // a thread each, over all indices as one
 void default_extremes(making *m, const stage_group *g);   // of a kernel, of 16 bits: in their type
 
+// ---- length.c: terms ----------------------------------------------------------------------------
+// of a part: so many, or fewer of long ones
+int64_t default_fewer_terms(const planner *p, const tensor_stage *st, int64_t most, int64_t least);
+
 #endif

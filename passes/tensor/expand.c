@@ -1,0 +1,106 @@
+// Sums of a few terms as expressions: they are computed in registers where they are read, as what
+// reduces nothing is.
+//     m[e, f] = sum{i} d[e, i] * w[i, f]
+//  →  m[e, f] = d[e, 0] * w[0, f] + d[e, 1] * w[1, f] + …
+#include "tensor/tensor.h"
+#include "base/base.h"
+
+enum { MOST_TERMS = 32 };
+
+// ---- A reducer's expressions --------------------------------------------------------------------
+typedef struct {
+    planner *p;
+    tensor_expr arg, left, right;   // what stands for them
+} state;
+
+static tensor_expr stands(const state *s, tensor_expr e) {
+    const tensor_node n = *tensor_node_at(s->p->op, e);
+    if (n.op == TENSOR_ARG_OP) return s->arg;
+    if (n.op == TENSOR_LEFT_OP) return s->left;
+    if (n.op == TENSOR_RIGHT_OP) return s->right;
+    if (!n.nargs) return e;
+    tensor_expr *args = ARENA_ARRAY(s->p->arena, tensor_expr, n.nargs + 1u);
+    for (uint32_t i = 0; i < n.nargs; i++) args[i] = stands(s, n.args[i]);
+    tensor_node made = n;
+    made.args = args;
+    return tensor_node_new(s->p->op, made);
+}
+
+// ---- Terms --------------------------------------------------------------------------------------
+static int64_t terms_of(const planner *p, const tensor_stage *st) {
+    int64_t all = 1;
+    for (uint32_t i = 0; i < st->nbound && all <= MOST_TERMS; i++) {
+        const tensor_space_info *s = &p->op->spaces.data[p->op->vars.data[st->bound[i]].space];
+        if (s->kind != SPACE_CONST) return 0;
+        all *= s->size;
+    }
+    return all <= MOST_TERMS ? all : 0;
+}
+
+static bool plain_target(const planner *p, const tensor_stage *st) {
+    const tensor_target *t = &st->targets[0];
+    bool plain = st->ntargets == 1 && t->rank == st->nleft;
+    for (uint32_t i = 0; i < t->rank && plain; i++)
+        plain = tensor_node_at(p->op, t->index[i])->op == TENSOR_VAR_OP;
+    return plain && p->op->vals.data[t->val].role == VAL_STAGE;
+}
+
+bool plan_may_expand(const planner *p, uint32_t stage) {
+    const tensor_stage *st = plan_stage(p, stage);
+    if (st->reducer == TENSOR_NO_REDUCER || st->nbody != 1 || st->loop != TENSOR_NO_LOOP ||
+        !plain_target(p, st) || tensor_marked(st, TENSOR_FINISHES))
+        return false;
+    const tensor_reducer *r = &p->op->reducers.data[st->reducer];
+    return r->nargs == 1 && r->nstate == 1 && r->nresults == 1 && st->nbound && !st->nkeys &&
+           !st->nfilters && !st->nelse && terms_of(p, st);
+}
+
+// The n-th term, in the order of combination.
+static tensor_expr term(planner *p, const tensor_stage *st, int64_t n) {
+    tensor_expr *vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len + 1);
+    for (uint32_t i = st->nbound; i-- > 0;) {
+        const tensor_space s = p->op->vars.data[st->bound[i]].space;
+        const int64_t size = p->op->spaces.data[s].size;
+        vars[st->bound[i]] = tensor_index(p->op, s, tensor_int(p->op, n % size), st->at);
+        n /= size;
+    }
+    return *plan_substitute(p, st->body, 1, vars);
+}
+
+tensor_expr plan_expanded(planner *p, const tensor_stage *st) {
+    const tensor_reducer r = p->op->reducers.data[st->reducer];
+    const int64_t n = terms_of(p, st);
+    state s = {.p = p};
+    for (int64_t i = 0; i < n; i++) {
+        s.arg = term(p, st, i);
+        s.right = stands(&s, r.lift[0]);
+        s.left = i ? stands(&s, r.combine[0]) : s.right;
+    }
+    return stands(&s, r.finish[0]);
+}
+
+// ---- Where it is read ---------------------------------------------------------------------------
+typedef struct {
+    planner *p;
+    const tensor_stage *of, *reader;
+    tensor_expr body;
+} writing;
+
+static tensor_expr in_place(void *user, tensor_expr load) {
+    const writing *w = user;
+    planner *p = w->p;
+    const tensor_node n = *tensor_node_at(p->op, load);
+    const tensor_target *t = &w->of->targets[0];
+    if ((tensor_val)n.imm.i != t->val) return load;
+    tensor_expr *vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len + 1);
+    for (uint32_t i = 0; i < t->rank; i++)
+        vars[tensor_node_at(p->op, t->index[i])->imm.i] = n.args[i];
+    const tensor_expr here = *plan_substitute(p, &w->body, 1, vars);
+    return w->reader->reducer == TENSOR_NO_REDUCER ? here : plan_by_keys(p, here, w->reader);
+}
+
+void plan_expand(planner *p, uint32_t stage, uint32_t reader) {
+    const tensor_stage of = *plan_stage(p, stage), at = *plan_stage(p, reader);
+    writing w = {p, &of, &at, plan_expanded(p, &of)};
+    plan_replace_loads(p, reader, in_place, &w);
+}
