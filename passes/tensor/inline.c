@@ -151,11 +151,28 @@ static uint32_t rows_read(const planner *p, tensor_expr e, uint32_t rank, uint8_
     return rows;
 }
 
+// An index that a map says of other indices, by which the load does not go itself: it gathers.
+// kind[e] of s[e, kind[e]] is none: it chooses one of what the point has.
+static bool gathers_by(const planner *p, const tensor_stage *reader, const tensor_node *load,
+                       uint32_t arg) {
+    if (tensor_node_at(p->op, load->args[arg])->op != TENSOR_LOAD_OP) return false;
+    for (uint32_t i = 0; i < reader->nleft + reader->nbound; i++) {
+        const tensor_var v = plan_var_at(reader, i);
+        bool named = !plan_mentions(p, load->args[arg], v);
+        for (uint32_t k = 0; k < load->nargs && !named; k++) {
+            const tensor_node *at = tensor_node_at(p->op, load->args[k]);
+            named = at->op == TENSOR_VAR_OP && (tensor_var)at->imm.i == v;
+        }
+        if (!named) return true;
+    }
+    return false;
+}
+
 static bool read_in_place(void *user, const tensor_node *load) {
     const rereading *r = user;
     bool in_place = true;
     for (uint32_t i = 0; i < load->nargs && (tensor_val)load->imm.i == r->val; i++)
-        in_place &= tensor_node_at(r->p->op, load->args[i])->op != TENSOR_LOAD_OP;
+        in_place &= !gathers_by(r->p, r->reader, load, i);
     return in_place;
 }
 
@@ -217,8 +234,8 @@ static bool count_points(void *user, const tensor_node *load) {
     }
     for (uint32_t i = 0; i < load->nargs; i++) {
         const tensor_node *at = tensor_node_at(c->p->op, load->args[i]);
-        if (at->op == TENSOR_INDEX_OP) points /= extent_of(c->p, c->of->left[i]);
-        else if (at->op != TENSOR_VAR_OP) points *= DEGREE;
+        if (gathers_by(c->p, c->reader, load, i)) points *= DEGREE;
+        else if (at->op != TENSOR_VAR_OP) points /= extent_of(c->p, c->of->left[i]);
     }
     c->points += points;
     c->reads++;
