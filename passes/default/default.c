@@ -41,15 +41,50 @@ static bool by_others(making *m, uint32_t one, uint32_t other) {
            y != TENSOR_NO_VAL && x != y && plan_stage(m->p, one)->loop == TENSOR_NO_LOOP;
 }
 
+static bool walks_rows(const making *m, uint32_t stage) {
+    stage_group alone = {0};
+    VEC_PUSH(m->p->arena, &alone, stage);
+    return default_rows_map(m->p, &alone) != TENSOR_NO_VAL;
+}
+
+// Some stage takes both, as a sum over both ends of edges does.
+static bool are_combined(const planner *p, uint32_t one, uint32_t other) {
+    bool any = false;
+    for (uint32_t i = 0; i < p->op->stages.len; i++)
+        any |= !plan_inlined(p, i) && i != one && i != other && plan_reads_stage(p, i, one) &&
+               plan_reads_stage(p, i, other);
+    return any;
+}
+
+// Another walk than that of the kernel, or another reduction than several that share one: it takes
+// nothing from them, and no stage takes both.
+static bool reduces_apart(const making *m, const stage_group *g, uint32_t stage) {
+    const planner *p = m->p;
+    const tensor_stage *st = plan_stage(p, stage);
+    bool other = false, combined = false;
+    if (!walks_rows(m, g->data[0])) return false;
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *in = plan_stage(p, g->data[i]);
+        if (plan_reads_stage(p, stage, g->data[i])) return false;
+        other |= in->reducer != TENSOR_NO_REDUCER && !plan_same_keys(p, in, st);
+        combined |= are_combined(p, g->data[i], stage);
+    }
+    return other && !combined && (walks_rows(m, stage) || plan_run_end(p, g, 0) > 1);
+}
+
 // A row of any length is cut where nothing else is reduced in its kernel.
+static bool is_cut_apart(making *m, const stage_group *g, const tensor_stage *st) {
+    const tensor_stage *first = &m->p->op->stages.data[g->data[0]];
+    if (!default_of_prepared(m, st) && !default_of_prepared(m, first)) return false;
+    return first->reducer == TENSOR_NO_REDUCER || !plan_same_keys(m->p, first, st);
+}
+
 static bool cut_apart(making *m, const stage_group *g, uint32_t stage) {
     const tensor_stage *st = &m->p->op->stages.data[stage];
-    bool prepared = default_of_prepared(m, st);
-    if (!g->len || !m->p->machine->gpu || st->reducer == TENSOR_NO_REDUCER) return false;
-    const tensor_stage *first = &m->p->op->stages.data[g->data[0]];
-    if (!prepared && !default_of_prepared(m, first) && !by_others(m, g->data[0], stage))
+    if (!g->len || !m->p->machine->gpu || st->reducer == TENSOR_NO_REDUCER ||
+        (!is_cut_apart(m, g, st) && !by_others(m, g->data[0], stage) &&
+         !reduces_apart(m, g, stage)))
         return false;
-    if (first->reducer != TENSOR_NO_REDUCER && plan_same_keys(m->p, first, st)) return false;
     schedule_fill(m->p->arena, m->s, default_cell(SCHEDULE_SEPARATE, st));
     return true;
 }
@@ -158,6 +193,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     plan_counts(&p);
     plan_rewrite(&p);
     plan_symmetric(&p);
+    plan_siblings(&p);
     p.s = s;
     default_separate(a, facts->retreat, s);
     making m = {.p = &p,

@@ -148,7 +148,7 @@ static void check_recurrences(planner *p, const all_together *all) {
     }
 }
 
-static void permute(planner *p, const stage_group *order) {
+void plan_permute(planner *p, const stage_group *order) {
     tensor_stage *old = ARENA_ARRAY(p->arena, tensor_stage, order->len + 1);
     uint32_t *to = ARENA_ARRAY(p->arena, uint32_t, order->len + 1);
     for (uint32_t i = 0; i < order->len; i++) old[i] = p->op->stages.data[i];
@@ -175,5 +175,5 @@ void plan_fuse_order(planner *p) {
         for (uint32_t i = 0; i < next->stages.len; i++)
             VEC_PUSH(p->arena, &order, next->stages.data[i]);
     }
-    if (!p->failed && order.len == p->op->stages.len) permute(p, &order);
+    if (!p->failed && order.len == p->op->stages.len) plan_permute(p, &order);
 }

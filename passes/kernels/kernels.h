@@ -128,6 +128,7 @@ const schedule_cell *plan_fuse_cell(const planner *p, uint32_t stage);
 bool plan_fuses(const planner *p, const schedule_cell *c, uint32_t stage);
 bool plan_same_statement(const schedule_cell *a, const schedule_cell *b);   // `fuse`
 void plan_fuse_order(planner *p);   // stages of one statement next to each other
+void plan_permute(planner *p, const stage_group *order);   // stages stand in that order
 bool plan_reads_stage(const planner *p, uint32_t reader, uint32_t writer);
 
 // ---- window_places.c ----------------------------------------------------------------------------

@@ -74,6 +74,9 @@ tensor_expr plan_inline_loads(planner *p, tensor_expr e);
 tensor_stage plan_inlined_stage(planner *p, uint32_t stage);
 void plan_replace_loads(planner *p, uint32_t stage, plan_replacement *by, void *user);
 
+// ---- siblings.c ---------------------------------------------------------------------------------
+void plan_siblings(planner *p);   // reductions that share a walk stand side by side
+
 // ---- recompute.c --------------------------------------------------------------------------------
 // a statement says so, and nobody else gets it
 bool plan_may_recompute(const planner *p, const tensor_stage *st);

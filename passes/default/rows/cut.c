@@ -18,6 +18,11 @@ static int64_t lanes_along(making *m, const tensor_stage *st, tensor_var v, bool
     return plan_or_one(default_cut_of(m, st, v, bound).lanes);
 }
 
+// A row has one number, which lanes share the entries of.
+static bool is_one_number(const planner *p, const tensor_stage *st) {
+    return plan_left(p, st, ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1)) == 1;
+}
+
 // Entries of a part: the more rows a warp has, the more are under way, and the less of each; lanes
 // that share the entries of a row take so many each. A part of what comes from memory, or of 16
 // bits, whose states are twice as wide, is longer.
@@ -33,10 +38,9 @@ static int64_t part_entries(making *m, const tensor_stage *st, tensor_var row) {
             least = (m->hand.streams || half) ? 64 / shared : 32;
     if (few > DEFAULT_FEW_PART) few = DEFAULT_FEW_PART;
     if (few < least) few = least;
-    return (m->rows == ROWS_FEW ? few
-            : m->hand.narrow    ? DEFAULT_NARROW_PART
-                                : DEFAULT_PART) *
-           shared;
+    const bool narrow = m->hand.narrow || is_one_number(m->p, st);
+    const int64_t each = m->rows == ROWS_FEW ? few : narrow ? DEFAULT_NARROW_PART : DEFAULT_PART;
+    return default_fewer_terms(m->p, st, each, DEFAULT_STANDS) * shared;
 }
 
 // Rows of one lane's accesses alone: what few threads have longer rows wait for less than for their
@@ -47,6 +51,14 @@ static bool lanes_share_all(making *m, const stage_group *g, tensor_var row) {
            m->p->machine->lanes;
 }
 
+// All that share the walk have parts of as many entries.
+static void split(making *m, const stage_group *g, uint32_t end, int64_t part) {
+    for (uint32_t i = 0; i < end; i++) {
+        const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
+        default_fill(m, st, SCHEDULE_SPLIT, st->bound[0], part, NULL);
+    }
+}
+
 void default_cut(making *m, const stage_group *g, tensor_val map) {
     planner *p = m->p;
     const tensor_stage *deepest = &p->op->stages.data[g->data[g->len - 1]];
@@ -55,12 +67,16 @@ void default_cut(making *m, const stage_group *g, tensor_val map) {
     if (m->rows == ROWS_SKEWED || m->rows == ROWS_BRIEF ||
         (m->rows == ROWS_FEW && !m->hand.narrow && !lanes_share_all(m, g, left[0])))
         default_order_by_degree(m, deepest, left[0], map);
-    for (uint32_t i = 0, end = plan_run_end(p, g, 0); i < end; i++) {
+    const uint32_t end = plan_run_end(p, g, 0);
+    int64_t part = INT64_MAX;
+    for (uint32_t i = 0; i < end; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         tensor_var *own = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
         plan_left(p, st, own);
-        default_fill(m, st, SCHEDULE_SPLIT, st->bound[0], part_entries(m, st, own[0]), NULL);
+        const int64_t entries = part_entries(m, st, own[0]);
+        if (entries < part) part = entries;
     }
+    split(m, g, end, part);
     m->limit.cut = true;
 }
 
@@ -78,12 +94,15 @@ bool default_of_prepared(making *m, const tensor_stage *st) {
 
 // The runtime counts no rows of what it has prepared itself: one may have all entries.
 void default_cut_prepared(making *m, const stage_group *g) {
-    for (uint32_t i = 0, end = plan_run_end(m->p, g, 0); i < end; i++) {
+    const uint32_t end = plan_run_end(m->p, g, 0);
+    int64_t part = INT64_MAX;
+    for (uint32_t i = 0; i < end; i++) {
         const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
-        int64_t shared = lanes_along(m, st, st->bound[0], true);
-        const int64_t each = default_fewer_terms(m->p, st, DEFAULT_NARROW_PART, LEAST_SHARING);
-        default_fill(m, st, SCHEDULE_SPLIT, st->bound[0], each * shared, NULL);
+        const int64_t shared = lanes_along(m, st, st->bound[0], true),
+                      each = default_fewer_terms(m->p, st, DEFAULT_NARROW_PART, LEAST_SHARING);
+        if (each * shared < part) part = each * shared;
     }
+    split(m, g, end, part);
 }
 
 // ---- Short rows ---------------------------------------------------------------------------------
