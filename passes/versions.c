@@ -421,11 +421,17 @@ static void add_default(versioning *w) {
         bool fused = likeliest && add_made(w, c, ROWS_FUSED, &other);
         if (!fused && likeliest && supposed.rows) add_at_once(w, c);
         if (likeliest && !supposed.rows) add_family(w, c, ROWS_FAMILY_POINTS, &made);
-        if (!fused && (!i || !supposed.rows) && !(s = add_rows(w, c, ROWS_EVEN, &other, &facts)))
+        bool cut = false;
+        if (supposed.rows && likeliest) {
+            version_facts asked = facts;
+            plan_default(w->arena, w->ds, w->op, w->machine, &asked, c, ROWS_SKEWED, &other);
+            cut = other.cut;
+        }
+        // rows that are cut may be of any length, and take no longer where none is long
+        if (!fused && !cut && (!i || !supposed.rows) &&
+            !(s = add_rows(w, c, ROWS_EVEN, &other, &facts)))
             return;
         if (supposed.rows) {
-            plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_SKEWED, &other);
-            bool cut = other.cut && likeliest;
             if (cut) add_made(w, c, ROWS_FEWER, &other);
             if (cut) add_made(w, c, ROWS_FEW, &other);
             if (cut) add_made(w, c, ROWS_BRIEF, &other);

@@ -1,6 +1,7 @@
 // The guards of a version of the default schedule: what it supposed of extents, points and rows
 // while its kernels were dealt out.
 #include "default/default.h"
+#include "default/ask/ask.h"
 #include "default/ask/limits.h"
 #include "default/cells/cells.h"
 #include "base/base.h"
@@ -95,10 +96,29 @@ static void guard_average(making *m, tensor_val map, bool most, int n) {
                        most ? "<=" : ">=", n, p->op->spaces.data[rows].name));
 }
 
-static void guard_thin(making *m) {
-    for (uint32_t i = 0; i < m->walked.len; i++)
-        if (m->walked.data[i] != TENSOR_NO_VAL)
-            guard_average(m, m->walked.data[i], true, DEFAULT_WALKED_THIN);
+// Entries of some row read what lies elsewhere.
+static bool gathers(const making *m) {
+    planner *p = m->p;
+    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+        stage_group g = {0};
+        VEC_PUSH(p->arena, &g, i);
+        if (!plan_inlined(p, i) && default_rows_map(p, &g) != TENSOR_NO_VAL &&
+            !default_streams(p, &g))
+            return true;
+    }
+    return false;
+}
+
+// Rows have nearly as many entries each.
+static void guard_alike(making *m, tensor_val map) {
+    const size_token t[] = {{SZ_STD_PREIMAGE, map, 0},
+                            {SZ_CONST, DEFAULT_ALIKE, 0},
+                            {SZ_MUL, 0, 0},
+                            {SZ_AVG_PREIMAGE, map, 0},
+                            {SZ_LE, 0, 0}};
+    const char *name = m->p->op->vals.data[map].name;
+    default_guard(m, true, t, COUNT_OF(t),
+                  arena_printf(m->p->arena, "%d * std(%s) <= avg(%s)", DEFAULT_ALIKE, name, name));
 }
 
 // A block is there for each row, or not.
@@ -136,7 +156,7 @@ static void guard_blocks_of_all(making *m) {
 static void guard_short(making *m) {
     for (uint32_t i = 0; i < m->walked.len; i++)
         if (m->walked.data[i] != TENSOR_NO_VAL)
-            guard_entries(m, m->walked.data[i], true, DEFAULT_WALKED_SHORT);
+            guard_entries(m, m->walked.data[i], true, DEFAULT_FEW);
 }
 
 // Of so many entries that whoever has the longest row is not what all wait for.
@@ -158,7 +178,8 @@ static void guard_share(making *m, tensor_val map) {
 
 static void guard_even(making *m) {
     for (uint32_t i = 0; i < m->walked.len; i++)
-        if (m->walked.data[i] != TENSOR_NO_VAL) guard_share(m, m->walked.data[i]);
+        if (m->walked.data[i] != TENSOR_NO_VAL)
+            guard_alike(m, m->walked.data[i]), guard_share(m, m->walked.data[i]);
 }
 
 // A row of so few parts that whoever combines them is not what all wait for.
@@ -306,12 +327,15 @@ static void guard_outer(making *m, tensor_val map) {
 void default_guards(making *m) {
     const unsigned traits = plan_rows_info(m->rows)->traits;
     const bool at_once = traits & ROWS_ARE_AT_ONCE, thin = m->rows == ROWS_THIN,
+               alike = (m->rows == ROWS_SHORTEST || m->rows == ROWS_SHORT) && gathers(m),
                any = traits & ROWS_ARE_OF_ANY_LENGTH || m->limit.entries;
     for (uint32_t i = 0; i < m->walked.len; i++) {
         tensor_val map = m->walked.data[i];
         if (at_once || thin || m->rows == ROWS_SHORT) guard_blocks(m, map, at_once);
         if (m->limit.most) guard_entries(m, map, true, m->limit.most);
+        if (alike) guard_alike(m, map);
         if (thin) guard_average(m, map, true, DEFAULT_THIN);
+        if (thin) guard_entries(m, map, true, DEFAULT_THIN_FEW);
         if (m->rows == ROWS_BRIEF) guard_average(m, map, true, DEFAULT_BRIEF);
     }
     for (uint32_t i = 0; i < m->outer.len; i++) guard_outer(m, m->outer.data[i]);
@@ -329,7 +353,6 @@ void default_guard_version(making *m, plan_rows rows, bool spares) {
     if (rows == ROWS_WALKED_SHORT) guard_short(m);
     if (plan_rows_has(rows, ROWS_ARE_IN_PARTS)) guard_parts(m, m->limit.part);
     if (uneven) guard_uneven(m, m->limit.part);   // so they are with few entries on average
-    if (rows == ROWS_WALKED_THIN) guard_thin(m);
     if (plan_rows_has(rows, ROWS_ARE_WINDOWED)) guard_windows(m);
     if (spares) guard_kept(m);
     if (m->tiled != TENSOR_NO_VAL) guard_tiled(m);

@@ -29,6 +29,10 @@ enum {
     // Where rows have no more entries on average, most warps would idle if lanes shared the entries
     // of a row: one lane has all of them, and longer rows are cut early (the same entry).
     DEFAULT_THIN = 8,
+    // Rows are alike where the mean is so many times the deviation of their lengths: then their own
+    // order is as good as one by length, which reads what lies far apart (2026-11-30, versions
+    // beside each other).
+    DEFAULT_ALIKE = 8,
     // Where narrow rows that stream have no more entries on average, half as many lanes share a
     // row: with more of them, lanes of several rows wait for the longest (2026-11-23, short rows
     // side by side, *brief*).
@@ -45,7 +49,10 @@ enum {
     DEFAULT_FEW = 1 << 22,
     // Up to so many entries that stream, a warp shares those of each row. Of 1.17 million the other
     // versions are faster (2026-11-23, graphs of ten thousand to a million edges).
-    DEFAULT_FEWER = 1 << 20
+    DEFAULT_FEWER = 1 << 20,
+    // Up to so many entries that are gathered, rows of few are cut early (2026-11-30, versions
+    // beside each other).
+    DEFAULT_THIN_FEW = 1 << 17
 };
 
 // ---- Parts of cut rows, in entries --------------------------------------------------------------
@@ -76,22 +83,13 @@ enum {
 // ---- Walks: sums of rows that need each other ---------------------------------------------------
 // (2026-11-27, long rows of a class are cut, has the sizes of graphs that decide between these.)
 enum {
-    // Where rows have no more entries on average, half as many lanes walk a row. Of more entries
-    // they would be too few.
-    DEFAULT_WALKED_THIN = 16,
-    // Up to so many entries in all, rows of which none is long are walked whole, in classes by
-    // length, each with as many groups as it needs.
-    DEFAULT_WALKED_SHORT = 1 << 19,
-    // Up to so many entries in all, a group goes through few of a row that may be long.
-    DEFAULT_WALKED_FEWER = 1 << 18,
-    // Up to so many entries in all, parts have 256 entries; above, they are twice as long
-    // (2026-11-27, parts of 512 entries).
-    DEFAULT_WALKED_FEW = 1 << 19,
+    // Up to so many entries in all, a group goes through few of a row that may be long (2026-11-30,
+    // versions beside each other).
+    DEFAULT_WALKED_FEWER = 1 << 19,
     // The longest row that a group walks alone, in entries. Of a longer one a block's groups share
     // parts. Up to DEFAULT_WALKED_FEWER entries in all …
     DEFAULT_FEWER_EACH = 32,
     DEFAULT_FEW_EACH = 64,     // … up to DEFAULT_FEW entries in all
-    DEFAULT_THIN_EACH = 128,   // … up to DEFAULT_FEW, of few entries a row (DEFAULT_WALKED_THIN)
     DEFAULT_MANY_EACH = 256,   // … of any number of entries
     // Rows are walked whole where the longest one, so many times, is no more than all entries
     // together and DEFAULT_EVEN_SPARE more: then whoever has it is not what all wait for.

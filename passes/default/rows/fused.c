@@ -358,13 +358,21 @@ void default_follow(making *m) {
     m->limit.cut = true;
 }
 
+// A row of it moves more than its scores are: blocks of whole rows would gather one after the other
+// (2026-11-30, versions beside each other).
+static bool gathers(const chain *c, uint32_t row_stage) {
+    stage_group g = {0};
+    VEC_PUSH(c->m->p->arena, &g, row_stage);
+    return !default_streams(c->m->p, &g);
+}
+
 bool default_fuse(making *m) {
     uint32_t n = m->p->op->stages.len;
     chain c = {.m = m};
     m->fused = ARENA_ARRAY(m->p->arena, bool, n + 1);
     for (uint32_t last = n; last-- > 0;) {
         c.kept = ARENA_ARRAY(m->p->arena, bool, n + 1);
-        if (!begin(&c, last)) continue;
+        if (!begin(&c, last) || gathers(&c, last)) continue;
         for (uint32_t i = 0; i < n; i++) c.kept[i] = is_dear(&c, i);
         if (!has_scores(&c)) continue;
         int64_t room = room_for(m->groups, bytes_of(&c));

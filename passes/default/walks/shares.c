@@ -228,10 +228,10 @@ void default_share_many(const walks *w, row_shares *s) {
     bool whole = s->lanes == w->p->machine->lanes;
     int64_t along = s->level[s->depth - 1].lanes;
     row_shares half = *s;
-    if (!whole || (w->m->rows != ROWS_WALKED && w->m->rows != ROWS_WALKED_THIN)) return;
+    if (!whole || w->m->rows != ROWS_WALKED) return;
     // a few would be left, which still have to share
-    if (w->m->rows == ROWS_WALKED && along != 2 && along < 2 * WALK_MOST_STEPS) return;
-    default_halve_lanes(w, &half, w->m->rows == ROWS_WALKED_THIN ? 2 : WALK_MOST_STEPS / 2);
+    if (along != 2 && along < 2 * WALK_MOST_STEPS) return;
+    default_halve_lanes(w, &half, WALK_MOST_STEPS / 2);
     for (uint32_t i = 0; i < w->walks.len; i++)
         if (default_walk_is_worth(w, &w->walks.data[i]) &&
             default_walk_steps(w, &w->walks.data[i], &half) < 2)

@@ -115,10 +115,8 @@ static void fill_class_room(walks *w, const walk *of, const row_shares *s,
                             const tensor_stage *deepest) {
     bool few = w->m->rows == ROWS_WALKED_AT_ONCE,
          narrow = default_walk_bytes(w, of, s->depth - 1) < 4, cut = default_cut_classes(w);
-    // many small ones, which want to be side by side
-    bool thin = w->m->rows == ROWS_WALKED_THIN && !w->heavy && s->held < WALK_ROOMY / 2;
     if (default_held_of(w, of, s) > WALK_ROOMY || (w->heavy && (narrow || !cut)) ||
-        (!few && !narrow && (!cut || thin)))
+        (!few && !narrow && !cut))
         return;
     default_room(w->m, deepest, few && narrow ? NARROW_ROOM : CLASS_ROOM);
 }

@@ -48,8 +48,7 @@ static void fill_fuse(walks *w, const walk *of) {
 static bool follows_lazily(const walks *w, const tensor_stage *st) {
     plan_rows rows = w->m->rows;
     bool most = w->p->op->reducers.data[st->reducer].kind == REDUCE_MAX;
-    return most && (rows == ROWS_WALKED_FEW || rows == ROWS_WALKED_SOME) &&
-           default_approximates(w->p);
+    return most && rows == ROWS_WALKED_FEW && default_approximates(w->p);
 }
 
 static void fill_online(walks *w, const walk *of) {
@@ -162,8 +161,7 @@ bool default_walk(making *m) {
         if (!filled++ || s.depth > deepest.depth) deepest = s;
     }
     bool light = filled && are_light(&w, &deepest),
-         few = m->rows == ROWS_WALKED_FEW || m->rows == ROWS_WALKED_SOME ||
-               m->rows == ROWS_WALKED_FEWER,
+         few = m->rows == ROWS_WALKED_FEW || m->rows == ROWS_WALKED_FEWER,
          short_walk = filled == 1 && few;
     w.heavy = filled > 1 && !light;
     w.single = filled == 1;
