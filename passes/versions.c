@@ -355,7 +355,9 @@ static schedule *add_rows(versioning *w, const plan_class *c, plan_rows rows,
         }
         again = is_needed(rows) ? of_matrices(s, facts) : facts->matrices;
         if (again) matrices = facts->groups, groups = false;
-        else again = is_needed(rows) && plan_retreats(w->arena, &retreat, facts);
+        else
+            again = (is_needed(rows) || rows == ROWS_FEW) &&
+                    plan_retreats(w->arena, &retreat, facts);
         if (again || idles || !is_needed(rows)) continue;
         // terms in their order have one thread whatever is said: better so than by the naive plan
         retreat = (plan_retreat){0};
