@@ -106,7 +106,8 @@ typedef struct schedule {
     VEC(schedule_cell) cells;
     VEC(schedule_let_text) lets;   // that `open` texts name
     VEC(schedule_condition) when;
-    // no two indices of a stage have one name, which are renamed to that end
+    // the default made all of it: no two indices of a stage have one name, which are renamed to
+    // that end, and reductions that share a walk stand side by side
     bool names_apart;
     // made by a pass: may be changed to fit, never reported as the user's
     bool automatic;

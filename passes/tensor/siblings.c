@@ -95,9 +95,10 @@ static void place_siblings(placing *x, uint32_t stage) {
     }
 }
 
+// Of the default alone: what a user deals out says which stages share a kernel, in their order.
 void plan_siblings(planner *p) {
     placing x = {.p = p, .placed = ARENA_ARRAY(p->arena, bool, p->op->stages.len + 1)};
-    if (overwrites_any(p)) return;
+    if (!p->s->names_apart || overwrites_any(p)) return;
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         if (x.placed[i]) continue;
         place(&x, i);
