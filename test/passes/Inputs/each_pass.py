@@ -21,6 +21,7 @@ ROWS = {
     "classes": "passes/classes.gnn --op=within",
     "counts": "passes/counts.gnn --op=means -D T=f32",
     "rewrite": "passes/inlined.gnn --op=cheap",
+    "siblings": "passes/siblings.gnn --op=moments -D T=f32 -D F=32",
     "outside": "passes/window_scaled.gnn --op=tiny",
     "recompute": "passes/default_rfactor.gnn --op=att.grad -D T=f32 -D H=4 -D D=16",
     "online": "passes/online.gnn --op=soft --schedule=rows -D H=2 -D D=4 -D T=f32",
