@@ -168,8 +168,7 @@ static bool trails_in(trailing *x, const tensor_expr *index, uint32_t rank, bool
 
 static bool trails(void *user, const tensor_node *load) {
     trailing *x = user;
-    return trails_in(x, load->args, load->nargs,
-                     x->p->op->vals.data[load->imm.i].type == DT_INDEX);
+    return trails_in(x, load->args, load->nargs, x->p->op->vals.data[load->imm.i].type == DT_INDEX);
 }
 
 static bool has_var(const tensor_stage *st, tensor_var v) {
