@@ -358,12 +358,28 @@ void default_follow(making *m) {
     m->limit.cut = true;
 }
 
+typedef struct {
+    const planner *p;
+    tensor_var column;   // along which rows are wide
+} row_reads;
+
+static bool read_in_place(void *user, const tensor_node *load) {
+    const row_reads *r = user;
+    bool mapped = false, wide = false;
+    for (uint32_t i = 0; i < load->nargs; i++) {
+        const tensor_node *at = tensor_node_at(r->p->op, load->args[i]);
+        mapped |= at->op == TENSOR_LOAD_OP;
+        wide |= at->op == TENSOR_VAR_OP && at->imm.i == (int64_t)r->column;
+    }
+    return !mapped || !wide;
+}
+
 // A row of it moves more than its scores are: blocks of whole rows would gather one after the other
 // (2026-11-30, versions beside each other).
 static bool gathers(const chain *c, uint32_t row_stage) {
-    stage_group g = {0};
-    VEC_PUSH(c->m->p->arena, &g, row_stage);
-    return !default_streams(c->m->p, &g);
+    const tensor_stage *st = plan_stage(c->m->p, row_stage);
+    row_reads r = {c->m->p, st->left[st->nleft - 1]};
+    return !plan_loads(c->m->p, st, read_in_place, &r);
 }
 
 bool default_fuse(making *m) {
