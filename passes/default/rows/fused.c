@@ -1,12 +1,5 @@
-// One kernel by default: scores of edges that only the rows they belong to read stay in shared
-// memory. A block owns a few rows; the version is for graphs whose rows fit, the others keep the
-// scores in memory.
-//     s[e, h] = sum{d} …
-//     a[e, h] = softmax(s[e, h] by dst)
-//     y[v, h, d] = sum{e : dst[e] == v} a[e, h] * …
-//     →  fuse s, a, y at v;  keep s, a shared;  block v …
-// What entries take from the reductions of their rows follows in the same kernel, where no row is
-// long:
+// One kernel by default: what entries take from the reductions of their rows follows in the kernel
+// of these, where no row is long, or in a class of rows by length.
 //     a[e, h] = softmax(s[e, h] by dst)   →  fuse a.max, a.sum, a at v
 #include "default/ask/ask.h"
 #include "default/ask/limits.h"
@@ -18,22 +11,12 @@
 
 #include <string.h>
 
-enum {
-    // Shared memory of a block that keeps scores. Up to so much, threads fill a multiprocessor
-    // before memory does.
-    SHARED_BYTES = 25344,
-    MOST_BYTES = 69632,   // With more, three blocks no longer fit a multiprocessor.
-    ROOM = 128,           // entries for which a row has room, at least
-    LEAST_LANES = 4,      // that share a row of the fewest entries
-    // A value of as many operations is kept where a further axis would compute it again.
-    DEAR = 24
-};
+enum { LEAST_LANES = 4 };   // that share a row of the fewest entries
 
 typedef struct {
     making *m;
     tensor_val map;
     tensor_space edges, rows;
-    bool *kept;   // per stage: would be inlined, and is dear
 } chain;
 
 static bool over(const chain *c, uint32_t i, tensor_space s) {
@@ -53,7 +36,7 @@ static bool in_rows(const chain *c, uint32_t i) {
 }
 
 static bool in_edges(const chain *c, uint32_t i) {
-    return over(c, i, c->edges) && (!plan_inlined(c->m->p, i) || c->kept[i]);
+    return over(c, i, c->edges) && !plan_inlined(c->m->p, i);
 }
 
 // Rows of the map lie together, and every entry belongs to one.
@@ -68,63 +51,6 @@ static bool begin(chain *c, uint32_t row_stage) {
            !(i->facts & FACT_PARTIAL);
 }
 
-// What a kernel of its own would write and another read again, or what lanes along a further axis
-// would all compute.
-static bool has_scores(const chain *c) {
-    const planner *p = c->m->p;
-    for (uint32_t i = 0; i < p->op->stages.len; i++) {
-        const tensor_stage *st = plan_stage(c->m->p, i);
-        if (c->kept[i]) return true;
-        if (!in_edges(c, i) || p->op->vals.data[st->targets[0].val].role != VAL_STAGE) continue;
-        for (uint32_t r = 0; r < p->op->stages.len; r++)
-            if (in_rows(c, r) && plan_read_by(p, r, st->targets[0].val)) return true;
-    }
-    return false;
-}
-
-// A value that would be computed again at each point of an axis its reader has beyond it.
-static bool is_dear(const chain *c, uint32_t i) {
-    planner *p = c->m->p;
-    const planner given = {.arena = p->arena,
-                           .op = (tensor_op *)(uintptr_t)c->m->s->op};   // nothing is inlined there
-    const tensor_stage *st = plan_stage(c->m->p, i);
-    uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
-    memset(seen, 0, p->op->exprs.len + 1);
-    if (!plan_inlined(p, i) || !over(c, i, c->edges) ||
-        plan_operations(p, st->body[0], seen) < DEAR)
-        return false;
-    for (uint32_t r = 0; r < p->op->stages.len; r++)
-        if (in_rows(c, r) && plan_stage(c->m->p, r)->nleft > st->nleft &&
-            plan_read_by(&given, r, st->targets[0].val))
-            return true;
-    return false;
-}
-
-// Of what is kept for each edge; 0: an extent is not known.
-static int64_t bytes_of(const chain *c) {
-    const tensor_op *op = c->m->p->op;
-    int64_t sum = 0;
-    for (uint32_t i = 0; i < op->stages.len; i++) {
-        if (!in_edges(c, i)) continue;
-        const tensor_val_info *v = &op->vals.data[plan_stage(c->m->p, i)->targets[0].val];
-        int64_t bytes = ir_dtype_bytes(v->type);
-        for (uint32_t a = 1; a < v->rank; a++) {
-            const tensor_space_info *s = &op->spaces.data[v->axes[a]];
-            if (s->kind != SPACE_CONST || s->size > SHARED_BYTES) return 0;
-            bytes *= s->size;
-        }
-        sum += bytes;
-    }
-    return sum;
-}
-
-// Entries a row may have; 0: too few.
-static int64_t room_for(int64_t rows, int64_t bytes) {
-    int64_t room = bytes ? SHARED_BYTES / (rows * bytes) : 0;
-    if (room < ROOM) room = ROOM;
-    return bytes && rows * room * bytes <= MOST_BYTES ? room : 0;
-}
-
 // ---- Cells --------------------------------------------------------------------------------------
 static void fill_list(chain *c, schedule_verb verb, const stage_group *g, schedule_value say) {
     const planner *p = c->m->p;
@@ -135,28 +61,6 @@ static void fill_list(chain *c, schedule_verb verb, const stage_group *g, schedu
         default_say(c->m, default_stage_cell(p, verb, plan_stage(p, g->data[i])), v, 2);
 }
 
-static void fill_stage(chain *c, uint32_t i, uint32_t depth) {
-    making *m = c->m;
-    const tensor_stage *st = plan_stage(c->m->p, i);
-    bool edges = in_edges(c, i);
-    int64_t rows = m->groups;   // more rounds of them would wait for one another at each barrier
-    if (edges) m->groups = 0;
-    int64_t lanes = default_stage(m, st, !edges && st->nleft == depth, false);
-    if (edges) default_fill(m, st, SCHEDULE_LANES, st->left[0], lanes, NULL);
-    else default_fill(m, st, SCHEDULE_BLOCK, st->left[0], rows, NULL);
-    m->groups = rows;
-}
-
-// The last one of the deepest stages of rows.
-static uint32_t deepest_of_rows(const chain *c) {
-    uint32_t deepest = UINT32_MAX;
-    for (uint32_t i = 0; i < c->m->p->op->stages.len; i++)
-        if (in_rows(c, i) && (deepest == UINT32_MAX ||
-                              plan_stage(c->m->p, i)->nleft >= plan_stage(c->m->p, deepest)->nleft))
-            deepest = i;
-    return deepest;
-}
-
 // At the rows of the deepest, which others have as their outermost index.
 static schedule_value at_rows(const chain *c, const stage_group *g, uint32_t deepest) {
     const planner *p = c->m->p;
@@ -165,21 +69,6 @@ static schedule_value at_rows(const chain *c, const stage_group *g, uint32_t dee
     for (uint32_t i = 0; i < g->len; i++)
         if (in_rows(c, g->data[i])) VEC_PUSH(p->arena, &at, plan_stage(p, g->data[i])->left[0]);
     return default_at(p, at.data, at.len);
-}
-
-static void fill_chain(chain *c) {
-    const planner *p = c->m->p;
-    const uint32_t n = p->op->stages.len, deepest = deepest_of_rows(c);
-    stage_group fused = {0}, kept = {0};
-    for (uint32_t i = 0; i < n; i++) {
-        if (!in_edges(c, i) && !in_rows(c, i)) continue;
-        c->m->fused[i] = true;
-        VEC_PUSH(p->arena, &fused, i);
-        if (in_edges(c, i)) VEC_PUSH(p->arena, &kept, i);
-        fill_stage(c, i, plan_stage(p, deepest)->nleft);
-    }
-    fill_list(c, SCHEDULE_FUSE, &fused, at_rows(c, &fused, deepest));
-    fill_list(c, SCHEDULE_KEEP, &kept, default_word(SCHEDULE_PLACE_SHARED));
 }
 
 // ---- Followed rows ------------------------------------------------------------------------------
@@ -294,7 +183,7 @@ static bool follow_first(chain *c) {
 
 bool default_follow_rows(making *m) {
     uint32_t n = m->p->op->stages.len;
-    chain c = {.m = m, .kept = ARENA_ARRAY(m->p->arena, bool, n + 1)};
+    chain c = {.m = m};
     m->fused = ARENA_ARRAY(m->p->arena, bool, n + 1);
     if (m->rows == ROWS_FUSED_AT_ONCE) m->owner = ROW_OF_WARP;
     bool follows = follow_first(&c);
@@ -334,7 +223,7 @@ static void class_followed(void *user, uint32_t number) {
 
 void default_follow(making *m) {
     uint32_t n = m->p->op->stages.len;
-    chain c = {.m = m, .kept = ARENA_ARRAY(m->p->arena, bool, n + 1)};
+    chain c = {.m = m};
     followed f;
     int64_t groups = default_groups(m->p);
     m->fused = ARENA_ARRAY(m->p->arena, bool, n + 1);
@@ -358,44 +247,8 @@ void default_follow(making *m) {
     m->limit.cut = true;
 }
 
-typedef struct {
-    const planner *p;
-    tensor_var column;   // along which rows are wide
-} row_reads;
-
-static bool read_in_place(void *user, const tensor_node *load) {
-    const row_reads *r = user;
-    bool mapped = false, wide = false;
-    for (uint32_t i = 0; i < load->nargs; i++) {
-        const tensor_node *at = tensor_node_at(r->p->op, load->args[i]);
-        mapped |= at->op == TENSOR_LOAD_OP;
-        wide |= at->op == TENSOR_VAR_OP && at->imm.i == (int64_t)r->column;
-    }
-    return !mapped || !wide;
-}
-
-// A row of it moves more than its scores are: blocks of whole rows would gather one after the other
-// (2026-11-30, versions beside each other).
-static bool gathers(const chain *c, uint32_t row_stage) {
-    const tensor_stage *st = plan_stage(c->m->p, row_stage);
-    row_reads r = {c->m->p, st->left[st->nleft - 1]};
-    return !plan_loads(c->m->p, st, read_in_place, &r);
-}
-
 bool default_fuse(making *m) {
-    uint32_t n = m->p->op->stages.len;
     chain c = {.m = m};
-    m->fused = ARENA_ARRAY(m->p->arena, bool, n + 1);
-    for (uint32_t last = n; last-- > 0;) {
-        c.kept = ARENA_ARRAY(m->p->arena, bool, n + 1);
-        if (!begin(&c, last) || gathers(&c, last)) continue;
-        for (uint32_t i = 0; i < n; i++) c.kept[i] = is_dear(&c, i);
-        if (!has_scores(&c)) continue;
-        int64_t room = room_for(m->groups, bytes_of(&c));
-        if (!room) return false;
-        default_suppose_longest(m, c.map, room);
-        fill_chain(&c);
-        return true;
-    }
+    m->fused = ARENA_ARRAY(m->p->arena, bool, m->p->op->stages.len + 1);
     return follow_first(&c);
 }
