@@ -193,7 +193,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     plan_counts(&p);
     plan_rewrite(&p);
     plan_symmetric(&p);
-    plan_siblings(&p);
+    if (of->family != ROWS_FAMILY_WALK) plan_siblings(&p);   // a walk has them already
     p.s = s;
     default_separate(a, facts->retreat, s);
     making m = {.p = &p,
