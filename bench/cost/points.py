@@ -4,6 +4,7 @@
     bench/cost/points.py --out=points.jsonl            # needs a GPU; a line of JSON a point is added
     bench/cost/points.py --table --out=points.jsonl    # the table alone
     bench/cost/points.py --tell --out=points.jsonl     # tells the points in it anew by the model, and measures nothing
+    bench/cost/points.py --record=record.jsonl         # tells what gnnc tune --record measured, some schedules of each op and graph
 
 A point is an op, a version of it or a schedule, and a graph. Within an op and graph the model chooses among its points: *regret* is what the
 one it thinks fastest takes beyond the one that is. *Spearman* is the correlation of ranks over all graphs and versions of an op."""
@@ -13,6 +14,7 @@ import concurrent.futures
 import json
 import math
 import os
+import random
 import re
 import subprocess
 import sys
@@ -40,6 +42,8 @@ def options():
     p.add_argument("--gradients", action="store_true", help="gradients, too")
     p.add_argument("--table", action="store_true")
     p.add_argument("--tell", action="store_true")
+    p.add_argument("--record", help="of gnnc tune; its ops are of the gallery or the library")
+    p.add_argument("--most", type=int, default=40, help="schedules of an op on a graph that are told, by chance")
     return p.parse_args()
 
 
@@ -135,6 +139,43 @@ def tell_anew(o, rows):
     return out
 
 
+def file_of(o, op):
+    name = op.split(".")[0]
+    own = os.path.join(ROOT, "bench", "gallery", name + ".gnn")
+    if os.path.exists(own):
+        return own
+    for path in o.files.split(","):
+        with open(os.path.join(ROOT, path)) as f:
+            if re.search(r"^op %s\b" % name, f.read(), re.M):
+                return os.path.join(ROOT, path)
+    sys.exit("no file has an op %s" % name)
+
+
+def told_of_record(o):
+    """Points of a record of gnnc tune, as the model tells them now."""
+    by_case = collections.defaultdict(list)
+    with open(o.record) as f:
+        for line in f:
+            r = json.loads(line)
+            if r.get("ns") and r.get("schedule"):
+                by_case[r["op"], r["graph"]].append(r)
+    chance = random.Random(1)
+    picked = [r for case in by_case.values() for r in chance.sample(case, min(o.most, len(case)))]
+
+    def one(r):
+        path, sizes = file_of(o, r["op"]), re.findall(r"(\w+) == (\d+)", r["schedule"])
+        with tempfile.NamedTemporaryFile("w", suffix=".gnn") as f:
+            f.write('import "%s";\n%s' % (os.path.basename(path)[:-4], r["schedule"].replace("@", "tuned").replace("sm_90a", "sm_90")))
+            f.flush()
+            rows, _ = call(o, ["explain", "--cost", "--json", "--no-rules", "--device=" + o.device, f.name, "-I", os.path.dirname(path),
+                               "--op=" + r["op"], "--schedule=tuned", "--graph=" + r["graph"]] + ["-D%s=%s" % s for s in sizes])
+        if not rows or not rows[-1]["plan"].startswith("tuned"):
+            return None
+        return dict(file=path, op=r["op"], schedule=r["schedule"], plan="tuned", graph=r["graph"], measured=r["ns"], told=rows[-1]["ns"])
+    with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
+        return [x for x in pool.map(one, picked) if x]
+
+
 def ranks(xs):
     order = sorted(range(len(xs)), key=lambda i: xs[i])
     out = [0.0] * len(xs)
@@ -178,6 +219,9 @@ def table(rows):
 
 def main():
     o = options()
+    if o.record:
+        table(told_of_record(o))
+        return
     if not o.table and not o.tell:
         measure(o)
     rows = [json.loads(line) for line in open(o.out)]
