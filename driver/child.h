@@ -18,6 +18,7 @@ typedef struct {
     int status;
     int output, errors;   // 0: none; the same where both go to one
 } child;
+enum { CHILD_MOST = 64 };   // that somebody has at once
 // It ends by SIGALRM after so many seconds. together: what it tells of faults is output, too.
 // false: errno tells why.
 bool child_start(arena *a, child *x, const child_words *w, bool together, unsigned seconds);

@@ -132,6 +132,10 @@ void open_standard_streams(void);   // before any file is
 bool stdout_flush(driver *d);       // whether all that was printed is out
 // unless there is one; false: a diagnostic tells why not
 bool make_folder(driver *d, const char *path);
+// Under TMPDIR, of an own name: NULL: a diagnostic tells why. Removed with what is in it: a process
+// that was stopped while it wrote has left what it wrote to.
+const char *folder_for_a_while(driver *d, const char *name, const char *what);
+void folder_remove(const char *folder);
 bool cannot_write(driver *d, const char *path);      // tells why by errno; false
 const char *path_stem(arena *a, const char *path);   // "a/b.gnn" -> "b"
 // "a/b.gnn" -> "a/b.ptx"

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "driver.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -266,4 +267,23 @@ const char *path_stem(arena *a, const char *path) {
 const char *path_with_suffix(arena *a, const char *path, const char *suffix) {
     size_t folder = (size_t)(last_part(path) - path);
     return arena_printf(a, "%.*s%s%s", (int)folder, path, path_stem(a, path), suffix);
+}
+
+// ---- Folders for a while ------------------------------------------------------------------------
+const char *folder_for_a_while(driver *d, const char *name, const char *what) {
+    const char *under = getenv("TMPDIR");
+    char *folder = arena_printf(d->arena, "%s/gnnc-%s-XXXXXX", under && *under ? under : "/tmp",
+                                name);
+    if (mkdtemp(folder)) return folder;
+    d->io_fault = true;
+    diag(d->ds, E0804, NO_SPAN, "cannot make a folder for %s: %s", what, strerror(errno));
+    return NULL;
+}
+
+void folder_remove(const char *folder) {
+    DIR *files = opendir(folder);
+    for (struct dirent *f; files && (f = readdir(files));)
+        if (f->d_name[0] != '.') unlinkat(dirfd(files), f->d_name, 0);
+    if (files) closedir(files);
+    rmdir(folder);
 }

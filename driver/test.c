@@ -32,9 +32,9 @@ typedef struct {
     uint64_t seed, cases, first;
     double until;   // seconds; 0: no limit
     uint32_t jobs;
-    char *folder;       // of files for cases
-    FILE *pack;         // --pack; NULL: none
-    const char *part;   // its name until it is whole
+    const char *folder;   // of files for cases
+    FILE *pack;           // --pack; NULL: none
+    const char *part;     // its name until it is whole
 } testing;
 
 static double seconds(void) { return clock_ms() / 1e3; }
@@ -164,7 +164,7 @@ static bool finish(testing *t, slot *s) {
 }
 
 static bool run_slots(testing *t, slot *slots) {
-    test_child *children[TEST_MOST_JOBS];
+    test_child *children[CHILD_MOST];
     uint64_t next = t->first, end = t->first + t->cases;
     for (;;) {
         uint32_t running = 0;
@@ -186,7 +186,7 @@ static bool run_slots(testing *t, slot *slots) {
 }
 
 static bool run_cases(testing *t) {
-    slot slots[TEST_MOST_JOBS] = {0};
+    slot slots[CHILD_MOST] = {0};
     bool good = run_slots(t, slots);
     for (uint32_t i = 0; i < t->jobs; i++)
         if (slots[i].child) test_cancel(slots[i].child);
@@ -294,24 +294,6 @@ static void tell(testing *t) {
     t->d->mismatch = faults;
 }
 
-static bool make_cases_folder(testing *t) {
-    const char *under = getenv("TMPDIR");
-    t->folder = arena_printf(t->d->arena, "%s/gnnc-test-XXXXXX", under && *under ? under : "/tmp");
-    if (mkdtemp(t->folder)) return true;
-    t->d->io_fault = true;
-    diag(t->d->ds, E0804, NO_SPAN, "cannot make a folder for cases: %s", strerror(errno));
-    return false;
-}
-
-// A process that was stopped while it wrote has left what it wrote to.
-static void remove_folder(const char *folder) {
-    DIR *files = opendir(folder);
-    for (struct dirent *f; files && (f = readdir(files));)
-        if (f->d_name[0] != '.') unlinkat(dirfd(files), f->d_name, 0);
-    if (files) closedir(files);
-    rmdir(folder);
-}
-
 // ---- A pack -------------------------------------------------------------------------------------
 static const char *pack_path(const testing *t) { return option_text(t->d, OPT_PACK, ""); }
 
@@ -337,22 +319,22 @@ int drive_test(driver *d) {
                  .first = (uint64_t)option_number(d, OPT_FIRST, 0)};
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int64_t jobs = option_number(d, OPT_JOBS, cores > 0 ? cores : 1);
-    if (jobs < 1 || jobs > TEST_MOST_JOBS)
-        usage(d, E0812, "--jobs takes a number from 1 to %d", TEST_MOST_JOBS);
+    if (jobs < 1 || jobs > CHILD_MOST)
+        usage(d, E0812, "--jobs takes a number from 1 to %d", CHILD_MOST);
     if (d->usage_fault || !choose_targets(&t) || !choose_ops(&t) || !choose_stock(&t))
         return driver_status(d);
     t.jobs = (uint32_t)jobs;
     t.cases = (uint64_t)option_number(d, OPT_CASES, (int64_t)t.ops.len * CASES_AN_OP);
     t.tallies = ARENA_ARRAY(d->arena, tally, t.ops.len);
     if (option_given(d, OPT_SECONDS)) t.until = seconds() + option_decimal(d, OPT_SECONDS, 0);
-    if (!make_cases_folder(&t)) return driver_status(d);
+    if (!(t.folder = folder_for_a_while(t.d, "test", "cases"))) return driver_status(d);
     if (pack_open(&t)) {
         bool whole = run_cases(&t);
         tell(&t);
         if (option_given(d, OPT_DRAWS)) test_counts_print(&t.counts);
         pack_close(&t, whole);
     }
-    remove_folder(t.folder);
+    folder_remove(t.folder);
     stdout_flush(d);
     return driver_status(d);
 }

@@ -173,7 +173,6 @@ typedef struct {
     bool large;                  // too large to pack: left out
 } test_outcome;
 typedef struct test_child test_child;
-enum { TEST_MOST_JOBS = 64 };
 // The file of a case is written beside nothing else, under a name of its own in the folder; so is
 // what --pack makes of it. NULL: errno tells why it cannot be.
 test_child *test_start(arena *a, const driver *d, const test_case *c, const char *folder);

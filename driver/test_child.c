@@ -108,7 +108,7 @@ test_child *test_start(arena *a, const driver *d, const test_case *c, const char
 }
 
 test_child *test_any_ended(test_child **children, uint32_t n) {
-    child *all[TEST_MOST_JOBS] = {0};
+    child *all[CHILD_MOST] = {0};
     for (uint32_t i = 0; i < n; i++) all[i] = children[i] ? &children[i]->process : NULL;
     const uint32_t ended = child_any_ended(all, n);
     return ended < n ? children[ended] : NULL;

@@ -1,7 +1,7 @@
 // What chance needs to know of an op: the stages and indices a schedule can name.
+#include "schedule_items.h"
 #include "test.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "bind.h"
@@ -11,20 +11,11 @@ uint64_t test_draw(test_rng *r, uint64_t n) {
 }
 bool test_chance(test_rng *r, uint32_t per_cent) { return test_draw(r, 100) < per_cent; }
 
-// Tensor IR makes names unique by underscores at the end; a name no file can write is NULL.
-static const char *written_name(arena *a, const char *name) {
-    size_t n = strlen(name);
-    while (n && name[n - 1] == '_') n--;
-    for (size_t i = 0; i < n; i++)
-        if (!isalnum((unsigned char)name[i]) && name[i] != '_') return NULL;
-    return n && isalpha((unsigned char)name[0]) ? arena_strndup(a, name, n) : NULL;
-}
-
 static void add_indices(arena *a, const tensor_op *op, const tensor_var *vars, uint32_t n,
                         test_stage *s) {
     for (uint32_t i = 0; i < n && s->nindices < TEST_MOST_INDICES; i++) {
         const tensor_var_info *v = &op->vars.data[vars[i]];
-        const char *name = written_name(a, v->name);
+        const char *name = schedule_written(a, v->name);
         if (name) s->indices[s->nindices++] = (test_index){name, v->space};
     }
 }

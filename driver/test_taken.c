@@ -1,5 +1,6 @@
 // Statements of schedules that are there, the default's or those of files: read, their names mapped
 // to an op's, one thing of them changed.
+#include "schedule_items.h"
 #include "test.h"
 
 #include <ctype.h>
@@ -214,8 +215,7 @@ static void take_statements(taking *t, const ast_paths *stages, const ast_statem
 enum { MOST_DEPTH = 3, FEW = 15 };   // classes in classes; per cent of the statements
 
 static const char *take_class(taking *t, const char *name) {
-    const ast_item *i = t->all;
-    while (i && (i->kind != AST_SCHEDULE || strcmp(i->name.text, name))) i = i->next;
+    const ast_item *i = schedule_called(t->all, name);
     if (!i || t->depth >= MOST_DEPTH) return test_class_draw(t->m);
     test_schedule s = {.name = arena_printf(t->m->arena, "class%u", t->m->classes++)};
     t->depth++;
@@ -225,28 +225,10 @@ static const char *take_class(taking *t, const char *name) {
     return s.name;
 }
 
-static bool names_class(const ast_statement *list, const char *name) {
-    for (const ast_statement *x = list; x; x = x->next) {
-        if (names_class(x->inner, name)) return true;
-        for (const ast_word *w = x->verb.text && !strcmp(x->verb.text, "bucket") ? x->words : NULL;
-             w; w = w->next)
-            for (const ast_subject *s = w->subjects; s; s = s->list)
-                if (s->kind == AST_SUBJECT_PATH && !strcmp(s->path->name.text, name)) return true;
-    }
-    return false;
-}
-
-static bool is_class(const ast_item *all, const ast_item *of) {
-    for (const ast_item *i = all; i; i = i->next)
-        if (i->kind == AST_SCHEDULE && names_class(i->schedule.statements, of->name.text))
-            return true;
-    return false;
-}
-
 static const ast_item *choose(test_maker *m, const ast_item *all) {
     VEC(const ast_item *) fit = {0};
     for (const ast_item *i = all; i; i = i->next)
-        if (i->kind == AST_SCHEDULE && !is_class(all, i)) VEC_PUSH(m->arena, &fit, i);
+        if (i->kind == AST_SCHEDULE && !schedule_is_class(all, i)) VEC_PUSH(m->arena, &fit, i);
     return fit.len ? fit.data[test_draw(m->rng, fit.len)] : NULL;
 }
 

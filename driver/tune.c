@@ -6,10 +6,7 @@
 #include "table.h"
 
 #include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -265,30 +262,8 @@ static bool tune_one(tune_session *s, double seconds, tune_found *out) {
 }
 
 // ---- All of them --------------------------------------------------------------------------------
-static bool make_folder_for(tune_session *s) {
-    const char *under = getenv("TMPDIR");
-    char *folder = arena_printf(s->d->arena, "%s/gnnc-tune-XXXXXX",
-                                under && *under ? under : "/tmp");
-    if (!mkdtemp(folder)) {
-        s->d->io_fault = true;
-        diag(s->d->ds, E0804, NO_SPAN, "cannot make a folder for candidates: %s", strerror(errno));
-        return false;
-    }
-    s->folder = folder;
-    s->lock = arena_printf(s->d->arena, "%s/lock", folder);
-    return true;
-}
-
-static void remove_folder(const char *folder) {
-    DIR *files = opendir(folder);
-    for (struct dirent *f; files && (f = readdir(files));)
-        if (f->d_name[0] != '.') unlinkat(dirfd(files), f->d_name, 0);
-    if (files) closedir(files);
-    rmdir(folder);
-}
-
 static bool read_options(tune_session *s, double *seconds) {
-    enum { MOST_JOBS = 64, MOST_CASES = 1000000 };
+    enum { MOST_CASES = 1000000 };
     driver *d = s->d;
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     // beside others that compile, what the host runs takes longer
@@ -299,10 +274,10 @@ static bool read_options(tune_session *s, double *seconds) {
                                                    : cores),
                   cases = option_number(d, OPT_CASES, DEFAULT_CASES);
     *seconds = option_decimal(d, OPT_SECONDS, DEFAULT_SECONDS);
-    if (jobs < 1) usage(d, E0812, "--jobs takes a number from 1 to %d", MOST_JOBS);
+    if (jobs < 1) usage(d, E0812, "--jobs takes a number from 1 to %d", CHILD_MOST);
     if (cases < 1 || cases > MOST_CASES)
         usage(d, E0812, "--cases takes a number from 1 to %d", MOST_CASES);
-    s->jobs = (uint32_t)(jobs > MOST_JOBS ? MOST_JOBS : jobs);
+    s->jobs = (uint32_t)(jobs > CHILD_MOST ? CHILD_MOST : jobs);
     s->most = (uint32_t)cases;
     return !d->usage_fault;
 }
@@ -324,9 +299,11 @@ int drive_tune(driver *d) {
     double seconds;
     if (!find_machine(d, &machine) || !read_options(&s, &seconds)) return driver_status(d);
     if (!tune_collect(d, &ops)) return driver_status(d);
-    if (tune_record_open(d, option_text(d, OPT_RECORD, NULL), &s.record) && make_folder_for(&s)) {
+    if (tune_record_open(d, option_text(d, OPT_RECORD, NULL), &s.record) &&
+        (s.folder = folder_for_a_while(d, "tune", "candidates"))) {
+        s.lock = arena_printf(d->arena, "%s/lock", s.folder);
         tune_all(&s, &ops, seconds);
-        remove_folder(s.folder);
+        folder_remove(s.folder);
         tune_record_close(s.record);
     }
     stdout_flush(d);

@@ -2,6 +2,8 @@
 // numbers that a rule may ask of one.
 #include "tune.h"
 
+#include "schedule_items.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -12,15 +14,6 @@ typedef struct {
 } collecting;
 
 // ---- What a schedule may name -------------------------------------------------------------------
-// Tensor IR makes names unique by underscores at the end; a name no file can write is NULL.
-static const char *written(arena *a, const char *name) {
-    size_t n = strlen(name);
-    while (n && name[n - 1] == '_') n--;
-    for (size_t i = 0; i < n; i++)
-        if (!isalnum((unsigned char)name[i]) && name[i] != '_') return NULL;
-    return n && isalpha((unsigned char)name[0]) ? arena_strndup(a, name, n) : NULL;
-}
-
 static const char *map_between(const tensor_op *op, tensor_space from, tensor_space into) {
     for (tensor_val v = 0; v < op->nparams; v++) {
         const tensor_val_info *i = &op->vals.data[v];
@@ -33,9 +26,9 @@ static const char *map_between(const tensor_op *op, tensor_space from, tensor_sp
 static tune_stage stage_of(arena *a, const tensor_op *op, const tensor_stage *st) {
     const tensor_var_info *vars = op->vars.data;
     tune_stage s = {.name = st->name};
-    if (st->nleft) s.row = written(a, vars[st->left[0]].name);
-    if (st->nleft > 1) s.column = written(a, vars[st->left[st->nleft - 1]].name);
-    if (st->nbound) s.entry = written(a, vars[st->bound[0]].name);
+    if (st->nleft) s.row = schedule_written(a, vars[st->left[0]].name);
+    if (st->nleft > 1) s.column = schedule_written(a, vars[st->left[st->nleft - 1]].name);
+    if (st->nbound) s.entry = schedule_written(a, vars[st->bound[0]].name);
     if (st->nleft && st->nbound)
         s.map = map_between(op, vars[st->bound[0]].space, vars[st->left[0]].space);
     return s;

@@ -109,12 +109,11 @@ bool tune_rule_write(driver *d, const tune_machine *m, const tune_found *all, ui
         put_section(&out, m, &all[i]);
         sections++;
     }
-    if (!out.len && !kept) {
-        printf("no rules: nothing is faster than what runs without\n");
-        return true;
-    }
+    if (!sections) printf("no rules: nothing is faster than what runs without\n");
+    if (!out.len) return !kept || !remove(path) || cannot_write(d, path);
     output_add(d, path, out.data, out.len);
     if (!output_flush(d)) return false;
-    if (strcmp(path, "-")) printf("%s: %u op%s\n", path, sections, sections == 1 ? "" : "s");
+    if (strcmp(path, "-") && sections)
+        printf("%s: %u op%s\n", path, sections, sections == 1 ? "" : "s");
     return true;
 }

@@ -1,7 +1,8 @@
 // The schedules that the tuner tries: texts with places where one of several texts may stand.
 #include "tune.h"
 
-#include <ctype.h>
+#include "schedule_items.h"
+
 #include <string.h>
 
 typedef struct {
@@ -175,16 +176,6 @@ static void put_additions(placing *p, const ast_statement *block, const tune_sta
 }
 
 // ---- A schedule ---------------------------------------------------------------------------------
-// The list behind `use` of a bucket: schedules of its classes; NULL: the statement is another one.
-static const ast_subject *classes_of(const ast_statement *x) {
-    bool use = false;
-    for (const ast_word *w = strcmp(verb_of(x), "bucket") ? NULL : x->words; w; w = w->next) {
-        if (use) return w->subjects;
-        use = w->subjects->kind == AST_SUBJECT_PATH && !strcmp(w->subjects->path->name.text, "use");
-    }
-    return NULL;
-}
-
 static void put_statements(placing *p, const ast_statement *list) {
     static const char *const out[] = {NULL, ""}, *const nothing[] = {""};
     for (const ast_statement *x = list; x; x = x->next) {
@@ -200,7 +191,7 @@ static void put_statements(placing *p, const ast_statement *list) {
             put_site(p, x->at, out, 2, NULL);
             put_site(p, (span){x->verb.at.lo, x->words->subjects->at.lo}, nothing, 1, NULL);
         }
-        for (const ast_subject *s = classes_of(x); s; s = s->list) {
+        for (const ast_subject *s = schedule_classes_of(x); s; s = s->list) {
             const char *text = arena_printf(p->d->arena, TUNE_NAME "_%s", source_text(p, s->at));
             put_site(p, s->at, &text, 1, NULL);
         }
@@ -209,27 +200,6 @@ static void put_statements(placing *p, const ast_statement *list) {
             for (const ast_subject *s = w->subjects; s; s = s->list)
                 if (s->choice) put_choice(p, s);
     }
-}
-
-static const ast_item *schedule_called(const ast_item *all, const char *name) {
-    while (all && (all->kind != AST_SCHEDULE || strcmp(all->name.text, name))) all = all->next;
-    return all;
-}
-
-static bool names_class(const ast_statement *list, const char *name) {
-    for (const ast_statement *x = list; x; x = x->next) {
-        if (names_class(x->inner, name)) return true;
-        for (const ast_subject *s = classes_of(x); s; s = s->list)
-            if (s->kind == AST_SUBJECT_PATH && !strcmp(s->path->name.text, name)) return true;
-    }
-    return false;
-}
-
-static bool is_class(const ast_item *all, const ast_item *of) {
-    for (const ast_item *i = all; i; i = i->next)
-        if (i->kind == AST_SCHEDULE && names_class(i->schedule.statements, of->name.text))
-            return true;
-    return false;
 }
 
 static bool leaves_choice(const ast_item *i) {
@@ -262,7 +232,7 @@ static void put_classes(placing *p, const tune_machine *m, const ast_statement *
                         uint32_t depth) {
     for (const ast_statement *x = list; x; x = x->next) {
         put_classes(p, m, x->inner, depth);
-        for (const ast_subject *s = classes_of(x); s && depth; s = s->list) {
+        for (const ast_subject *s = schedule_classes_of(x); s && depth; s = s->list) {
             const char *name = source_text(p, s->at);
             const ast_item *of = schedule_called(p->all, name);
             if (of)
@@ -356,7 +326,7 @@ bool tune_space_of(driver *d, const tune_op *op, const tune_machine *m, tune_spa
     for (const ast_item *i = p.all; i; i = i->next)
         p.open &= i->kind != AST_SCHEDULE || !leaves_choice(i);
     for (const ast_item *i = p.all; i; i = i->next)
-        if (i->kind == AST_SCHEDULE && !is_class(p.all, i) && (p.open || leaves_choice(i)))
+        if (i->kind == AST_SCHEDULE && !schedule_is_class(p.all, i) && (p.open || leaves_choice(i)))
             put_base(&p, m, i, out);
     return true;
 }

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #define SCHEDULE "tuned"   // the candidate's name in its file
-enum { MOST_JOBS = 64 };
 
 typedef enum { SLOT_FREE, SLOT_PLANS, SLOT_RUNS } slot_state;
 typedef struct {
@@ -34,7 +33,7 @@ typedef struct {
     const char *const *texts;   // these
     uint32_t ntexts, next;
     bool fresh;   // what the record says is measured again
-    slot slots[MOST_JOBS];
+    slot slots[CHILD_MOST];
     uint32_t asked, files;
 } trying;
 
@@ -302,7 +301,7 @@ static bool run_all(trying *t) {
     progress p = progress_begin("tuning", t->s->op->name);
     bool running, good;
     while ((good = fill(t, &running)) && running) {
-        child *all[MOST_JOBS] = {0};
+        child *all[CHILD_MOST] = {0};
         for (uint32_t i = 0; i < t->s->jobs; i++)
             if (t->slots[i].state != SLOT_FREE) all[i] = &t->slots[i].process;
         const uint32_t i = child_any_ended(all, t->s->jobs);

@@ -256,11 +256,3 @@ void tune_tell(tune_search *s, uint32_t number, double cost) {
     t->cost = cost;
     if (!(cost < INFINITY) && t->parent && t->repairs) repair(s, t);
 }
-
-double tune_best(const tune_search *s, tune_point *out) {
-    const trial *best = NULL;
-    best_of(s, &best, 1);
-    if (!best) return INFINITY;
-    *out = best->point;
-    return best->cost;
-}

@@ -50,7 +50,6 @@ void tune_weigh(tune_search *s, const double *weights, uint32_t n);
 // A point nobody asked for yet. false: none is left, or none until what was asked for is told.
 bool tune_ask(tune_search *s, tune_point *out);
 void tune_tell(tune_search *s, uint32_t number, double cost);   // INFINITY: it cannot be run
-double tune_best(const tune_search *s, tune_point *out);        // INFINITY: there is none
 
 // ---- A tree (tree.c) ----------------------------------------------------------------------------
 typedef struct {
