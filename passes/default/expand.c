@@ -41,12 +41,6 @@ static bool reads_rows(const planner *p, const tensor_stage *st) {
     return rows || st->nleft < 2 || !plan_dense(p, st->left[st->nleft - 1]);
 }
 
-static int64_t terms_of(const planner *p, const tensor_stage *st) {
-    int64_t all = 1;
-    for (uint32_t i = 0; i < st->nbound; i++) all *= default_extent(p, st->bound[i]);
-    return all;
-}
-
 // Lanes share a dense index that a key or a condition tests: most of them would wait for the one
 // that has it all to do.
 static bool tests_dense(const planner *p, const tensor_stage *reader) {
@@ -80,7 +74,7 @@ static bool is_worth(making *m, uint32_t stage) {
     const tensor_stage *st = plan_stage(p, stage);
     bool wait = false;
     if (!is_stored(p, stage, &wait) || wait) return false;
-    if (terms_of(p, st) > SIDE_BY_SIDE && reads_rows(p, st)) return false;
+    if (plan_few_terms(p, st) > SIDE_BY_SIDE && reads_rows(p, st)) return false;
     stage_group alone = {0};
     VEC_PUSH(p->arena, &alone, stage);
     if (default_contracts(m, &alone)) return false;

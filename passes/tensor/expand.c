@@ -27,7 +27,7 @@ static tensor_expr stands(const state *s, tensor_expr e) {
 }
 
 // ---- Terms --------------------------------------------------------------------------------------
-static int64_t terms_of(const planner *p, const tensor_stage *st) {
+int64_t plan_few_terms(const planner *p, const tensor_stage *st) {
     int64_t all = 1;
     for (uint32_t i = 0; i < st->nbound && all <= MOST_TERMS; i++) {
         const tensor_space_info *s = &p->op->spaces.data[p->op->vars.data[st->bound[i]].space];
@@ -52,7 +52,7 @@ bool plan_may_expand(const planner *p, uint32_t stage) {
         return false;
     const tensor_reducer *r = &p->op->reducers.data[st->reducer];
     return r->nargs == 1 && r->nstate == 1 && r->nresults == 1 && st->nbound && !st->nkeys &&
-           !st->nfilters && !st->nelse && terms_of(p, st);
+           !st->nfilters && !st->nelse && plan_few_terms(p, st);
 }
 
 // The n-th term, in the order of combination.
@@ -69,7 +69,7 @@ static tensor_expr term(planner *p, const tensor_stage *st, int64_t n) {
 
 tensor_expr plan_expanded(planner *p, const tensor_stage *st) {
     const tensor_reducer r = p->op->reducers.data[st->reducer];
-    const int64_t n = terms_of(p, st);
+    const int64_t n = plan_few_terms(p, st);
     state s = {.p = p};
     for (int64_t i = 0; i < n; i++) {
         s.arg = term(p, st, i);

@@ -56,6 +56,8 @@ bool plan_inline_is_worth(const planner *p, const tensor_stage *st, int64_t cost
 // ---- expand.c ----------------------------------------------------------------------------------
 // A reduction of a few terms, as an expression of its left indices.
 bool plan_may_expand(const planner *p, uint32_t stage);
+// of its indices; 0: not few, or not known
+int64_t plan_few_terms(const planner *p, const tensor_stage *st);
 tensor_expr plan_expanded(planner *p, const tensor_stage *st);
 void plan_expand(planner *p, uint32_t stage, uint32_t reader);   // where the reader loads it
 
