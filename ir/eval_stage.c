@@ -1,5 +1,5 @@
-// One stage: for each point of its left-hand variables, its expressions or its reduction. A bound
-// variable with a key on it alone visits only the points whose key fits, found once a stage by
+// One stage: for each point of its left-hand variables, its expressions or its reduction. Bound
+// variables with a key on them alone visit only the points whose key fits, found once a stage by
 // sorting.
 #include "eval_stage.h"
 
@@ -19,7 +19,8 @@ static bound_variable variable(stage_run *r, tensor_var v, uint32_t level) {
     return (bound_variable){.var = v,
                             .level = level,
                             .size = eval_size(r->ev, r->ev->op->vars.data[v].space),
-                            .key = NO_KEY};
+                            .key = NO_KEY,
+                            .joined = 1};
 }
 
 static void enter_variables(stage_run *r) {
@@ -107,16 +108,22 @@ static void assign(stage_run *r, const bound_variable *b, int64_t point) {
     eval_move(r->p, b->level);
 }
 
+// A point of variables that are found at once, of which the last goes fastest.
+static void assign_joined(stage_run *r, const bound_variable *b, int64_t point) {
+    for (uint32_t k = b->joined; k-- > 0; point /= b[k].size) assign(r, &b[k], point % b[k].size);
+}
+
 // ---- Keys ---------------------------------------------------------------------------------------
 
-static bool depends_on_alone(const eval_program *p, uint32_t node, tensor_var v, uint32_t *budget) {
+// Of levels from `first` on, and of what is the same at all points.
+static bool is_of_levels(const eval_program *p, uint32_t node, uint32_t first, uint32_t *budget) {
     const eval_node *n = &p->nodes.data[node];
     if (!*budget) return false;
     --*budget;   // nodes are shared, and paths among them may be countless
-    if (n->op == TENSOR_VAR_OP) return n->imm == v;
+    if (n->op == TENSOR_VAR_OP) return n->level >= first;
     if (n->level == 0) return true;
     for (uint32_t i = 0; i < n->nargs; i++)
-        if (!depends_on_alone(p, n->args[i], v, budget)) return false;
+        if (!is_of_levels(p, n->args[i], first, budget)) return false;
     return true;
 }
 
@@ -143,17 +150,28 @@ static const int64_t *ordered_map(const stage_run *r, const bound_variable *b, u
     return x;
 }
 
-// Evaluates a key's left side at each point of its variable. false: somewhere it is not certain, or
-// they are too many.
+// Points of variables that are found at once; 0: there are none, or too many.
+static int64_t joined_points(const bound_variable *b) {
+    int64_t points = 1;
+    for (uint32_t k = 0; k < b->joined; k++) {
+        if (b[k].size > EVAL_MAX_POINTS / (points > 1 ? points : 1)) return 0;
+        points *= b[k].size;
+    }
+    return points;
+}
+
+// Evaluates a key's left side at each point of its variables. false: somewhere it is not certain,
+// or they are too many.
 static bool sort_points(stage_run *r, bound_variable *b, uint32_t key) {
-    if (b->size > EVAL_MAX_POINTS) return false;
-    b->npoints = b->size;
-    if ((b->map = ordered_map(r, b, key))) return true;
-    b->points = ARENA_ARRAY(r->ev->temp, keyed_point, b->size);
+    int64_t points = joined_points(b);
+    b->npoints = points;
+    b->map = b->joined == 1 ? ordered_map(r, b, key) : NULL;
+    if (b->map || !points) return b->map || b->size == 0;
+    b->points = ARENA_ARRAY(r->ev->temp, keyed_point, points);
     b->npoints = 0;
     bool certain = true, sorted = true;
-    for (int64_t i = 0; i < b->size && certain && !r->ev->why; i++) {
-        assign(r, b, i);
+    for (int64_t i = 0; i < points && certain && !r->ev->why; i++) {
+        assign_joined(r, b, i);
         eval_value x = eval_node_value(r->p, r->nodes.lhs[key]);
         certain = x.certain;
         if (x.i < 0) continue;
@@ -164,26 +182,46 @@ static bool sort_points(stage_run *r, bound_variable *b, uint32_t key) {
     return certain;
 }
 
-static void find_keys(stage_run *r) {
-    r->ev->lenient = true;
-    for (uint32_t j = 0; j < r->s->nbound; j++) {
-        bound_variable *b = &r->bound[j];
-        for (uint32_t k = 0; k < r->s->nkeys && b->key == NO_KEY && !r->ev->why; k++) {
-            const eval_node *nodes = r->p->nodes.data;
-            uint32_t budget = 4096;
-            bool alone = nodes[r->nodes.lhs[k]].level == b->level &&
-                         nodes[r->nodes.rhs[k]].level < b->level &&
-                         depends_on_alone(r->p, r->nodes.lhs[k], b->var, &budget);
-            if (!alone || r->found_by[k] || !sort_points(r, b, k)) continue;
-            b->key = k;
-            r->found_by[k] = true;
-        }
-    }
-    r->ev->lenient = false;
+// Of the variables from b on, how many the key's left side is made of alone; 0: of others, too.
+static uint32_t joined_by(const stage_run *r, const bound_variable *b, uint32_t key) {
+    const eval_node *nodes = r->p->nodes.data;
+    uint32_t budget = 4096, deepest = nodes[r->nodes.lhs[key]].level;
+    bool alone = deepest >= b->level && nodes[r->nodes.rhs[key]].level < b->level &&
+                 is_of_levels(r->p, r->nodes.lhs[key], b->level, &budget);
+    return alone ? deepest - b->level + 1 : 0;
 }
 
 static int64_t key_of(const bound_variable *b, int64_t i) {
     return b->map ? b->map[i] : b->points[i].key;
+}
+
+static int64_t classes_of(const bound_variable *b) {
+    int64_t n = b->npoints > 0;
+    for (int64_t i = 1; i < b->npoints; i++) n += key_of(b, i) != key_of(b, i - 1);
+    return n;
+}
+
+// Of several keys variables are found by the one with most classes: they have the fewest points.
+static void find_key(stage_run *r, bound_variable *b) {
+    int64_t most = -1;
+    bound_variable best = *b;
+    for (uint32_t k = 0; k < r->s->nkeys && !r->ev->why; k++) {
+        b->joined = r->found_by[k] ? 0 : joined_by(r, b, k);
+        if (!b->joined || !sort_points(r, b, k)) continue;
+        b->key = k;
+        int64_t classes = classes_of(b);
+        if (classes > most) best = *b;
+        if (classes > most) most = classes;
+    }
+    *b = best;
+    if (b->key != NO_KEY) r->found_by[b->key] = true;
+}
+
+static void find_keys(stage_run *r) {
+    r->ev->lenient = true;
+    for (uint32_t j = 0; j < r->s->nbound && !r->ev->why; j += r->bound[j].joined)
+        find_key(r, &r->bound[j]);
+    r->ev->lenient = false;
 }
 
 static int64_t first_with(const bound_variable *b, int64_t key) {
@@ -261,8 +299,8 @@ static void visit_terms(stage_run *r, uint32_t j) {
     if (x.i < 0) return;
     for (int64_t i = first_with(b, x.i); i < b->npoints && key_of(b, i) == x.i && !r->ev->why;
          i++) {
-        assign(r, b, b->map ? i : b->points[i].point);
-        visit_terms(r, j + 1);
+        assign_joined(r, b, b->map ? i : b->points[i].point);
+        visit_terms(r, j + b->joined);
     }
 }
 

@@ -29,7 +29,7 @@ typedef struct {
 // Terms, about: a key leaves each to one point.
 static double terms_of(const stage_run *r, uint64_t points) {
     double n = (double)points;
-    for (uint32_t j = 0; j < r->s->nbound; j++) {
+    for (uint32_t j = 0; j < r->s->nbound; j += r->bound[j].joined) {
         const bound_variable *b = &r->bound[j];
         if (b->key == NO_KEY) n *= (double)b->size;
         else n = fmax(n, (double)b->npoints);
