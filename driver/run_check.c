@@ -144,6 +144,16 @@ static double evaluation_bytes(const binding *b, double one_in) {
 // Expressions, beyond which no evaluation begins: a time is not worth waiting as long for.
 static double longest(const run_op *o) { return o->r->d->verb == VERB_BENCH ? 2e9 : 2e10; }
 
+// Whether an evaluation is too long for a sample: by what is certain to be computed; where a small
+// budget asks for a short one, by the geometric mean of that and of all that may be.
+static bool is_too_long(const run_op *o, uint64_t one_in) {
+    enum { BUDGETS = 100 };
+    double asked = BUDGETS * o->r->asked.check_budget,
+           certain = evaluation_cost(o->b, (double)one_in, true),
+           all = evaluation_cost(o->b, (double)one_in, false);
+    return certain > longest(o) || (asked > 0 && asked < longest(o) && sqrt(certain * all) > asked);
+}
+
 // Of the smallest result, too, some hundreds of elements are compared; fewer where that would take
 // too long.
 static uint64_t affordable_sample(const run_op *o) {
@@ -157,9 +167,7 @@ static uint64_t affordable_sample(const run_op *o) {
     while (evaluation_cost(o->b, (double)one_in, false) > o->r->asked.check_budget &&
            (int64_t)one_in * FEWEST < smallest)
         one_in *= 2;
-    while (evaluation_cost(o->b, (double)one_in, true) > longest(o) &&
-           2 * (int64_t)one_in <= smallest)
-        one_in *= 2;
+    while (is_too_long(o, one_in) && 2 * (int64_t)one_in <= smallest) one_in *= 2;
     return evaluation_cost(o->b, (double)one_in, false) < evaluation_cost(o->b, 1, false) ? one_in
                                                                                           : 1;
 }
@@ -169,8 +177,7 @@ bool run_affordable(run_op *o) {
     if (o->r->asked.check_budget > 0) o->one_in = affordable_sample(o);
     double cost = evaluation_cost(o->b, (double)o->one_in, false),
            bytes = evaluation_bytes(o->b, (double)o->one_in);
-    o->unchecked = evaluation_cost(o->b, (double)o->one_in, true) > longest(o) ||
-                   bytes > bind_memory() / 2;
+    o->unchecked = is_too_long(o, o->one_in) || bytes > bind_memory() / 2;
     if (o->unchecked && o->r->d->verb == VERB_BENCH) {
         diag_help(
             diag(
