@@ -9,10 +9,11 @@ typedef tensor_expr plan_replacement(void *user,
                                      // for a load, whose indices are replaced already
                                      tensor_expr load);
 
-// ---- pairs.c, chosen.c, flatten.c ---------------------------------------------------------------
+// ---- pairs.c, chosen.c, flatten.c, selective.c ---------------------------------------------------------------
 bool plan_pairs(planner *p);     // false: there are none
 bool plan_chosen(planner *p);    // likewise
 bool plan_flatten(planner *p);   // likewise
+bool plan_selective(planner *p);
 
 // ---- symmetric.c --------------------------------------------------------------------------------
 void plan_symmetric(planner *p);   // again when stages are inlined

@@ -1,5 +1,5 @@
-// Keys that no map leads to become those of maps, before there are schedules: one of the file finds
-// the indices that it names.
+// Keys that no map leads to become those of maps, and the key that leaves the fewest points comes
+// first, before there are schedules: one of the file finds the indices that it names.
 #include "passes.h"
 #include "tensor/tensor.h"
 #include "base/base.h"
@@ -12,5 +12,6 @@ const tensor_op *pass_walkable(arena *a, diag_set *ds, const tensor_op *op) {
     bool any = plan_pairs(&p);
     any |= plan_chosen(&p);
     any |= plan_flatten(&p);
+    any |= plan_selective(&p);
     return any ? p.op : op;
 }

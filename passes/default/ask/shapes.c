@@ -66,12 +66,24 @@ static bool runs_along_bound(const planner *p, const tensor_stage *st, tensor_va
     return plan_ends_on(p, st, st->bound[0], v) && !plan_ends_on(p, st, v, st->bound[0]);
 }
 
+// A row's classes, which a key takes its entries to beside the one that leads to the row.
+//     c[v, r] = sum{e : dst[e] == v, type[e] == r} w[e]   →  r
+bool default_classes_row(const planner *p, const tensor_stage *st, tensor_var v) {
+    for (uint32_t k = 1; k < st->nkeys; k++) {
+        const tensor_node *to = tensor_node_at(p->op, st->keys[k].rhs);
+        if (to->op == TENSOR_VAR_OP && (tensor_var)to->imm.i == v) return true;
+    }
+    return false;
+}
+
 // The innermost left-hand axis that lanes and vectors run along. Where a dense axis is reduced and
 // the left-hand one is only stored along, memory runs along what is reduced.
 bool default_has_features(const planner *p, const tensor_stage *st, const tensor_var *left,
                           uint32_t n, bool deepest) {
     if (default_sums_columns(p, st, left, n) || default_sums_matrices(p, st, left, n)) return true;
-    if (n < 2 || !deepest || !default_few(p, left[n - 1], left[0])) return false;
+    if (n < 2 || !deepest) return false;
+    if (!default_few(p, left[n - 1], left[0]) && !default_classes_row(p, st, left[n - 1]))
+        return false;
     return !default_reduces_dense(p, st) ||
            (default_loaded_along(p, st, left[n - 1]) && !runs_along_bound(p, st, left[n - 1]));
 }

@@ -41,24 +41,26 @@ static void fill_order(making *m, const tensor_stage *st, const tensor_var *vars
     default_say(m, default_cell(SCHEDULE_LOOPS, st), v, 1);
 }
 
-// Those that a key leads to, or that are not few; of: the reduction, NULL: what is computed from
-// one.
-static bool is_row(const planner *p, const tensor_stage *of, tensor_var v) {
-    bool row = of ? !default_few(p, v, of->bound[0]) : !plan_dense(p, v);
-    for (uint32_t k = 0; of && k < of->nkeys; k++) {
+// Rows that the first key leads to, which is walked, come before those that other keys lead to, or
+// that are not few. of: the reduction, NULL: what is computed from one.
+enum { WALKED_ROW, ROW, INSIDE, KINDS };
+
+static uint32_t kind_of(const planner *p, const tensor_stage *of, tensor_var v) {
+    uint32_t kind = (of ? !default_few(p, v, of->bound[0]) : !plan_dense(p, v)) ? ROW : INSIDE;
+    for (uint32_t k = of ? of->nkeys : 0; k-- > 0;) {
         const tensor_node *to = tensor_node_at(p->op, of->keys[k].rhs);
-        row |= to->op == TENSOR_VAR_OP && (tensor_var)to->imm.i == v;
+        if (to->op == TENSOR_VAR_OP && (tensor_var)to->imm.i == v) kind = k ? ROW : WALKED_ROW;
     }
-    return row;
+    return kind;
 }
 
 // Blocks own the outermost index: of a sum of rows, that of the rows.
 static bool rows_first(const planner *p, const tensor_stage *of, tensor_var *left, uint32_t n) {
     tensor_var *sorted = ARENA_ARRAY(p->arena, tensor_var, n + 1);
     bool moved = false;
-    for (uint32_t pass = 0, next = 0; pass < 2; pass++)
+    for (uint32_t kind = 0, next = 0; kind < KINDS; kind++)
         for (uint32_t i = 0; i < n; i++)
-            if (is_row(p, of, left[i]) == (pass == 0)) moved |= i != next, sorted[next++] = left[i];
+            if (kind_of(p, of, left[i]) == kind) moved |= i != next, sorted[next++] = left[i];
     if (n) memcpy(left, sorted, n * sizeof *left);
     return moved;
 }
@@ -110,7 +112,7 @@ static bool follow(making *m, tensor_stage *st, const bool *moved) {
     plan_loads(p, st, reads_moved, &f);
     // or a number of a few layers or directions stands before the points
     const int64_t first = n > 1 ? default_extent(p, vars[0]) : 0;
-    f.any |= first && first < FEW_BLOCKS && p->machine->gpu && !is_row(p, NULL, vars[0]);
+    f.any |= first && first < FEW_BLOCKS && p->machine->gpu && kind_of(p, NULL, vars[0]) == INSIDE;
     if (!f.any || have_one_twice(p, vars, n) || !rows_first(p, NULL, vars, n)) return false;
     fill_order(m, st, vars, n);
     take_left(p, st, vars);

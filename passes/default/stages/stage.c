@@ -30,9 +30,8 @@ static int64_t fill_heads(making *m, const tensor_stage *st, const tensor_var *l
     for (uint32_t i = 1; i + features < n; i++) {
         int64_t extent = default_extent(m->p, left[i]),
                 take = default_power_above(extent ? extent : 1);
-        if (extent < 2 || extent > DEFAULT_MANY_HEADS || take > lanes ||
-            !default_few(m->p, left[i], left[0]))
-            continue;
+        bool inside = default_few(m->p, left[i], left[0]) || default_classes_row(m->p, st, left[i]);
+        if (extent < 2 || extent > DEFAULT_MANY_HEADS || take > lanes || !inside) continue;
         default_fill(m, st, SCHEDULE_LANES, left[i], take, NULL);
         lanes /= take;
     }
