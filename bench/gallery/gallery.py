@@ -7,6 +7,7 @@
     gallery.py --compare                                         # and say what the formula says, in f64; needs PyTorch
     gallery.py --estimate --out=estimate.jsonl                   # kernels and bytes of the plans on an H200, without one; NumPy alone
     gallery.py --table --out=gallery.jsonl                       # the table alone
+    random_ops.py FOLDER; gallery.py --folder=FOLDER             # ops put together at random
 
 A line of JSON a case goes to --out; what has one is not run again. `both` of gnnc is its op and its gradient, which computes again
 what it needs; `both` of PyTorch is the forward pass and torch.autograd.grad. Times are medians with the L2 cache overwritten
@@ -39,6 +40,7 @@ def options():
     p.add_argument("--device", default="h200", help="of --estimate")
     p.add_argument("--only", choices=("ours", "peers", "both"), default="both")
     p.add_argument("--peers", default="eager,compile")
+    p.add_argument("--folder", default="", help="of the ops (default: the gallery)")
     p.add_argument("--ops", default="", help="names, or parts of them after *: gat*,*norm (default: all)")
     p.add_argument("--part", default="", help="I/N: each N-th op, from the I-th")
     p.add_argument("--graphs", default=",".join(inputs.GRAPHS))
@@ -55,7 +57,10 @@ def options():
     p.add_argument("--out", default="gallery.jsonl")
     for mode, what in (("check", "right on small graphs?"), ("compare", "formulas agree?"), ("estimate", "what plans move"), ("table", "print the table of --out")):
         p.add_argument("--" + mode, action="store_true", help=what)
-    return p.parse_args()
+    o = p.parse_args()
+    if o.folder:
+        inputs.FOLDER = os.environ["GALLERY"] = os.path.abspath(o.folder)
+    return o
 
 
 def chosen(o):

@@ -10,6 +10,7 @@ import zlib
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+FOLDER = os.environ.get("GALLERY", HERE)   # of the ops
 sys.path.insert(0, HERE)
 sys.path.append(os.path.join(os.path.dirname(HERE), "family"))
 import graphs as family  # noqa: E402
@@ -298,11 +299,11 @@ LARGEST = dict(R=TYPES, S=TYPES, W=1000, A=8)
 
 
 def names():
-    return sorted(f[:-4] for f in os.listdir(HERE) if f.endswith(".gnn"))
+    return sorted(f[:-4] for f in os.listdir(FOLDER) if f.endswith(".gnn"))
 
 
 def module(name):
-    spec = importlib.util.spec_from_file_location("gallery_" + name, os.path.join(HERE, name + ".py"))
+    spec = importlib.util.spec_from_file_location("gallery_" + name, os.path.join(FOLDER, name + ".py"))
     made = importlib.util.module_from_spec(spec)
     sys.modules["gallery_" + name] = made   # torch.compile looks for a function's module by its name
     spec.loader.exec_module(made)

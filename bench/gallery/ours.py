@@ -6,11 +6,11 @@ import subprocess
 
 import numpy as np
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+import inputs
 
 
 def source(name):
-    return os.path.join(HERE, name + ".gnn")
+    return os.path.join(inputs.FOLDER, name + ".gnn")
 
 
 def results(name):
