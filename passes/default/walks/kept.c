@@ -15,7 +15,10 @@ enum {
     DEARER = 2,
     MOST_SPARED = 16,   // numbers of an edge that are stored to spare a walk what it reduces
     // Elements that are multiplied for each edge. More are for kernels of products.
-    MATRIX = 256
+    MATRIX = 256,
+    // Terms of such a product from which on it is read rather than found again: to write and read a
+    // number takes as long as so many terms.
+    LEAST_TERMS = 24
 };
 
 typedef struct {
@@ -78,14 +81,22 @@ static bool has_all_left(void *user, const tensor_node *load) {
 }
 
 // A product with a matrix, of which a row is no more than what edges have.
-static bool multiplies(const edges *x, uint32_t i) {
+static bool is_product(const edges *x, uint32_t i) {
     const tensor_stage *st = plan_stage(x->p, i);
     factors f = {x, st};
-    if (st->reducer != TENSOR_NO_REDUCER && !plan_loads(x->p, st, has_all_left, &f)) {
-        int64_t all = default_extent(x->p, st->bound[0]);
-        for (uint32_t k = 1; k < st->nleft; k++) all *= default_extent(x->p, st->left[k]);
-        if (!all || all > MATRIX) return true;
-    }
+    if (st->reducer == TENSOR_NO_REDUCER || plan_loads(x->p, st, has_all_left, &f)) return false;
+    int64_t all = default_extent(x->p, st->bound[0]);
+    for (uint32_t k = 1; k < st->nleft; k++) all *= default_extent(x->p, st->left[k]);
+    return !all || all > MATRIX;
+}
+
+static bool is_long(const edges *x, uint32_t product) {
+    int64_t terms = default_extent(x->p, plan_stage(x->p, product)->bound[0]);
+    return !terms || terms >= LEAST_TERMS;
+}
+
+static bool multiplies(const edges *x, uint32_t i) {
+    if (is_product(x, i)) return true;
     for (uint32_t k = 0; k < i; k++)
         if (x->score[k] && reads(x, i, k) && multiplies(x, k)) return true;
     return false;
@@ -272,6 +283,7 @@ stage_ids default_kept(planner *p, bool *spares) {
     for (uint32_t i = 0; i < n; i++) {
         bool own = x.score[i] && !multiplies(&x, i) &&
                    ((has_reduction(&x, i) && read_by_others(&x, i)) || is_dear(&x, i));
+        own |= x.score[i] && is_product(&x, i) && !needs_walk(&x, i) && is_long(&x, i);
         if (own || i == also) VEC_PUSH(p->arena, &kept, plan_stage(x.p, i)->id);
         if (!own && i == also) *spares = true;
     }
