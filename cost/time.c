@@ -39,7 +39,7 @@ static double again_missed(const cost_machine *m, const cost_launch *k) {
         double span = b->spans / (double)k->blocks, lines = span < b->lines ? span : b->lines;
         if (b->fetched * SECTOR > 1.2 * b->lines * LINE) again += lines * LINE;
     }
-    const double kept = (double)m->l2_kept_mib * (1 << 20);
+    const double kept = m->l2_kept_mib * (1 << 20);
     return again > kept ? 1 - kept / again : 0;
 }
 

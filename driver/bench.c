@@ -65,7 +65,7 @@ int drive_bench(driver *d) {
         .kernels = option_given(d, OPT_KERNELS),
         .brief = option_given(d, OPT_BRIEF),
         .seconds = option_decimal(d, OPT_SECONDS, 3),
-        .bandwidth = option_decimal(d, OPT_BANDWIDTH, 0) * 1e9};
+        .bandwidth = option_decimal(d, OPT_BANDWIDTH, d->machine ? d->machine->gb_per_s : 0) * 1e9};
     s.run.notes = s.json ? stderr : stdout;
     s.run.print_row = s.json ? bench_print_row : NULL;
     run_read_options(&s.run);

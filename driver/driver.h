@@ -84,6 +84,7 @@ typedef struct driver {
     VEC(phase_time) phases, passes;
     int64_t pass_began;   // when the pass before was done
     const char *seen;     // what there was after it, where something is printed; NULL: nothing yet
+    const cost_machine *machine;   // --machine; NULL: none
 } driver;
 
 // ---- Status and faults (status.c) ---------------------------------------------------------------
@@ -113,7 +114,8 @@ void settings_host_alone(driver *d);
 pass_options settings_pass(const driver *d, const cg_target *t);   // NULL: whatever target
 cg_options settings_codegen(const driver *d);
 int device_number(driver *d);                        // --device; a name is 0
-const cost_machine *device_named(const driver *d);   // by --device; NULL: none
+void settings_machine(driver *d);                    // reads --machine
+const cost_machine *device_named(const driver *d);   // by --machine or --device; NULL: none
 // of a GPU that need not be here; NULL: a usage fault
 const gpu_arch *settings_simulated(driver *d);
 // NULL: a usage fault; "native" asks the driver

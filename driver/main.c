@@ -64,7 +64,8 @@ static int session(driver *d, int argc, char **argv) {
     if (d->usage_fault || d->io_fault) return driver_status(d);
     if (prints_only(d)) return print_only(d);
     check_inputs(d);
-    if (d->usage_fault) return driver_status(d);
+    if (!d->usage_fault) settings_machine(d);
+    if (d->usage_fault || diag_errors(d->ds)) return driver_status(d);
     int status = verbs[d->verb](d);
     if (option_given(d, OPT_TIME_REPORT)) phase_report(d, stderr);
     return status;

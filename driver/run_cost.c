@@ -13,6 +13,10 @@ typedef struct {
     cost_kernel cost;
 } told_kernel;
 typedef VEC(told_kernel) told_kernels;
+typedef struct {
+    run_session run;   // first: what run.h's functions take
+    bool told;         // on which machine
+} cost_session;
 
 // ---- What it comes to ---------------------------------------------------------------------------
 static const sim_profile *profile_of(const sim_profile *p, uint32_t n, const char *kernel) {
@@ -86,7 +90,9 @@ static void print_table(const run_op *o, const run_row *row, const told_kernels 
     for (uint32_t i = 0; i < all->len; i++) put_cells(a, &all->data[i], cells + (i + 1) * COLUMNS);
     fprintf(o->r->notes, "%s on %s, version '%s', %s: %.1f us, by the model%s\n", row->name,
             m->name, o->taken, row->sizes, sum_of(all) * 1e-3,
-            m->measured ? "" : ", whose rates are not measured");
+            cost_machine_source(m, COST_FIELD_gb_per_s) == COST_MEASURED
+                ? ""
+                : ", whose rates are not measured");
     text_table t = {.rows = all->len + 1,
                     .columns = COLUMNS,
                     .first_number = 1,
@@ -129,6 +135,32 @@ static void print_json(const run_op *o, const run_row *row, const told_kernels *
     json_decref(x);
 }
 
+// ---- The machine --------------------------------------------------------------------------------
+static const char *fields_from(arena *a, const cost_machine *m, cost_source s) {
+    textbuf out = textbuf_new(a);
+    for (cost_field f = 0; f < COST_FIELDS; f++)
+        if (cost_machine_source(m, f) == s)
+            textbuf_printf(&out, "%s%s %.6g", out.len ? ", " : "", cost_field_name(f),
+                           cost_machine_number(m, f));
+    return out.data;
+}
+
+// Once, ahead of all tables: whose numbers times are told by, and where each comes from.
+static void tell_machine(const run_session *r) {
+    static const char *const titles[COST_SOURCES] = {
+        "measured", "of the driver", "of the data sheet", "scaled from the h200", "round numbers"};
+    const driver *d = r->d;
+    const cost_machine *m = run_cost_machine(r);
+    fprintf(r->notes, "machine '%s' of %s\n", m->name,
+            d->machine ? option_text(d, OPT_MACHINE, "")
+                       : "the table (gnnc calibrate makes others)");
+    for (cost_source s = 0; s < COST_SOURCES; s++) {
+        const char *fields = fields_from(d->arena, m, s);
+        if (fields && *fields) fprintf(r->notes, "  %s: %s\n", titles[s], fields);
+    }
+    fputs("\n", r->notes);
+}
+
 // ---- The verb -----------------------------------------------------------------------------------
 static bool sampled(run_op *o, run_row *row) {
     return run_estimate_op(o, row) && row->estimate && run_launch_sample(o, run_cost_machine(o->r));
@@ -142,7 +174,10 @@ bool run_cost_told(run_op *o, run_row *row, double *ns) {
 }
 
 static bool cost_steps(run_op *o, run_row *row) {
+    cost_session *s = (cost_session *)o->r;
     row->estimated = true;
+    if (!s->told) tell_machine(o->r);
+    s->told = true;
     if (!run_load(o) || !run_prepare(o) || !sampled(o, row)) return false;
     const told_kernels all = tell(o, row->estimate);
     (option_given(o->r->d, OPT_JSON) ? print_json : print_table)(o, row, &all);
@@ -155,14 +190,14 @@ static void print_nothing(const run_session *r, const run_rows *rows, FILE *out)
 }
 
 int run_cost_session(driver *d, bool (*steps)(run_op *o, run_row *row)) {
-    run_session r = {.d = d,
-                     .steps = steps,
-                     .print = print_nothing,
-                     .notes = option_given(d, OPT_JSON) ? stderr : stdout};
-    run_read_options(&r);
-    r.asked.cost = true;
-    r.asked.repeat = 1;
-    return run_every_op(&r);
+    cost_session s = {.run = {.d = d,
+                              .steps = steps,
+                              .print = print_nothing,
+                              .notes = option_given(d, OPT_JSON) ? stderr : stdout}};
+    run_read_options(&s.run);
+    s.run.asked.cost = true;
+    s.run.asked.repeat = 1;
+    return run_every_op(&s.run);
 }
 
 int drive_cost(driver *d) { return run_cost_session(d, cost_steps); }

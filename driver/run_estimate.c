@@ -72,8 +72,9 @@ bool run_estimate_open(run_session *r) {
     driver *d = r->d;
     const cost_machine *named = device_named(d);
     if (!option_given(d, OPT_RESOURCE_USAGE) && !r->asked.cost)
-        return !named || r->simulator ||
-               has_no_effect(d, "device=NAME", "without --target=sim or --resource-usage");
+        return !named || r->simulator || (d->machine && d->verb == VERB_BENCH) ||
+               has_no_effect(d, d->machine ? "machine=FILE" : "device=NAME",
+                             "without --target=sim or --resource-usage");
     if (r->pack) return has_no_effect(d, "resource-usage", "with --pack");
     bool runs = r->target.kind == CG_CUDA && !r->simulator;
     run_estimator *e = ARENA_NEW(d->arena, run_estimator);

@@ -34,7 +34,7 @@ gnn_device_info run_sim_device(const driver *d, const gpu_arch *arch) {
                             .sms = (int)as->sms,
                             .memory = (int64_t)bind_memory(),
                             .shared_bytes = arch->shared_bytes - CG_SHARED_RESERVED,
-                            .l2_bytes = (int64_t)as->l2_mib << 20};
+                            .l2_bytes = (int64_t)(as->l2_mib * (1 << 20))};
     snprintf(info.name, sizeof info.name, "simulated %s", arch->name);
     return info;
 }

@@ -63,7 +63,30 @@ void settings_apply(driver *d) {
 
 // ---- Devices ------------------------------------------------------------------------------------
 
+// Times are told of GPUs: a host has them where they are measured alone.
+static void check_machine(driver *d, const char *path) {
+    const bool bench = d->verb == VERB_BENCH, host = cost_machine_is_host(d->machine);
+    if (cost_machine_named(option_text(d, OPT_DEVICE, "")))
+        usage(d, E0812, "--machine=%s and --device=%s name a machine each", path,
+              option_text(d, OPT_DEVICE, ""));
+    else if (host && !(bench && !option_given(d, OPT_RESOURCE_USAGE)))
+        diag_help(usage(d, E0812, "--machine=%s is of a host, and a GPU's is needed here", path),
+                  "gnnc bench --target=host takes a host's");
+}
+
+void settings_machine(driver *d) {
+    const char *path = option_text(d, OPT_MACHINE, NULL);
+    size_t length;
+    const char *text = path ? file_read(d, path, &length) : NULL;
+    if (!text) return;
+    const source_file *source = source_map_add(d->sources, path, text, length);
+    if (!source) diag(d->ds, E0803, NO_SPAN, "'%s' and the other files are too large", path);
+    d->machine = source ? cost_machine_parse(d->arena, d->ds, source) : NULL;
+    if (d->machine) check_machine(d, path);
+}
+
 const cost_machine *device_named(const driver *d) {
+    if (d->machine) return d->machine;
     return cost_machine_named(option_text(d, OPT_DEVICE, ""));
 }
 
@@ -77,7 +100,7 @@ int device_number(driver *d) {
     VEC(const char *) names = {0};
     for (uint32_t i = 0; cost_machine_at(i); i++)
         VEC_PUSH(d->arena, &names, cost_machine_at(i)->name);
-    if (d->verb != VERB_DOCTOR && device_named(d)) return 0;
+    if (d->verb != VERB_DOCTOR && cost_machine_named(text)) return 0;
     diagnostic *fault = usage(d, E0812, "--device takes the number of a GPU, not '%s'", text);
     if (d->verb != VERB_DOCTOR) diag_suggest(fault, NO_SPAN, text, names.data, names.len);
     return 0;
@@ -183,7 +206,8 @@ const gpu_arch *settings_simulated(driver *d) {
                    *a = settings_arch(
                        d, option_text(d, OPT_ARCH, d->loaded_arch ? d->loaded_arch : own->name));
     if (!named || !a || a->sm == own->sm) return a;
-    usage(d, E0812, "--device=%s is of %s, not of --arch=%s", named->name, own->name, a->name);
+    usage(d, E0812, "--%s=%s is of %s, not of --arch=%s", d->machine ? "machine" : "device",
+          d->machine ? option_text(d, OPT_MACHINE, "") : named->name, own->name, a->name);
     return NULL;
 }
 

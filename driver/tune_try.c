@@ -99,7 +99,9 @@ static child_words running_words(const trying *t, const slot *s) {
     if (s->file) VEC_PUSH(a, &w, "--schedule=" SCHEDULE);
     if (!m->target) {
         VEC_PUSH(a, &w, "--cost");
-        VEC_PUSH(a, &w, arena_printf(a, "--device=%s", m->name));
+        VEC_PUSH(a, &w,
+                 d->machine ? arena_printf(a, "--machine=%s", option_text(d, OPT_MACHINE, ""))
+                            : arena_printf(a, "--device=%s", m->name));
         return w;
     }
     static const char *const more[] = {"--no-lineinfo", "--bandwidth=1000", "--brief",

@@ -61,7 +61,7 @@ static void memory(const cost_machine *m) {
     buffer.fetched = t.fetched = 40.0 * LINES;
     buffer.spans = (double)LINES * BLOCKS;
     k = cost(&t, BLOCKS, 1);
-    double kept = (double)(m->l2_kept_mib << 20) / (128.0 * LINES);
+    double kept = m->l2_kept_mib * (1 << 20) / (128.0 * LINES);
     CHECK(near(k.memory_bytes, 128.0 * LINES * (1 + 9 * (1 - kept))));
     // again and again, but each block in its place
     buffer.spans = 100.0 * BLOCKS;
@@ -77,7 +77,8 @@ static void memory(const cost_machine *m) {
 static void launches(const cost_machine *m) {
     sim_times t = nothing();
     t.issued = 1e6;
-    double all = cost(&t, BLOCKS, 1).by[COST_ISSUE], few = cost(&t, m->sms / 4, 1).by[COST_ISSUE];
+    double all = cost(&t, BLOCKS, 1).by[COST_ISSUE],
+           few = cost(&t, (uint64_t)(m->sms / 4), 1).by[COST_ISSUE];
     CHECK(near(few, 4 * all));
     CHECK(near(cost(&t, BLOCKS, 10).ns, all + 10 * m->launch_ns));
     t.wavefronts[0] = t.issued / 4;   // as long as it takes to issue
