@@ -24,24 +24,24 @@ typedef enum {
     COST_SOURCES
 } cost_source;   // where a number comes from
 typedef struct {
-    const char *name, *holds, *arch;   // holds: what the driver's name of one holds; arch: or "host"
+    const char *name, *holds, *arch;   // holds: what the driver's name of one holds; arch: or host
 #define FIELD(name, ...) double name;
 #include "machine_fields.def"
     const cost_source *source;   // of a machine file: of each number; NULL: a row of machines.def
 } cost_machine;
-const cost_machine *cost_machine_at(uint32_t index);          // NULL past the last
-const cost_machine *cost_machine_named(const char *name);     // by its name; NULL: none
-const cost_machine *cost_machine_held(const char *text);      // by the driver's name
-const cost_machine *cost_machine_of(const gpu_arch *arch);    // the first of that capability
+const cost_machine *cost_machine_at(uint32_t index);         // NULL past the last
+const cost_machine *cost_machine_named(const char *name);    // by its name; NULL: none
+const cost_machine *cost_machine_held(const char *text);     // by the driver's name
+const cost_machine *cost_machine_of(const gpu_arch *arch);   // the first of that capability
 double cost_machine_number(const cost_machine *m, cost_field f);
 cost_source cost_machine_source(const cost_machine *m, cost_field f);
 bool cost_machine_is_host(const cost_machine *m);
 const char *cost_field_name(cost_field f);
-const char *cost_field_text(cost_field f);   // what it is, in a sentence
+const char *cost_field_text(cost_field f);     // what it is, in a sentence
 bool cost_field_on(cost_field f, bool host);   // whether such a machine has it
 const char *cost_source_name(cost_source s);
-double cost_rate(const cost_machine *m, sim_unit u);          // lanes a cycle
-sim_sampling cost_sampling(const cost_machine *m);   // what a launch is told from
+double cost_rate(const cost_machine *m, sim_unit u);   // lanes a cycle
+sim_sampling cost_sampling(const cost_machine *m);     // what a launch is told from
 
 // ---- machine_file.c -----------------------------------------------------------------------------
 // A machine in text, as `gnnc calibrate` writes it (README.md). NULL: diagnostics tell why.
@@ -54,10 +54,10 @@ void cost_machine_put(textbuf *out, const cost_machine *m, const cost_machine_fa
 
 // ---- time.c -------------------------------------------------------------------------------------
 typedef struct {
-    const sim_times *times;    // of all launches
-    uint64_t blocks;           // likewise
+    const sim_times *times;   // of all launches
+    uint64_t blocks;          // likewise
     uint64_t launches;
-    uint32_t resident;         // blocks of a multiprocessor at once
+    uint32_t resident;   // blocks of a multiprocessor at once
 } cost_launch;
 typedef enum {
     COST_ISSUE,
@@ -69,10 +69,10 @@ typedef enum {
     COST_BOUNDS
 } cost_bound;
 typedef struct {
-    double ns;                    // in all
-    double by[COST_BOUNDS];       // if nothing else took time
-    cost_bound bound;             // the longest of these
-    sim_unit unit;                // that works longest
+    double ns;                // in all
+    double by[COST_BOUNDS];   // if nothing else took time
+    cost_bound bound;         // the longest of these
+    sim_unit unit;            // that works longest
     double memory_bytes, l2_bytes;
 } cost_kernel;
 cost_kernel cost_of(const cost_machine *m, const cost_launch *k);

@@ -76,7 +76,8 @@ const char *cost_field_text(cost_field f) { return fields[f].text; }
 bool cost_field_on(cost_field f, bool host) { return !host || !strcmp(fields[f].on, "BOTH"); }
 
 const char *cost_source_name(cost_source s) {
-    static const char *const names[COST_SOURCES] = {"MEASURED", "DRIVER", "SHEET", "SCALED", "ROUND"};
+    static const char *const names[COST_SOURCES] = {"MEASURED", "DRIVER", "SHEET", "SCALED",
+                                                    "ROUND"};
     return names[s];
 }
 
