@@ -179,5 +179,6 @@ int drive_cost(driver *d);     // explain --cost
 int drive_choice(driver *d);   // explain --choice
 int drive_inspect(driver *d);
 int drive_doctor(driver *d);
+int drive_calibrate(driver *d);
 
 #endif

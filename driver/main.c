@@ -41,13 +41,14 @@ static int print_only(driver *d) {
 }
 
 static void check_inputs(driver *d) {
-    bool needed = d->verb != VERB_DOCTOR && !option_given(d, OPT_LIST);
+    const bool takes_none = d->verb == VERB_DOCTOR || d->verb == VERB_CALIBRATE,
+               needed = !takes_none && !option_given(d, OPT_LIST);
     if (needed && !d->inputs.len) {
         diagnostic *fault = usage(d, E0811, "no %s is named",
                                   d->verb == VERB_EXPLAIN ? "diagnostic" : "file");
         diag_help(fault, "'gnnc %s --help' says more", verb_name(d->verb));
     }
-    uint32_t most = d->verb == VERB_DOCTOR ? 0
+    uint32_t most = takes_none ? 0
                     : d->verb == VERB_RUN || d->verb == VERB_BENCH || d->verb == VERB_TEST ||
                             d->verb == VERB_TUNE
                         ? 1

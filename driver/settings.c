@@ -100,9 +100,10 @@ int device_number(driver *d) {
     VEC(const char *) names = {0};
     for (uint32_t i = 0; cost_machine_at(i); i++)
         VEC_PUSH(d->arena, &names, cost_machine_at(i)->name);
-    if (d->verb != VERB_DOCTOR && cost_machine_named(text)) return 0;
+    const bool of_here = d->verb == VERB_DOCTOR || d->verb == VERB_CALIBRATE;
+    if (!of_here && cost_machine_named(text)) return 0;
     diagnostic *fault = usage(d, E0812, "--device takes the number of a GPU, not '%s'", text);
-    if (d->verb != VERB_DOCTOR) diag_suggest(fault, NO_SPAN, text, names.data, names.len);
+    if (!of_here) diag_suggest(fault, NO_SPAN, text, names.data, names.len);
     return 0;
 }
 

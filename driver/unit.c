@@ -267,6 +267,11 @@ bool unit_load(driver *d, const char *path, unit *u) {
     return load(d, u, source) && load_belongs(d, u) && diag_raised(d->ds) == before;
 }
 
+bool unit_load_text(driver *d, const char *path, const char *text, size_t length, unit *u) {
+    *u = (unit){.path = path, .kind = INPUT_GNN};
+    return load_gnn(d, u, text, length);
+}
+
 static const char *target_text(const cg_target *t) {
     return t->kind == CG_HOST ? "host" : t->arch->name;
 }

@@ -34,6 +34,8 @@ bool unit_kind(const char *path, input_kind *kind);
 void check_unfit(driver *d);   // options that the kinds of the inputs have no use for (unfit.c)
 // Reads a .gnn, .tensor, .loop or .simt file to verified IR. false: diagnostics tell why.
 bool unit_load(driver *d, const char *path, unit *u);
+// The same of a .gnn text that gnnc brings along.
+bool unit_load_text(driver *d, const char *path, const char *text, size_t length, unit *u);
 // where none of its own is taken: how others are
 void unit_tell_imported(driver *d, diagnostic *fault, const unit *u);
 // Machine code of an op, by its PTX text where it has one.

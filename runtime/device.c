@@ -5,6 +5,7 @@
 
 // Numbers of CUdevice_attribute.
 enum {
+    ATTRIBUTE_KHZ = 13,
     ATTRIBUTE_SMS = 16,
     ATTRIBUTE_L2 = 38,
     ATTRIBUTE_MAJOR = 75,
@@ -17,7 +18,7 @@ static gnn_status attribute(gnn_context *c, int which, int *out) {
 }
 
 static gnn_status query_cuda(gnn_context *c, gnn_device_info *out) {
-    int major = 0, minor = 0, shared = 0, l2 = 0;
+    int major = 0, minor = 0, shared = 0, l2 = 0, khz = 0;
     size_t memory = 0;
     gnn_status s = CU_CALL(c, DeviceGetName, (out->name, (int)sizeof out->name, c->cuda_device));
     if (!s) s = CU_CALL(c, DeviceGetCount, (&out->devices));
@@ -29,13 +30,15 @@ static gnn_status query_cuda(gnn_context *c, gnn_device_info *out) {
                   {ATTRIBUTE_MAJOR, &major},
                   {ATTRIBUTE_MINOR, &minor},
                   {ATTRIBUTE_SHARED_OPTIN, &shared},
-                  {ATTRIBUTE_L2, &l2}};
+                  {ATTRIBUTE_L2, &l2},
+                  {ATTRIBUTE_KHZ, &khz}};
     for (size_t i = 0; i < RT_COUNT(wanted) && !s; i++)
         s = attribute(c, wanted[i].which, wanted[i].to);
     out->sm = major * 10 + minor;
     out->memory = (int64_t)memory;
     out->shared_bytes = shared;
     out->l2_bytes = l2;
+    out->mhz = khz / 1000;
     return s;
 }
 

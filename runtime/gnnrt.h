@@ -124,6 +124,7 @@ typedef struct {
     int64_t memory;         // bytes; 0 on the host
     int64_t shared_bytes;   // most a block may ask for; 0 on the host
     int64_t l2_bytes;       // 0 on the host
+    int mhz;                // the most that its clock reaches; 0 on the host
 } gnn_device_info;
 gnn_status gnn_device_query(gnn_context *c, gnn_device_info *out);
 
