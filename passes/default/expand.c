@@ -4,16 +4,12 @@
 //       →  inline y.sum, of three terms
 #include "default/default.h"
 #include "default/ask/ask.h"
+#include "default/ask/limits.h"
 #include "default/cells/cells.h"
 #include "default/matrix/contraction.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
 #include "tensor/tensor.h"
-
-enum {
-    LONGEST = 256,     // operations of what is written out: with more, code is long
-    SIDE_BY_SIDE = 4   // terms that lie side by side in memory, for one thread: a vector of them
-};
 
 static bool is_said_of(const making *m, uint32_t stage) {
     const tensor_id id = plan_stage(m->p, stage)->id;
@@ -74,14 +70,14 @@ static bool is_worth(making *m, uint32_t stage) {
     const tensor_stage *st = plan_stage(p, stage);
     bool wait = false;
     if (!is_stored(p, stage, &wait) || wait) return false;
-    if (plan_few_terms(p, st) > SIDE_BY_SIDE && reads_rows(p, st)) return false;
+    if (plan_few_terms(p, st) > DEFAULT_SIDE_BY_SIDE && reads_rows(p, st)) return false;
     stage_group alone = {0};
     VEC_PUSH(p->arena, &alone, stage);
     if (default_contracts(m, &alone)) return false;
     const tensor_expr all = plan_expanded(p, plan_stage(p, stage));
     const int64_t cost = plan_operations(p, all,
                                          ARENA_ARRAY(p->arena, uint8_t, p->op->exprs.len + 1));
-    return cost <= LONGEST && plan_inline_is_worth(p, plan_stage(p, stage), cost);
+    return cost <= DEFAULT_WRITTEN_OUT && plan_inline_is_worth(p, plan_stage(p, stage), cost);
 }
 
 // Readers first, of which each may then read what the other reads.

@@ -6,16 +6,6 @@
 #include "default/cells/cells.h"
 #include "base/base.h"
 
-// Of tiles, measured on an H200 over batched and skewed graphs (bench/RECORD.md).
-enum {
-    // Of the slots of tiles of so many, at least so many thousandths have a point: then rows are
-    // long.
-    FULL = 64,
-    FULL_SHARE = 600,
-    // Of fewer points, tiles are too few, and rows are in a cache.
-    MANY = 1 << 20
-};
-
 // ---- Extents ------------------------------------------------------------------------------------
 static void guard(making *m, tensor_space s, bool pays, const size_token *t, uint32_t n,
                   const char *text) {
@@ -269,7 +259,7 @@ static void push(making *m, size_expr *e, size_token_kind kind, int64_t value) {
 
 // What is kept of edges takes a few hundredths of the room that the op's own arrays take.
 static void guard_kept(making *m) {
-    enum { OF = 100, ROOM = 7 };
+
     const planner *p = m->p;
     program_guard g = {.kind = GUARD_HOLDS, .pays = true, .text = ""};
     push(m, &g.holds, SZ_CONST, 0);
@@ -277,15 +267,15 @@ static void guard_kept(making *m) {
         int64_t bytes = bytes_at(p, s);
         if (!bytes) continue;
         g.text = arena_printf(p->arena, "%s%s%lld * %s", g.text, *g.text ? " + " : "",
-                              (long long)(ROOM * bytes), p->op->spaces.data[s].name);
-        push(m, &g.holds, SZ_SPACE, s), push(m, &g.holds, SZ_CONST, ROOM * bytes),
+                              (long long)(DEFAULT_KEPT_ROOM * bytes), p->op->spaces.data[s].name);
+        push(m, &g.holds, SZ_SPACE, s), push(m, &g.holds, SZ_CONST, DEFAULT_KEPT_ROOM * bytes),
             push(m, &g.holds, SZ_MUL, 0), push(m, &g.holds, SZ_ADD, 0);
     }
     const char *between = " >= ";
     push(m, &g.holds, SZ_CONST, 0);
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_val_info *v = &p->op->vals.data[p->op->stages.data[i].targets[0].val];
-        int64_t bytes = OF * ir_dtype_bytes(v->type);
+        int64_t bytes = 100 * ir_dtype_bytes(v->type);
         if (!plan_has_id(&m->stored.kept, plan_stage(p, i)->id)) continue;
         for (uint32_t a = 1; a < v->rank; a++)
             if (p->op->spaces.data[v->axes[a]].kind == SPACE_CONST)
@@ -305,13 +295,19 @@ static void guard_tiled(making *m) {
     const planner *p = m->p;
     const tensor_val_info *map = &p->op->vals.data[m->tiled];
     const tensor_space points = map->axes[0];
-    const size_token many[] = {{SZ_SPACE, points, 0}, {SZ_CONST, MANY, 0}, {SZ_GE, 0, 0}},
-                     full[] = {{SZ_FILL, m->tiled, FULL}, {SZ_CONST, FULL_SHARE, 0}, {SZ_GE, 0, 0}},
+    const size_token many[] = {{SZ_SPACE, points, 0},
+                               {SZ_CONST, DEFAULT_TILE_POINTS, 0},
+                               {SZ_GE, 0, 0}},
+                     full[] = {{SZ_FILL, m->tiled, DEFAULT_TILE_FULL},
+                               {SZ_CONST, DEFAULT_TILE_SHARE, 0},
+                               {SZ_GE, 0, 0}},
                      sorted[] = {{SZ_SORTED, m->tiled, 0}};
-    default_guard(m, true, many, COUNT_OF(many),
-                  arena_printf(p->arena, "%s >= %d", p->op->spaces.data[points].name, MANY));
+    default_guard(
+        m, true, many, COUNT_OF(many),
+        arena_printf(p->arena, "%s >= %d", p->op->spaces.data[points].name, DEFAULT_TILE_POINTS));
     default_guard(m, true, full, COUNT_OF(full),
-                  arena_printf(p->arena, "fill(%s, %d) >= %g", map->name, FULL, FULL_SHARE * 1e-3));
+                  arena_printf(p->arena, "fill(%s, %d) >= %g", map->name, DEFAULT_TILE_FULL,
+                               DEFAULT_TILE_SHARE * 1e-3));
     if (!(map->facts & FACT_SORTED) || map->sorted_by != TENSOR_NO_VAL)
         default_guard(m, false, sorted, COUNT_OF(sorted),
                       arena_printf(p->arena, "sorted(%s)", map->name));

@@ -8,16 +8,6 @@
 #include "default/rows/rows.h"
 #include "kernels/kernels.h"
 
-enum {
-    // Numbers of a row that a thread holds, at most, where its kernel is told to leave room: with
-    // more an assembler would spill them.
-    ROOMY = 8,
-    SMALL_ROW = 64,   // bytes of a row of small entries, which four lanes read
-    // A walk of no more reductions is worth a version of its own for few rows.
-    LIGHT_WALK = 2,
-    ROW_GROUPS = 4   // groups that share a row, where each of a few rows has a block
-};
-
 // Rows of warps leave room for others. Entries of 32 to 64 bytes that stream are loaded before the
 // first is used only where the assembler is told how many registers it may take for them.
 static void fill_row_room(making *m, const stage_group *g) {
@@ -26,9 +16,9 @@ static void fill_row_room(making *m, const stage_group *g) {
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
         int64_t bytes = default_row_bytes(m->p, st);
-        bool told = warps || (stream && bytes && bytes <= SMALL_ROW);
-        if (told && default_held(m, st) <= ROOMY)
-            default_room(m, st, warps ? DEFAULT_ROOM : DEFAULT_STREAM_ROOM);
+        bool told = warps || (stream && bytes && bytes <= DEFAULT_SMALL_ROW);
+        if (told && default_held(m, st) <= DEFAULT_ROOMY)
+            default_room(m, st, warps ? DEFAULT_ROOM_40 : DEFAULT_ROOM_64);
     }
 }
 
@@ -66,7 +56,7 @@ static void fill_kernel(making *m, const stage_group *g) {
     m->hand.sums = default_cuts(m->p, g);
     m->count.kernels++;
     m->count.walks += m->hand.sums && map != TENSOR_NO_VAL &&
-                      plan_run_end(m->p, g, 0) <= LIGHT_WALK;
+                      plan_run_end(m->p, g, 0) <= DEFAULT_LIGHT_WALK;
     m->hand.streams = cut && default_streams(m->p, g);
     m->hand.narrow = m->hand.streams && default_narrow(m->p, g);
     m->hand.sorted = skewed && !(m->hand.narrow && m->rows == ROWS_FEW);
@@ -74,7 +64,7 @@ static void fill_kernel(making *m, const stage_group *g) {
                 (fewer && (!m->hand.sums || !m->hand.streams || m->hand.narrow)) ||
                 (brief && (!m->hand.sums || !m->hand.narrow));
     if (m->unfit) return;
-    if (m->rows == ROWS_ALL_AT_ONCE) m->owner = ROW_OF_BLOCK, m->owners = ROW_GROUPS;
+    if (m->rows == ROWS_ALL_AT_ONCE) m->owner = ROW_OF_BLOCK, m->owners = DEFAULT_SHARERS;
     if (fewer || m->rows == ROWS_GROUP_AT_ONCE) m->owner = ROW_OF_WARP;
     default_stages(m, g);
     m->unfit |= m->limit.entries && !default_short(m, g);

@@ -1,10 +1,9 @@
 // The map whose preimages a kernel's rows are, and what is read of their entries.
 //     y[v, f] = sum{e : dst[e] == v} x[e, f]   →  dst; entries stream: each reads what lies at it
 #include "default/ask/ask.h"
+#include "default/ask/limits.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
-
-enum { NARROW_BYTES = 32 };   // A row of no more is narrow: a sector of memory, or a part of one.
 
 // The map that a key takes the first of what is reduced to the rows by.
 static tensor_val map_of_key(const planner *p, const tensor_stage *st, const tensor_key *k,
@@ -74,7 +73,7 @@ bool default_narrow(const planner *p, const stage_group *g) {
     bool narrow = true;
     for (uint32_t i = 0; i < g->len && narrow; i++) {
         int64_t bytes = default_row_bytes(p, &p->op->stages.data[g->data[i]]);
-        narrow = bytes && bytes <= NARROW_BYTES;
+        narrow = bytes && bytes <= DEFAULT_SECTOR;
     }
     return narrow;
 }

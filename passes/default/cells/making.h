@@ -3,6 +3,7 @@
 #ifndef GNNC_DEFAULT_MAKING_H
 #define GNNC_DEFAULT_MAKING_H
 
+#include "default/ask/limits.h"
 #include "base/making.h"
 
 // of a map's values, by what another one says, of which so many cells in a thousand are in use
@@ -12,7 +13,6 @@ typedef struct {
     int64_t entries;   // of a row, on average, at least; 0: any number
     int least;         // entries of all rows, at least
 } default_dense_windows;
-enum { DEFAULT_WINDOW = 16 };   // rows of the windows whose density is asked for
 
 // some lanes of a group; a group; a block's groups
 typedef enum { ROW_OF_LANES, ROW_OF_WARP, ROW_OF_BLOCK } row_owner;

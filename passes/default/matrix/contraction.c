@@ -2,15 +2,13 @@
 // other with columns. What is one, and the cells that all of them have.
 //     y[e, q] = sum{k} x[e, k] * w[type[e], k, q]   →  rows e, columns q, depth k; by type
 #include "default/ask/ask.h"
+#include "default/ask/limits.h"
 #include "default/cells/cells.h"
 #include "default/matrix/contraction.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
 
 #include <string.h>
-
-// Columns of a contraction, and points of its depth, from which on tensor cores are worth it.
-enum { LEAST = 8 };
 
 // ---- What is one --------------------------------------------------------------------------------
 static uint32_t factors_with(const planner *p, const tensor_node *product, tensor_var v,
@@ -46,7 +44,8 @@ static bool find_roles(const planner *p, contraction *c) {
 
 static bool is_worth(const planner *p, const contraction *c) {
     int64_t depth = default_extent(p, c->depth), columns = default_extent(p, c->columns);
-    return (!depth || depth >= LEAST) && (!columns || columns >= LEAST);
+    return (!depth || depth >= DEFAULT_MATRIX_LEAST) &&
+           (!columns || columns >= DEFAULT_MATRIX_LEAST);
 }
 
 static void find_bytes(contraction *c) {

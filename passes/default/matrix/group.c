@@ -11,21 +11,6 @@
 
 #include <string.h>
 
-// Measured on an H200 over products by types of matrices of 256 by 256 (bench/RECORD.md).
-enum {
-    WARP = 32,
-    WORD = 4,
-    ROWS = 16,     // of a warp's operation
-    COLUMNS = 8,   // of a piece of one
-    WARPS = 8,     // of a block
-    HELD = 192,    // registers of a lane for its sums and what it has of its rows, at most
-    // A matrix of no more columns, or of a smaller depth, is better held by warps (matrix.c).
-    SMALL = 128,
-    BLOCK = 1024,        // rows, for which a block brings its matrix once
-    SMALL_BLOCK = 512,   // likewise, of few rows in all
-    APART = 64           // bytes that lie between two rows in shared memory, at most
-};
-
 const simt_mma_info *default_group_operation(const planner *p, const char *operand) {
     for (simt_mma k = 0; k < SIMT_MMA_COUNT && !p->facts->no_groups; k++) {
         const simt_mma_info *i = simt_mma_table(k);
@@ -38,9 +23,11 @@ const simt_mma_info *default_group_operation(const planner *p, const char *opera
 // All columns, or as large a part as fits; 0: none does.
 static int64_t columns_of_block(const planner *p, const contraction *c, int64_t depth,
                                 int64_t columns) {
-    int64_t rows = ROWS * depth * c->bytes / (WARP * WORD);   // registers
-    for (int64_t mine = columns; mine % COLUMNS == 0 && columns % mine == 0; mine /= 2)
-        if (rows + ROWS * mine / WARP <= HELD &&
+    int64_t rows = DEFAULT_PIECE_ROWS * depth * c->bytes /
+                   (DEFAULT_WARP * DEFAULT_WORD);   // registers
+    for (int64_t mine = columns; mine % DEFAULT_PIECE_COLUMNS == 0 && columns % mine == 0;
+         mine /= 2)
+        if (rows + DEFAULT_PIECE_ROWS * mine / DEFAULT_WARP <= DEFAULT_MATRIX_REGISTERS &&
             mine * depth * c->bytes <= (int64_t)p->machine->group_shared_bytes)
             return mine;
     return 0;
@@ -49,21 +36,21 @@ static int64_t columns_of_block(const planner *p, const contraction *c, int64_t 
 // Rows of so many warps fit beside the matrix.
 static bool fits(const planner *p, const contraction *c, const tensor_val_info *x, int64_t depth,
                  int64_t mine, int64_t warps) {
-    int64_t row = depth * ir_dtype_bytes(x->type) + APART;
-    return mine * depth * c->bytes + warps * ROWS * row <= (int64_t)p->machine->group_shared_bytes;
+    int64_t row = depth * ir_dtype_bytes(x->type) + DEFAULT_GROUP_APART;
+    return mine * depth * c->bytes + warps * DEFAULT_PIECE_ROWS * row <=
+           (int64_t)p->machine->group_shared_bytes;
 }
 
 static matrix_shape shape_of(const contraction *c, int64_t depth, int64_t columns, int64_t mine) {
-    enum { ACCESS = 16, LANES = 4 };
-    int64_t vector = default_power_in(mine / COLUMNS, ACCESS / c->bytes),
-            run = default_power_in(depth / LANES, ACCESS / c->bytes);
-    return (matrix_shape){.block = BLOCK,
-                          .groups = WARPS,
+    int64_t vector = default_power_in(mine / DEFAULT_PIECE_COLUMNS, DEFAULT_ACCESS / c->bytes),
+            run = default_power_in(depth / DEFAULT_PIECE_LANES, DEFAULT_ACCESS / c->bytes);
+    return (matrix_shape){.block = DEFAULT_GROUP_BLOCK,
+                          .groups = DEFAULT_GROUP_WARPS,
                           .column_block = mine < columns ? mine : 0,
                           .column_vector = vector,
-                          .column_registers = mine / LANES / vector,
+                          .column_registers = mine / DEFAULT_PIECE_LANES / vector,
                           .depth_vector = run,
-                          .depth_registers = depth / LANES / run};
+                          .depth_registers = depth / DEFAULT_PIECE_LANES / run};
 }
 
 // Of few rows, blocks have fewer, so that there are enough of them; where rows of eight warps do
@@ -73,10 +60,10 @@ static void fill(making *m, const stage_group *g, const contraction *c, matrix_s
     const planner *p = m->p;
     const tensor_val_info *x = default_factor_rows(p, c->sum, c->first, c->depth);
     if (m->rows == ROWS_SOME_POINTS) {
-        bool half = x && fits(p, c, x, depth, mine, WARPS / 2) &&
-                    !fits(p, c, x, depth, mine, WARPS);
-        if (half) s.groups = WARPS / 2;
-        else s.block = SMALL_BLOCK;
+        bool half = x && fits(p, c, x, depth, mine, DEFAULT_GROUP_WARPS / 2) &&
+                    !fits(p, c, x, depth, mine, DEFAULT_GROUP_WARPS);
+        if (half) s.groups = DEFAULT_GROUP_WARPS / 2;
+        else s.block = DEFAULT_GROUP_SMALL_BLOCK;
         default_note_points(m, c->rows);
     }
     default_matrix_cells(m, g, c, &s);
@@ -89,8 +76,8 @@ bool default_group(making *m, const stage_group *g, contraction *c, int64_t dept
                    int64_t columns) {
     const planner *p = m->p;
     const simt_mma_info *i = default_group_operation(p, c->operand);
-    if (!i || depth < SMALL || depth > DEFAULT_WIDEST || columns <= SMALL ||
-        columns > DEFAULT_WIDEST || depth % i->k ||
+    if (!i || depth < DEFAULT_GROUP_SMALL || depth > DEFAULT_WIDEST ||
+        columns <= DEFAULT_GROUP_SMALL || columns > DEFAULT_WIDEST || depth % i->k ||
         default_says_ahead(p, c, default_factor_rows(p, c->sum, c->first, c->depth)))
         return false;
     int64_t mine = columns_of_block(p, c, depth, columns);

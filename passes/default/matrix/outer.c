@@ -78,16 +78,9 @@ static const outer_shape shapes[] = {
     {256, 4, 4, 8, 2, 4, 1, 1, 2},
 };
 
-enum {
-    ROWS = 16,   // of a piece
-    COLUMNS = 8,
-    LEAST = 8,              // rows and columns of a sum that tensor cores are worth for
-    MOST_DEPTH_GROUPS = 4   // groups of a block that share what is summed
-};
-
 static void halve(int64_t *groups, outer_shape *s) {
     *groups /= 2;
-    if (s->depth_groups < MOST_DEPTH_GROUPS) s->depth_groups *= 2;
+    if (s->depth_groups < DEFAULT_DEPTH_GROUPS) s->depth_groups *= 2;
 }
 
 // Of the fewer rows or columns, a warp has no pieces that are empty, and groups share the depth
@@ -99,11 +92,12 @@ static bool shape_for(const contraction *c, int64_t rows, int64_t columns, outer
     while (i < n && (shapes[i].to < widest || shapes[i].bytes != c->bytes)) i++;
     if (i == n || columns > DEFAULT_WIDEST) return false;
     *s = shapes[i];
-    while (s->rows > 1 && s->rows / 2 * ROWS >= rows) s->rows /= 2;
-    while (s->columns > 1 && s->columns / 2 * COLUMNS >= columns) s->columns /= 2;
-    while (s->row_groups > 1 && s->row_groups / 2 * s->rows * ROWS >= rows)
+    while (s->rows > 1 && s->rows / 2 * DEFAULT_PIECE_ROWS >= rows) s->rows /= 2;
+    while (s->columns > 1 && s->columns / 2 * DEFAULT_PIECE_COLUMNS >= columns) s->columns /= 2;
+    while (s->row_groups > 1 && s->row_groups / 2 * s->rows * DEFAULT_PIECE_ROWS >= rows)
         halve(&s->row_groups, s);
-    while (s->column_groups > 1 && s->column_groups / 2 * s->columns * COLUMNS >= columns)
+    while (s->column_groups > 1 &&
+           s->column_groups / 2 * s->columns * DEFAULT_PIECE_COLUMNS >= columns)
         halve(&s->column_groups, s);
     return true;
 }
@@ -111,16 +105,16 @@ static bool shape_for(const contraction *c, int64_t rows, int64_t columns, outer
 // Points of a part of a row: as many parts as fill a machine, and no more, for each leaves a
 // matrix.
 static int64_t part_of(const making *m, bool keyed, int64_t rows, int64_t columns) {
-    enum { FEW = 256, ALL = 1024, PART = 2048, MANY = 8192, WIDE = 128 };
-    if (!keyed) return ALL;
-    if (m->rows == ROWS_OUTER_FEW) return FEW;
-    if (m->rows == ROWS_OUTER_MANY) return MANY;
-    return rows < WIDE && columns < WIDE ? PART : 2 * PART;
+    if (!keyed) return DEFAULT_OUTER_ALL_POINTS;
+    if (m->rows == ROWS_OUTER_FEW) return DEFAULT_OUTER_FEW_POINTS;
+    if (m->rows == ROWS_OUTER_MANY) return DEFAULT_OUTER_MANY_POINTS;
+    return rows < DEFAULT_OUTER_WIDE && columns < DEFAULT_OUTER_WIDE ? DEFAULT_OUTER_POINTS
+                                                                     : 2 * DEFAULT_OUTER_POINTS;
 }
 
 static void fill_shape(making *m, const contraction *c, const outer_shape *s, int64_t rows) {
     const tensor_stage *stage = c->sum;
-    int64_t block = s->rows * ROWS * s->row_groups,
+    int64_t block = s->rows * DEFAULT_PIECE_ROWS * s->row_groups,
             low = 4 / (int64_t)c->bytes;   // points that share a register
     if (block < rows) default_fill(m, stage, SCHEDULE_BLOCK, c->rows, block, NULL);
     default_fill(m, stage, SCHEDULE_GROUPS, c->rows, s->row_groups, NULL);
@@ -149,22 +143,25 @@ static void fill_ahead(making *m, const contraction *c, int64_t buffers) {
 // Extents that no whole pieces cover, whose rest is masked: lanes have no vectors, and rounds are
 // longer, as few bytes are copied at once.
 static void fill_odd(making *m, const contraction *c, int64_t rows, int64_t columns) {
-    enum { LANES = 8, GROUPS = 4, WIDEST = 128, MOST_PIECES = 8 };
     const tensor_stage *stage = c->sum;
     bool halves = c->bytes == 2;
-    int64_t mine = (columns + GROUPS * COLUMNS - 1) / (GROUPS * COLUMNS) * COLUMNS;
-    if (rows > WIDEST || columns > WIDEST) {
-        int64_t pieces = (columns + COLUMNS - 1) / COLUMNS;
-        default_fill(m, stage, SCHEDULE_BLOCK, c->rows, GROUPS * ROWS, NULL);
-        default_fill(m, stage, SCHEDULE_GROUPS, c->rows, GROUPS, NULL);
+    int64_t mine = (columns + DEFAULT_OUTER_GROUPS * DEFAULT_PIECE_COLUMNS - 1) /
+                   (DEFAULT_OUTER_GROUPS * DEFAULT_PIECE_COLUMNS) * DEFAULT_PIECE_COLUMNS;
+    if (rows > DEFAULT_ODD_WIDEST || columns > DEFAULT_ODD_WIDEST) {
+        int64_t pieces = (columns + DEFAULT_PIECE_COLUMNS - 1) / DEFAULT_PIECE_COLUMNS;
+        default_fill(m, stage, SCHEDULE_BLOCK, c->rows, DEFAULT_OUTER_GROUPS * DEFAULT_PIECE_ROWS,
+                     NULL);
+        default_fill(m, stage, SCHEDULE_GROUPS, c->rows, DEFAULT_OUTER_GROUPS, NULL);
         default_fill(m, stage, SCHEDULE_REGISTERS, c->columns,
-                     2 * (pieces < MOST_PIECES ? pieces : MOST_PIECES), NULL);
+                     2 * (pieces < DEFAULT_OUTER_PIECES ? pieces : DEFAULT_OUTER_PIECES), NULL);
         default_fill(m, stage, SCHEDULE_UNROLL, c->depth, 2, NULL);
         return;
     }
-    default_fill(m, stage, SCHEDULE_GROUPS, c->columns, GROUPS, NULL);
-    default_fill(m, stage, SCHEDULE_REGISTERS, c->columns, 2 * mine / COLUMNS, NULL);
-    default_fill(m, stage, SCHEDULE_REGISTERS, c->rows, (rows + ROWS - 1) / ROWS * ROWS / LANES,
+    default_fill(m, stage, SCHEDULE_GROUPS, c->columns, DEFAULT_OUTER_GROUPS, NULL);
+    default_fill(m, stage, SCHEDULE_REGISTERS, c->columns, 2 * mine / DEFAULT_PIECE_COLUMNS, NULL);
+    default_fill(m, stage, SCHEDULE_REGISTERS, c->rows,
+                 (rows + DEFAULT_PIECE_ROWS - 1) / DEFAULT_PIECE_ROWS * DEFAULT_PIECE_ROWS /
+                     DEFAULT_ODD_LANES,
                  NULL);
     default_fill(m, stage, SCHEDULE_REGISTERS, c->depth, halves ? 32 : 4, NULL);
     fill_ahead(m, c, halves ? 2 : 3);
@@ -177,13 +174,15 @@ bool default_outer(making *m, const stage_group *g) {
     outer_shape s;
     if (!g->len || !find(m, g, &c, &map)) return false;
     int64_t rows = default_extent(p, c.rows), columns = default_extent(p, c.columns);
-    if (rows < LEAST || columns < LEAST || !shape_for(&c, rows, columns, &s)) return false;
+    if (rows < DEFAULT_MATRIX_LEAST || columns < DEFAULT_MATRIX_LEAST ||
+        !shape_for(&c, rows, columns, &s))
+        return false;
     const bool keyed = map != TENSOR_NO_VAL;
     if (keyed) default_fill(m, c.sum, SCHEDULE_BLOCK, c.sum->left[0], 1, NULL);
     default_fill(m, c.sum, keyed ? SCHEDULE_SPLIT : SCHEDULE_BLOCK, c.depth,
                  part_of(m, keyed, rows, columns), NULL);
     default_multiply(m, &c);
-    if (rows % ROWS || columns % ROWS) {
+    if (rows % DEFAULT_PIECE_ROWS || columns % DEFAULT_PIECE_ROWS) {
         fill_odd(m, &c, rows, columns);
     } else {
         fill_shape(m, &c, &s, rows);

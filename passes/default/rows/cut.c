@@ -9,9 +9,6 @@
 #include "base/base.h"
 #include "kernels/kernels.h"
 
-// Fewer lanes that share a row do not go through it in a few rounds.
-enum { LEAST_SHARING = 4 };
-
 // ---- Long rows ----------------------------------------------------------------------------------
 // Lanes along an index, as the schedule at hand has them.
 static int64_t lanes_along(making *m, const tensor_stage *st, tensor_var v, bool bound) {
@@ -30,8 +27,8 @@ static int64_t part_entries(making *m, const tensor_stage *st, tensor_var row) {
     if (m->rows == ROWS_THIN) return DEFAULT_THIN_PART;
     if (m->rows == ROWS_FEWER) return DEFAULT_FEW_PART;
     int64_t rows = lanes_along(m, st, row, false), shared = lanes_along(m, st, st->bound[0], true);
-    if (m->rows == ROWS_FEW && shared >= LEAST_SHARING &&
-        (!m->hand.streams || shared > LEAST_SHARING))
+    if (m->rows == ROWS_FEW && shared >= DEFAULT_LEAST_SHARING &&
+        (!m->hand.streams || shared > DEFAULT_LEAST_SHARING))
         return DEFAULT_SHARED_PART;
     bool half = default_entry_bytes(m->p, st) < 4;
     int64_t few = (m->hand.streams && !m->hand.narrow ? 2 : 1) * DEFAULT_FEW_PART / rows,
@@ -99,7 +96,8 @@ void default_cut_prepared(making *m, const stage_group *g) {
     for (uint32_t i = 0; i < end; i++) {
         const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
         const int64_t shared = lanes_along(m, st, st->bound[0], true),
-                      each = default_fewer_terms(m->p, st, DEFAULT_NARROW_PART, LEAST_SHARING);
+                      each = default_fewer_terms(m->p, st, DEFAULT_NARROW_PART,
+                                                 DEFAULT_LEAST_SHARING);
         if (each * shared < part) part = each * shared;
     }
     split(m, g, end, part);
@@ -121,7 +119,7 @@ bool default_at_once(making *m, const stage_group *g, tensor_val map) {
     planner *p = m->p;
     const tensor_stage *st = &p->op->stages.data[g->data[0]];
     int64_t sharing = map == TENSOR_NO_VAL ? 0 : lanes_along(m, st, st->bound[0], true);
-    if (sharing < LEAST_SHARING) return false;
+    if (sharing < DEFAULT_LEAST_SHARING) return false;
     const int64_t most = DEFAULT_AT_ONCE * sharing;
     const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, most, 0}, {SZ_LE, 0, 0}};
     default_guard(

@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-enum { LEAST_LANES = 4 };   // that share a row of the fewest entries
-
 typedef struct {
     making *m;
     tensor_val map;
@@ -131,10 +129,9 @@ static int64_t walkers(const chain *c, const tensor_stage *st) {
 // Longer ones go round. The entries of the longest that do not; 0: all go round.
 static int64_t fill_specialize(chain *c, const tensor_stage *st, tensor_var v, int64_t threads,
                                int64_t held, const int64_t *steps) {
-    enum { HELD_WHOLE = 32 };   // elements of a thread
     int64_t sizes[LOOP_MAX_SIZES];
     uint32_t n = 0;
-    while (n < LOOP_MAX_SIZES && steps[n] && steps[n] * held <= HELD_WHOLE)
+    while (n < LOOP_MAX_SIZES && steps[n] && steps[n] * held <= DEFAULT_HELD)
         sizes[n] = steps[n] * threads, n++;
     c->m->unfit |= c->m->limit.entries && !n;
     default_specialize(c->m, st, v, sizes, n);
@@ -232,7 +229,7 @@ void default_follow(making *m) {
     if (first == n || !find_followed(&c, &f)) return;
     default_class few[] = {{"light", ROW_OF_LANES, 0, DEFAULT_HEAVY},
                            {"heavy", ROW_OF_BLOCK, default_heavy_groups(m->p), 0}},
-                  many[] = {{"lightest", ROW_OF_LANES, LEAST_LANES, DEFAULT_HEAVY / 16},
+                  many[] = {{"lightest", ROW_OF_LANES, DEFAULT_LEAST_SHARING, DEFAULT_HEAVY / 16},
                             {"light", ROW_OF_LANES, 0, DEFAULT_HEAVY / 4},
                             {"middle", ROW_OF_WARP, 0, DEFAULT_HEAVY},
                             {"heavy", ROW_OF_BLOCK, (groups + 1) / 2, DEFAULT_HEAVIEST / 2},

@@ -3,22 +3,12 @@
 // whose features it loads once (FASTEN's tiles, for rows of a graph), and its lanes go on with a
 // point each.
 #include "default/ask/ask.h"
+#include "default/ask/limits.h"
 #include "default/cells/cells.h"
 #include "default/stages/stages.h"
 #include "default/rows/rows.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
-
-// Measured on an H200 over batched and skewed graphs (bench/RECORD.md).
-enum {
-    TILE = 128,   // points
-    TILES = 8,    // of a block, a group each
-    // A row that fewer lanes read, 16 bytes each, is no whole line: the number of requests limits
-    // it, and a tile saves none.
-    WHOLE_LINE = 8,
-    POINTS = 16,   // of a round
-    STEPS = 8      // of a round that are written out, at most
-};
 
 // The maps by whose value of the point something is loaded along what is reduced.
 typedef struct {
@@ -55,9 +45,9 @@ static tensor_val row_map(const planner *p, const tensor_stage *st, tensor_var p
 static void fill_tile(making *m, const tensor_stage *st, tensor_var point, tensor_val map,
                       int64_t round) {
     schedule_value *v = ARENA_ARRAY(m->p->arena, schedule_value, 4);
-    v[0] = (schedule_value){.number = TILE, .var = UINT32_MAX};
+    v[0] = (schedule_value){.number = DEFAULT_TILE, .var = UINT32_MAX};
     v[1] = default_by(m->p, map);
-    v[2] = (schedule_value){.keyword = "tiles", .number = TILES, .var = UINT32_MAX};
+    v[2] = (schedule_value){.keyword = "tiles", .number = DEFAULT_TILES, .var = UINT32_MAX};
     v[3] = (schedule_value){.keyword = "granularity", .number = round, .var = UINT32_MAX};
     default_say(m, default_index_cell(m->p, SCHEDULE_BLOCK, st, point), v, 4);
 }
@@ -80,10 +70,10 @@ bool default_tile(making *m, const stage_group *g, uint32_t number) {
     tensor_val map = row_map(p, st, left[0], number);
     if (map == TENSOR_NO_VAL) return false;
     dot_share d = default_dot(m, st, left, n, p->machine->lanes, 1);
-    if (d.lanes < 2 || d.lanes * d.heads < WHOLE_LINE)
+    if (d.lanes < 2 || d.lanes * d.heads < DEFAULT_WHOLE_LINE)
         return false;   // a head of one lane: points are faster
-    int64_t rows = p->machine->lanes / (d.lanes * d.heads), steps = POINTS / rows;
-    if (steps > STEPS) steps = STEPS;
+    int64_t rows = p->machine->lanes / (d.lanes * d.heads), steps = DEFAULT_TILE_ROUND / rows;
+    if (steps > DEFAULT_TILE_STEPS) steps = DEFAULT_TILE_STEPS;
     if (steps > d.lanes) steps = d.lanes;
     if (d.heads <= 1) default_tile_room(m, st, left, n, steps);
     for (uint32_t i = 0; i < g->len; i++) {

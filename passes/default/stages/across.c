@@ -11,28 +11,14 @@
 #include "base/base.h"
 #include "kernels/kernels.h"
 
-enum {
-    PART_POINTS = 4096,     // of a part of a reduction across blocks, at most
-    COLUMN_POINTS = 1024,   // of a part of a column: a block reads as many of each of its columns
-    LEAST_COLUMN = 128,     // likewise, where columns are many
-    OUTER_POINTS = 256,     // of a part of a sum of matrices, at least
-    OUTER_READS = 4,        // elements that such a part reads for each that it leaves, at least
-    HOST_PART_POINTS = 1 << 16,
-    // Terms of a part: of a million terms, each multiprocessor has some parts.
-    PART_TERMS = 1 << 14,
-    // Points of a part that one thread walks in order: a machine has a thousand such parts at once.
-    ORDERED_POINTS = 512,
-    LEAST_POINTS = 32   // of any part
-};
-
 // ---- Of one index -------------------------------------------------------------------------------
 static bool reduces_across(const planner *p, const tensor_stage *st, const tensor_var *left,
                            uint32_t n) {
     if (default_one_by_one(p, st) || st->nkeys) return false;
     int64_t extent = default_extent(p, st->bound[0]);
-    if (default_sums_columns(p, st, left, n)) return !extent || extent > COLUMN_POINTS;
+    if (default_sums_columns(p, st, left, n)) return !extent || extent > DEFAULT_COLUMN_PART;
     if (default_sums_matrices(p, st, left, n)) return true;
-    if (extent && extent <= PART_POINTS) return false;
+    if (extent && extent <= DEFAULT_ACROSS_PART) return false;
     for (uint32_t i = 0; i < n; i++)
         if (!plan_dense(p, left[i]) || (!default_extent(p, left[i]) && plan_dense(p, st->bound[0])))
             return false;
@@ -47,15 +33,18 @@ static int64_t extent_or_typical(const making *m, tensor_var v) {
 // Of a sum of matrices: a part leaves a matrix, and reads a row and a column of it a point.
 static int64_t matrix_points(const making *m, const tensor_var *left, uint32_t n) {
     int64_t columns = extent_or_typical(m, left[n - 1]), rows = 1;
-    for (uint32_t i = 0; i + 1 < n && rows < PART_POINTS; i++)
+    for (uint32_t i = 0; i + 1 < n && rows < DEFAULT_ACROSS_PART; i++)
         rows *= extent_or_typical(m, left[i]);
-    int64_t points = default_power_above(OUTER_READS * rows * columns / (rows + columns) + 1);
-    return points < OUTER_POINTS ? OUTER_POINTS : points > PART_POINTS ? PART_POINTS : points;
+    int64_t points = default_power_above(DEFAULT_OUTER_READS * rows * columns / (rows + columns) +
+                                         1);
+    return points < DEFAULT_OUTER_PART    ? DEFAULT_OUTER_PART
+           : points > DEFAULT_ACROSS_PART ? DEFAULT_ACROSS_PART
+                                          : points;
 }
 
 static int64_t column_points(const making *m, tensor_var column) {
-    int64_t points = COLUMN_POINTS, columns = extent_or_typical(m, column);
-    while (points > LEAST_COLUMN && points * columns > PART_TERMS) points /= 2;
+    int64_t points = DEFAULT_COLUMN_PART, columns = extent_or_typical(m, column);
+    while (points > DEFAULT_COLUMN_LEAST && points * columns > DEFAULT_PART_TERMS) points /= 2;
     return points;
 }
 
@@ -65,8 +54,8 @@ void default_parts(making *m, const tensor_stage *st, const tensor_var *left, ui
     int64_t points = default_sums_columns(m->p, st, left, n) ? column_points(m, left[0])
                      : default_sums_matrices(m->p, st, left, n)
                          ? matrix_points(m, left, n)
-                         : default_fewer_terms(m->p, st, PART_POINTS, on->block_threads);
-    default_fill(m, st, SCHEDULE_BLOCK, st->bound[0], on->gpu ? points : HOST_PART_POINTS, NULL);
+                         : default_fewer_terms(m->p, st, DEFAULT_ACROSS_PART, on->block_threads);
+    default_fill(m, st, SCHEDULE_BLOCK, st->bound[0], on->gpu ? points : DEFAULT_HOST_PART, NULL);
     if (on->gpu && !n)
         default_fill(m, st, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
 }
@@ -109,7 +98,7 @@ static bool leaves_few(const across *a) {
     tensor_var points = st->bound[0];
     int64_t extent = default_extent(p, points);
     const bool dense = plan_dense(p, points);
-    if (extent && extent <= PART_POINTS) return false;
+    if (extent && extent <= DEFAULT_ACROSS_PART) return false;
     for (uint32_t i = 0; i < a->n; i++)
         if (!default_few(p, a->left[i], points) || (dense && !default_extent(p, a->left[i])))
             return false;
@@ -196,7 +185,7 @@ static int64_t fill_reduced(const across *a, int64_t lanes) {
 
 static int64_t terms_at(const across *a) {
     int64_t terms = 1;
-    for (uint32_t i = 0; i < a->n + a->st->nbound - 1 && terms < PART_TERMS; i++)
+    for (uint32_t i = 0; i < a->n + a->st->nbound - 1 && terms < DEFAULT_PART_TERMS; i++)
         terms *= extent_or_typical(a->m, i < a->n ? a->left[i] : a->st->bound[i - a->n + 1]);
     return terms;
 }
@@ -204,12 +193,13 @@ static int64_t terms_at(const across *a) {
 // As few as keep every multiprocessor busy, but what a part leaves is less than what it reads.
 static int64_t points_of(const across *a, bool ordered, int64_t at_once) {
     const planner *p = a->m->p;
-    int64_t most = ordered ? ORDERED_POINTS
-                           : default_fewer_terms(p, a->st, PART_POINTS, p->machine->block_threads),
+    int64_t most = ordered ? DEFAULT_ORDERED_PART
+                           : default_fewer_terms(p, a->st, DEFAULT_ACROSS_PART,
+                                                 p->machine->block_threads),
             least = a->n > 1 && a->st->nbound == 1 ? matrix_points(a->m, a->left, a->n)
-                                                   : LEAST_POINTS,
+                                                   : DEFAULT_PART_LEAST,
             points = most;
-    while (points > least && points * terms_at(a) > PART_TERMS) points /= 2;
+    while (points > least && points * terms_at(a) > DEFAULT_PART_TERMS) points /= 2;
     return points < at_once ? at_once : points;
 }
 

@@ -6,8 +6,6 @@
 #include "default/stages/stages.h"
 #include "kernels/kernels.h"
 
-enum { HEADS_TYPICAL = 8 };   // heads for which an axis is cut whose extent is not known
-
 // in one round
 int64_t default_share_points(axis_share s) { return s.vector * s.lanes * s.registers; }
 
@@ -38,7 +36,7 @@ static axis_share padded_share(making *m, tensor_var v, int64_t widest_vector, u
     axis_share s = {.lanes = 1, .vector = widest_vector};
     bool heads = !extent && has_rows_inside(m->p, m->p->op->vars.data[v].space);
     if (!extent && !heads) default_suppose(m, m->p->op->vars.data[v].space);
-    if (!extent) extent = heads ? HEADS_TYPICAL : m->class->typical;
+    if (!extent) extent = heads ? DEFAULT_HEADS_TYPICAL : m->class->typical;
     while (s.vector > 1 && s.vector / 2 >= extent) s.vector /= 2;
     while (s.vector * bytes > m->p->machine->register_bytes &&
            round_up(extent, s.vector / 2) < round_up(extent, s.vector))
@@ -53,7 +51,7 @@ static axis_share padded_share(making *m, tensor_var v, int64_t widest_vector, u
 // ---- Short steps --------------------------------------------------------------------------------
 // More lanes have half as many numbers each, or the axis takes twice the rounds.
 void default_shorten(const making *m, axis_share *s, int64_t lanes) {
-    while (m->hand.length * s->vector * s->registers > DEFAULT_LONGEST &&
+    while (m->hand.length * s->vector * s->registers > DEFAULT_STEP_LONGEST &&
            (s->registers > 1 || s->vector > 1)) {
         bool spread = s->vector > 1 && 2 * s->lanes <= lanes;
         if (spread) s->lanes *= 2;

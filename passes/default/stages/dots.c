@@ -10,8 +10,6 @@
 #include "base/base.h"
 #include "kernels/kernels.h"
 
-enum { DOT_REGISTERS = 2 };   // vectors of what is reduced that a lane has, at most
-
 // What a dense axis is reduced to for each of a few heads, whose values lie next to each other:
 // lanes take them, `each` or one at a time. An axis of which `most` lanes would have many vectors,
 // or several rounds, has more.
@@ -20,7 +18,7 @@ dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left,
     axis_share s = default_share_axis(m, st, st->bound[0], most);
     while (most < m->p->machine->lanes &&
            (default_extent(m->p, st->bound[0]) >= 2 * default_share_points(s) ||
-            s.registers > DOT_REGISTERS))
+            s.registers > DEFAULT_DOT_REGISTERS))
         s = default_share_axis(m, st, st->bound[0], most *= 2);
     dot_share d = {s.lanes, 1};
     int64_t lanes = m->p->machine->lanes / s.lanes, room = DEFAULT_HELD / (s.vector * s.registers);

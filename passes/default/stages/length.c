@@ -1,4 +1,5 @@
 // How many instructions the stages of a kernel have for each number along their last index.
+#include "default/ask/limits.h"
 #include "default/stages/stages.h"
 #include "kernels/kernels.h"
 
@@ -23,13 +24,9 @@ int64_t default_length(const planner *p, const stage_group *g, uint32_t depth) {
     return length_at(p, g, depth, 2) - length_at(p, g, depth, 1);
 }
 
-// A term of more operations takes a thread so long that fewer of them, in more parts, keep a
-// machine busy.
-enum { LIGHT = 24 };
-
 int64_t default_fewer_terms(const planner *p, const tensor_stage *st, int64_t most, int64_t least) {
     int64_t length = plan_operations(p, st->body[0],
                                      ARENA_ARRAY(p->arena, uint8_t, p->op->exprs.len + 1));
-    for (; most > least && length > LIGHT; length /= 2) most /= 2;
+    for (; most > least && length > DEFAULT_TERM_LIGHT; length /= 2) most /= 2;
     return most;
 }

@@ -1,6 +1,7 @@
 // The order of a reduction's indices by default: points before dense axes, rows outermost.
 //     y[f, v] = sum{d, e : dst[e] == v} x[src[e], d, f]   →  loops v, f, e, d
 #include "default/ask/ask.h"
+#include "default/ask/limits.h"
 #include "default/cells/cells.h"
 #include "default/stages/stages.h"
 #include "base/base.h"
@@ -11,8 +12,6 @@
 // What maps lead from or into is walked first: features inside it lie as memory does. Where there
 // are no rows of such points, what may be of any extent comes before what is known to be small.
 enum { POINTS, ANY_EXTENT, KNOWN_EXTENT, ORDERS };
-// Points of an index that would leave most of a machine idle if blocks owned them.
-enum { FEW_BLOCKS = 64 };
 
 static uint32_t order_of(const planner *p, tensor_var v, bool rows) {
     return !plan_dense(p, v) ? POINTS : rows || default_extent(p, v) ? KNOWN_EXTENT : ANY_EXTENT;
@@ -112,7 +111,8 @@ static bool follow(making *m, tensor_stage *st, const bool *moved) {
     plan_loads(p, st, reads_moved, &f);
     // or a number of a few layers or directions stands before the points
     const int64_t first = n > 1 ? default_extent(p, vars[0]) : 0;
-    f.any |= first && first < FEW_BLOCKS && p->machine->gpu && kind_of(p, NULL, vars[0]) == INSIDE;
+    f.any |= first && first < DEFAULT_FEW_BLOCKS && p->machine->gpu &&
+             kind_of(p, NULL, vars[0]) == INSIDE;
     if (!f.any || have_one_twice(p, vars, n) || !rows_first(p, NULL, vars, n)) return false;
     fill_order(m, st, vars, n);
     take_left(p, st, vars);

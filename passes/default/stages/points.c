@@ -7,16 +7,6 @@
 #include "default/stages/stages.h"
 #include "base/base.h"
 
-// Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
-enum {
-    STEPS = 4,   // points under way at once, at most
-    // Words that the points of a thread load. For so many DEFAULT_ROOM leaves registers.
-    ROOM_WORDS = 32,
-    LITTLE_ROOM =
-        1024,          // threads to leave room for, where points are many and load more than that
-    MOST_ROOM = 2048   // likewise, in tiles of 16 bits, which load no more than that
-};
-
 typedef struct {
     const planner *p;
     tensor_var along;
@@ -56,10 +46,11 @@ static void fill_steps(making *m, const stage_group *g, const tensor_stage *st,
         int64_t heads = default_cut_of(m, st, left[i], false).registers;
         if (heads > 1) held *= heads;
     }
-    int64_t steps = lanes <= 1 || held > 2 ? 2
-                    : lanes < STEPS        ? lanes
-                                           : STEPS,
-            words = default_bytes_along(m->p, dot, dot->bound[0]) < 4 ? 2 * ROOM_WORDS : ROOM_WORDS;
+    int64_t steps = lanes <= 1 || held > 2        ? 2
+                    : lanes < DEFAULT_POINT_STEPS ? lanes
+                                                  : DEFAULT_POINT_STEPS,
+            words = default_bytes_along(m->p, dot, dot->bound[0]) < 4 ? 2 * DEFAULT_WORDS_AHEAD
+                                                                      : DEFAULT_WORDS_AHEAD;
     while (steps > 2 && loaded_words(m, dot, st, left, n, steps) > words) steps /= 2;
     default_fill(m, st, SCHEDULE_UNROLL, left[0], steps, lanes > 1 ? "distributed" : NULL);
 }
@@ -77,7 +68,7 @@ static bool gathers(making *m, const stage_group *g) {
 // Numbers of 16 bits take more registers as they are widened, for which an assembler lets loads
 // wait.
 static void fill_room(making *m, const tensor_stage *st, int64_t bytes) {
-    if (bytes < 4) default_room(m, st, DEFAULT_ROOM);
+    if (bytes < 4) default_room(m, st, DEFAULT_ROOM_40);
 }
 
 static bool one_round(making *m, const tensor_stage *st, tensor_var v) {
@@ -97,8 +88,9 @@ static void fill_dot_room(making *m, const tensor_stage *dot, const tensor_stage
                                  plan_or_one(default_cut_of(m, st, left[0], false).unroll));
     bool many = m->rows == ROWS_MANY_POINTS,
          lane = default_cut_of(m, dot, dot->bound[0], true).lanes <= 1;
-    if (words > 2 * ROOM_WORDS || (lane && (!many || words <= ROOM_WORDS / 2))) return;
-    default_room(m, st, many && words > ROOM_WORDS ? LITTLE_ROOM : DEFAULT_ROOM);
+    if (words > 2 * DEFAULT_WORDS_AHEAD || (lane && (!many || words <= DEFAULT_WORDS_AHEAD / 2)))
+        return;
+    default_room(m, st, many && words > DEFAULT_WORDS_AHEAD ? DEFAULT_ROOM_64 : DEFAULT_ROOM_40);
 }
 
 // Not told, an assembler gives tiles of 16 bits 64 registers, and half as many threads wait for
@@ -107,9 +99,9 @@ void default_tile_room(making *m, const tensor_stage *dot, const tensor_var *lef
                        int64_t steps) {
     int64_t words = loaded_words(m, dot, dot, left, n, steps);
     if (default_bytes_along(m->p, dot, dot->bound[0]) >= 4 || !one_round(m, dot, dot->bound[0]) ||
-        words > 2 * ROOM_WORDS)
+        words > 2 * DEFAULT_WORDS_AHEAD)
         return;
-    default_room(m, dot, words <= ROOM_WORDS ? MOST_ROOM : DEFAULT_ROOM);
+    default_room(m, dot, words <= DEFAULT_WORDS_AHEAD ? DEFAULT_ROOM_32 : DEFAULT_ROOM_40);
 }
 
 void default_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left,
@@ -129,7 +121,7 @@ void default_steps(making *m, const stage_group *g, const tensor_stage *st, cons
         fill_steps(m, g, st, left, n);
         fill_dot_room(m, first, st, left, n);
     } else if (gathers(m, g)) {
-        default_fill(m, st, SCHEDULE_UNROLL, left[0], STEPS, NULL);
+        default_fill(m, st, SCHEDULE_UNROLL, left[0], DEFAULT_POINT_STEPS, NULL);
         fill_room(m, st, default_entry_bytes(m->p, st));
     }
 }

@@ -10,13 +10,6 @@
 
 #include <string.h>
 
-// Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
-enum {
-    UNROLLED = 512,   // instructions of a row's loop that is written out, at most
-    // Where fewer lanes are left for a row of 16 bits, two rounds are written out, else four.
-    SHARED = 8
-};
-
 // How many rounds of a row's loop are written out: as many as leave the loop `longest`
 // instructions, of which assemblers and instruction caches still like a few hundred.
 int64_t default_unroll(making *m, const tensor_stage *st, int64_t most, int64_t longest) {
@@ -51,12 +44,12 @@ static int64_t rounds_of(const making *m, const tensor_stage *st, int64_t lanes)
     }
     if (!m->hand.sums || m->rows != ROWS_FEW) return lanes > 1 ? 4 : 8;
     if (m->hand.streams) return 8;
-    return default_entry_bytes(m->p, st) < 4 && lanes < SHARED ? 2 : 4;
+    return default_entry_bytes(m->p, st) < 4 && lanes < DEFAULT_ROUND_LANES ? 2 : 4;
 }
 
 void default_rounds(making *m, const tensor_stage *st, int64_t lanes) {
     default_fill(m, st, SCHEDULE_UNROLL, st->bound[0],
-                 default_unroll(m, st, rounds_of(m, st, lanes), UNROLLED), "masked");
+                 default_unroll(m, st, rounds_of(m, st, lanes), DEFAULT_UNROLLED), "masked");
 }
 
 void default_specialize(making *m, const tensor_stage *st, tensor_var v, const int64_t *sizes,

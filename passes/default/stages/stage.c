@@ -9,21 +9,6 @@
 #include "base/base.h"
 #include "kernels/kernels.h"
 
-// Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
-enum {
-    WARP = 32,
-    // Lanes that share the entries of a row: no more, as most rows are short.
-    ROW_LANES = 8,
-    GATHER_LANES = 4,         // likewise, of few entries in all that are gathered
-    STREAM_LANES = 4,         // likewise, of narrow rows that stream
-    LONG_STREAM_LANES = 16,   // likewise, of many entries in all; half of them of the narrowest
-    // Lanes that share what a dense axis is reduced to: more of them would shuffle more.
-    DOT_LANES = 8,
-    HEADS = 2,      // of a lane that reduces for several
-    WIDE_ROW = 4,   // lanes that read 16 bytes each of a row of two sectors
-    PAIRED = 8      // lanes that a row of 64 bytes leaves: two of them share its entries
-};
-
 // Heads and the like, between rows and features: few, of known extent, one a lane.
 static int64_t fill_heads(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
                           bool features, int64_t lanes) {
@@ -42,9 +27,10 @@ static int64_t fill_heads(making *m, const tensor_stage *st, const tensor_var *l
 static int64_t row_lanes(const making *m, const tensor_stage *st, int64_t lanes) {
     bool few = m->rows == ROWS_FEW;
     if (m->owner == ROW_OF_LANES && m->owners) return m->owners;
-    if (!m->hand.narrow) return few && m->hand.sums && !m->hand.streams ? GATHER_LANES : ROW_LANES;
-    if (few) return lanes < WARP ? ROW_LANES : STREAM_LANES;
-    int64_t most = m->rows == ROWS_BRIEF ? ROW_LANES : LONG_STREAM_LANES;
+    if (!m->hand.narrow)
+        return few && m->hand.sums && !m->hand.streams ? DEFAULT_FEW_LANES : DEFAULT_ROW_LANES;
+    if (few) return lanes < DEFAULT_WARP ? DEFAULT_ROW_LANES : DEFAULT_FEW_LANES;
+    int64_t most = m->rows == ROWS_BRIEF ? DEFAULT_ROW_LANES : DEFAULT_LONG_STREAM_LANES;
     return default_row_bytes(m->p, st) < DEFAULT_NARROW_ROUND ? most / 2 : most;
 }
 
@@ -54,7 +40,10 @@ static int64_t fill_bound(making *m, const tensor_stage *st, int64_t lanes, bool
     int64_t few = row_lanes(m, st, lanes);
     axis_share s = {1, spare && lanes > few ? few : lanes, 1};
     if (default_reduces_dense(m->p, st))
-        s = default_share_axis(m, st, b, vectors ? lanes : lanes < DOT_LANES ? lanes : DOT_LANES);
+        s = default_share_axis(m, st, b,
+                               vectors                     ? lanes
+                               : lanes < DEFAULT_DOT_LANES ? lanes
+                                                           : DEFAULT_DOT_LANES);
     if (vectors) s.vector = s.registers = 1;   // one index at a time is a vector
     default_fill_share(m, st, b, s);
     return lanes / s.lanes;
@@ -91,9 +80,10 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
          reduces = !default_one_by_one(p, st);
     bool rows = st->reducer != TENSOR_NO_REDUCER && !plan_dense(p, st->bound[0]);
     bool dots = default_reduces_dense(p, st) && !features;
-    dot_share dot = dots ? default_dot(m, st, left, n, DOT_LANES, HEADS) : (dot_share){0};
-    int64_t lanes = dots ? WARP / (dot.lanes * dot.heads)
-                         : fill_heads(m, st, left, n, features, WARP);
+    dot_share dot = dots ? default_dot(m, st, left, n, DEFAULT_DOT_LANES, DEFAULT_DOT_HEADS)
+                         : (dot_share){0};
+    int64_t lanes = dots ? DEFAULT_WARP / (dot.lanes * dot.heads)
+                         : fill_heads(m, st, left, n, features, DEFAULT_WARP);
     bool matrices = default_sums_matrices(p, st, left, n),
          columns = default_sums_columns(p, st, left, n) || matrices;
     default_parts(m, st, left, n);
@@ -110,7 +100,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     }
     if (columns)
         default_fill(m, st, SCHEDULE_UNROLL, st->bound[0],
-                     default_unroll(m, st, 4, DEFAULT_LONGEST), NULL);
+                     default_unroll(m, st, 4, DEFAULT_STEP_LONGEST), NULL);
     if (matrices) lanes = default_matrix_rows(m, st, left, n, lanes);
     if (rows && reduces) lanes = fill_inside(m, st, lanes, &vectors);
     if (rows) default_rounds(m, st, lanes);
@@ -118,11 +108,11 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     // read apart. Of many entries, lanes of two rows, or of four of 16 bits, would wait for each
     // other's.
     bool pairs = lanes <= 2 || default_entry_bytes(m->p, st) < 4;
-    bool alike = m->hand.sorted && vectors && lanes <= WARP / WIDE_ROW &&
+    bool alike = m->hand.sorted && vectors && lanes <= DEFAULT_WARP / DEFAULT_WIDE_ROW &&
                  (!pairs || m->rows == ROWS_FEW);
     if ((m->limit.entries || m->rows == ROWS_THIN) && rows && reduces)
         return fill_short(m, st, lanes);
-    if (m->hand.sums && rows && vectors && lanes == PAIRED &&
+    if (m->hand.sums && rows && vectors && lanes == DEFAULT_PAIRED &&
         m->owner == ROW_OF_LANES) {   // requests are what is short
         default_fill(m, st, SCHEDULE_LANES, st->bound[0], 2, NULL);
         return lanes / 2;

@@ -10,13 +10,6 @@
 #include "kernels/kernels.h"
 #include "axes/axes.h"
 
-enum {
-    WARP = 32,
-    // Points of a block that reduce a dense axis. Blocks of fewer take as long as starting them
-    // (bench/RECORD.md, 2026-11-23, room for what dot products load).
-    DOT_POINTS = 128
-};
-
 // ---- What they share ----------------------------------------------------------------------------
 // The stage of the kernel whose points reduce a dense axis, UINT32_MAX: there is none.
 static uint32_t dot_of(making *m, const stage_group *g, uint32_t depth) {
@@ -72,7 +65,7 @@ static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
     planner *p = m->p;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
     const uint32_t dot = dot_of(m, g, depth);
-    int64_t rows = WARP;
+    int64_t rows = DEFAULT_WARP;
     for (uint32_t pass = 0; pass < 2; pass++) {
         bool spare = m->owner == ROW_OF_LANES && rows > 1;
         for (uint32_t i = 0; i < g->len; i++) {
@@ -131,7 +124,8 @@ static void fill_host_stages(making *m, const stage_group *g, uint32_t depth) {
 // starting it.
 static int64_t turns(const making *m, int64_t points) {
     if (m->rows == ROWS_MANY_POINTS) return DEFAULT_TURNS;
-    return m->rows == ROWS_FEW_POINTS || points >= DOT_POINTS ? 1 : DOT_POINTS / points;
+    return m->rows == ROWS_FEW_POINTS || points >= DEFAULT_DOT_POINTS ? 1
+                                                                      : DEFAULT_DOT_POINTS / points;
 }
 
 // A block owns the rows its groups and lanes hold, or several rounds of them: all stages of the
@@ -168,8 +162,8 @@ static bool collapses(making *m, const stage_group *g) {
     if (!default_few(p, left[n - 1], left[0])) return true;
     if (!extent) return m->class->multiple == 1 || m->class->to;
     axis_share s = default_share_axis(m, &p->op->stages.data[g->data[g->len - 1]], left[n - 1],
-                                      WARP);
-    return extent < WARP && s.lanes * s.vector != extent;
+                                      DEFAULT_WARP);
+    return extent < DEFAULT_WARP && s.lanes * s.vector != extent;
 }
 
 static void fill_collapse(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
@@ -186,11 +180,12 @@ void default_points(making *m, const stage_group *g) {
         uint32_t n = plan_left(p, st, left);
         if (!n) continue;
         if (n > 1) fill_collapse(m, st, left, n);
-        default_fill(m, st, SCHEDULE_LANES, left[0], p->machine->gpu ? WARP : 1, NULL);
+        default_fill(m, st, SCHEDULE_LANES, left[0], p->machine->gpu ? DEFAULT_WARP : 1, NULL);
         default_fill(m, st, SCHEDULE_GROUPS, left[0], p->machine->gpu ? default_groups(p) : 1,
                      NULL);
         default_fill(m, st, SCHEDULE_BLOCK, left[0],
-                     p->machine->gpu ? WARP * default_groups(p) : p->machine->block_points, NULL);
+                     p->machine->gpu ? DEFAULT_WARP * default_groups(p) : p->machine->block_points,
+                     NULL);
     }
 }
 

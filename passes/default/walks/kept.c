@@ -5,21 +5,10 @@
 //     s[e, h] = sum{d} q[dst[e], h, d] * g[e, h, d]
 //     dx[u, h, d] = sum{e : src[e] == u} s[e, h] * y[dst[e], h, d]   →   s is stored
 #include "default/ask/ask.h"
+#include "default/ask/limits.h"
 #include "default/walks/walks.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
-
-enum {
-    // A score is stored where finding it again reads more than so many numbers of the edge for
-    // each that is stored: those are written, too.
-    DEARER = 2,
-    MOST_SPARED = 16,   // numbers of an edge that are stored to spare a walk what it reduces
-    // Elements that are multiplied for each edge. More are for kernels of products.
-    MATRIX = 256,
-    // Terms of such a product from which on it is read rather than found again: to write and read a
-    // number takes as long as so many terms.
-    LEAST_TERMS = 24
-};
 
 typedef struct {
     planner *p;        // the op as it came
@@ -87,12 +76,12 @@ static bool is_product(const edges *x, uint32_t i) {
     if (st->reducer == TENSOR_NO_REDUCER || plan_loads(x->p, st, has_all_left, &f)) return false;
     int64_t all = default_extent(x->p, st->bound[0]);
     for (uint32_t k = 1; k < st->nleft; k++) all *= default_extent(x->p, st->left[k]);
-    return !all || all > MATRIX;
+    return !all || all > DEFAULT_KEPT_MATRIX;
 }
 
 static bool is_long(const edges *x, uint32_t product) {
     int64_t terms = default_extent(x->p, plan_stage(x->p, product)->bound[0]);
-    return !terms || terms >= LEAST_TERMS;
+    return !terms || terms >= DEFAULT_KEPT_TERMS;
 }
 
 static bool multiplies(const edges *x, uint32_t i) {
@@ -164,7 +153,8 @@ static bool is_dear(const edges *x, uint32_t i) {
         if (f->role != VAL_TENSOR || f->rank < 2 || f->axes[0] != first_space(x, i) ||
             !plan_read_by(x->p, i, v))
             continue;
-        if (elements(x, f->axes, f->rank) > DEARER * kept && read_without(x, i, v)) return true;
+        if (elements(x, f->axes, f->rank) > DEFAULT_KEPT_DEARER * kept && read_without(x, i, v))
+            return true;
     }
     return false;
 }
@@ -252,7 +242,7 @@ static bool saves_rows(const edges *x, tensor_val map, uint32_t score) {
 static bool spares_walk(const edges *x, uint32_t score) {
     const tensor_val_info *own = val_at(x, plan_stage(x->p, score)->targets[0].val);
     int64_t kept = elements(x, own->axes, own->rank);
-    if (!kept || kept > MOST_SPARED || !has_reduction(x, score) || needs_walk(x, score))
+    if (!kept || kept > DEFAULT_KEPT_SPARED || !has_reduction(x, score) || needs_walk(x, score))
         return false;
     for (uint32_t i = 0; i < count(x); i++) {
         tensor_val map = x->map[i];

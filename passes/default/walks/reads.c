@@ -1,12 +1,10 @@
 // Questions about walks: which stage is a sum of rows, what it reads of scores and of other sums,
 // whether a walk is worth one.
 #include "default/ask/ask.h"
+#include "default/ask/limits.h"
 #include "default/walks/walks.h"
 #include "base/base.h"
 #include "tensor/tensor.h"
-
-// An index of no more points is one of heads, for which a sum of outer products may walk.
-enum { MOST_HEADS = 16 };
 
 tensor_space default_first_space(const walks *w, const tensor_stage *st) {
     return st->nleft ? w->p->op->vars.data[st->left[0]].space : TENSOR_NO_SPACE;
@@ -29,7 +27,7 @@ static bool sums_outer(const walks *w, const tensor_stage *st) {
     factors f = {w, st};
     for (uint32_t i = 1; i < st->nleft; i++) {
         int64_t extent = default_extent(w->p, st->left[i]);
-        if (extent && extent <= MOST_HEADS) return false;
+        if (extent && extent <= DEFAULT_MANY_HEADS) return false;
     }
     return st->nleft > 2 && plan_loads(w->p, st, lacks_some, &f);
 }

@@ -8,12 +8,6 @@
 #include "default/walks/shares.h"
 #include "base/base.h"
 
-enum {
-    MOST_HELD = 32,     // numbers of a row that a thread holds
-    MOST_HALVED = 16,   // likewise, where half as many lanes have a row
-    WORDS_AHEAD = 32    // of 32 bits, that a thread loads before it uses the first
-};
-
 static int64_t power_from(int64_t n) {
     int64_t p = 1;
     while (p < n) p *= 2;
@@ -44,7 +38,7 @@ static uint32_t score_depth(const walks *w) {
 
 // One step, of so many times a row's numbers, is more than a thread has registers for.
 static bool is_long(const walks *w, const walk *of, const row_shares *s, int64_t times) {
-    return default_walk_length(w, of, s->deepest, times * s->held) > DEFAULT_LONGEST;
+    return default_walk_length(w, of, s->deepest, times * s->held) > DEFAULT_STEP_LONGEST;
 }
 
 // More lanes have half as much of a row each, or a row takes twice the rounds.
@@ -86,7 +80,7 @@ bool default_share_rows(const walks *w, const walk *of, row_shares *s) {
         s->held *= x->vector * x->registers;
     }
     while (is_long(w, of, s, 1) && halve_held(w, s)) continue;
-    return s->held <= MOST_HELD;
+    return s->held <= DEFAULT_HELD;
 }
 
 // ---- What edges read ----------------------------------------------------------------------------
@@ -175,14 +169,14 @@ static bool reduces_scores(const walks *w) {
 int64_t default_walk_steps(const walks *w, const walk *of, const row_shares *s) {
     int64_t words = 0, steps = 1;
     int64_t most = reduces_scores(w) || w->m->stored.spares || default_has_classes(w)
-                       ? WALK_MOST_STEPS / 2
-                       : WALK_MOST_STEPS;
+                       ? DEFAULT_WALK_MOST_STEPS / 2
+                       : DEFAULT_WALK_MOST_STEPS;
     words = arrays_of(w, of, s).gathered * s->held * default_walk_bytes(w, of, s->depth - 1) / 4 +
             default_inside_words(w, of, s->deepest, s->held);
-    while (steps < most && 2 * steps * (words ? words : 1) <= WORDS_AHEAD) steps *= 2;
+    while (steps < most && 2 * steps * (words ? words : 1) <= DEFAULT_WORDS_AHEAD) steps *= 2;
     const int64_t registers = default_walk_bytes(w, of, s->depth - 1) < 4 ? 2 : 1;
-    while (steps > 1 &&
-           steps * default_walk_length(w, of, s->deepest, s->held) > registers * DEFAULT_LONG)
+    while (steps > 1 && steps * default_walk_length(w, of, s->deepest, s->held) >
+                            registers * DEFAULT_STEPS_LONGEST)
         steps /= 2;
     return steps;
 }
@@ -213,8 +207,8 @@ void default_halve_lanes(const walks *w, row_shares *s, int64_t steps) {
     int64_t least = warps ? w->p->machine->lanes : w->p->machine->lanes / 2;
     // a lane for each step that they reduce, or one for all
     bool distributed = last->lanes == 2 || last->lanes >= 2 * steps;
-    if (s->lanes < least || last->lanes < 2 || 2 * s->held > MOST_HALVED || 2 * most > MOST_HELD ||
-        (reduces_scores(w) && !distributed))
+    if (s->lanes < least || last->lanes < 2 || 2 * s->held > DEFAULT_WALK_HALVED ||
+        2 * most > DEFAULT_HELD || (reduces_scores(w) && !distributed))
         return;
     last->lanes /= 2;
     last->registers *= 2;
@@ -230,8 +224,8 @@ void default_share_many(const walks *w, row_shares *s) {
     row_shares half = *s;
     if (!whole || w->m->rows != ROWS_WALKED) return;
     // a few would be left, which still have to share
-    if (along != 2 && along < 2 * WALK_MOST_STEPS) return;
-    default_halve_lanes(w, &half, WALK_MOST_STEPS / 2);
+    if (along != 2 && along < 2 * DEFAULT_WALK_MOST_STEPS) return;
+    default_halve_lanes(w, &half, DEFAULT_WALK_MOST_STEPS / 2);
     for (uint32_t i = 0; i < w->walks.len; i++)
         if (default_walk_is_worth(w, &w->walks.data[i]) &&
             default_walk_steps(w, &w->walks.data[i], &half) < 2)

@@ -3,6 +3,7 @@
 #ifndef GNNC_DEFAULT_SHARES_H
 #define GNNC_DEFAULT_SHARES_H
 
+#include "default/ask/limits.h"
 #include "default/walks/walks.h"
 
 // ---- shares.c -----------------------------------------------------------------------------------
@@ -15,13 +16,6 @@ typedef struct {
     int64_t lanes, held;    // of a row; numbers of a thread
     const tensor_stage *deepest;
 } row_shares;
-enum {
-    WALK_LEAST_LANES = 8,   // of a row: with fewer, lanes have edges of their own
-    WALK_ROOMY = 16,        // numbers of a thread that leave registers for what comes ahead
-    // steps of a walk of which an edge has one array; half as many of one that reduces scores, and
-    // where groups share long rows
-    WALK_MOST_STEPS = 8
-};
 // false: an extent is not known, or too much of a row is a thread's
 bool default_share_rows(const walks *w, const walk *of, row_shares *s);
 void default_halve_lanes(const walks *w, row_shares *s, int64_t steps);

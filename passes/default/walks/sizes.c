@@ -4,24 +4,10 @@
 #include "default/walks/walks.h"
 #include "default/walks/shares.h"
 
-enum {
-    // Groups of a block whose classes of rows are whole, where each row has a block at once, and
-    // where rows are short and an edge has one row.
-    AT_ONCE_GROUPS = 16,
-    CLASS_GROUPS = 8,   // likewise, of several walks whose edges have several rows
-    SHARERS = 4,        // groups of a long row, or of a part of one
-    BLOCK_GROUPS = 4,   // of a block of rows of any length, which stays until its longest is done
-    // Likewise, of few edges a row, whose blocks are done as fast as the next begin, and of many
-    // rows.
-    THIN_BLOCK_GROUPS = 8,
-    LEAST_THREADS = 64,   // of a block
-    MOST_THREADS = 128    // of one, but where all rows are as long, or have a block each
-};
-
 int64_t default_block_groups(const making *m, int64_t lanes) {
-    int64_t threads = BLOCK_GROUPS * lanes;
-    if (threads > MOST_THREADS) threads = MOST_THREADS;
-    if (threads < LEAST_THREADS) threads = LEAST_THREADS;
+    int64_t threads = DEFAULT_BLOCK_GROUPS * lanes;
+    if (threads > DEFAULT_WALK_MOST_THREADS) threads = DEFAULT_WALK_MOST_THREADS;
+    if (threads < DEFAULT_WALK_LEAST_THREADS) threads = DEFAULT_WALK_LEAST_THREADS;
     if (m->rows == ROWS_WALKED_EVEN || threads > m->p->machine->block_threads)
         threads = m->p->machine->block_threads;
     return threads / lanes;
@@ -38,9 +24,11 @@ static const struct {
     plan_rows rows;
     int64_t each, part, groups;
 } cut_sizes[] = {
-    {ROWS_WALKED_FEWER, DEFAULT_FEWER_EACH, SHARERS * DEFAULT_FEWER_EACH, BLOCK_GROUPS},
-    {ROWS_WALKED_FEW, DEFAULT_FEW_EACH, SHARERS * DEFAULT_FEW_EACH, BLOCK_GROUPS},
-    {ROWS_WALKED, DEFAULT_MANY_EACH, SHARERS * DEFAULT_MANY_EACH, THIN_BLOCK_GROUPS}};
+    {ROWS_WALKED_FEWER, DEFAULT_FEWER_EACH, DEFAULT_SHARERS * DEFAULT_FEWER_EACH,
+     DEFAULT_BLOCK_GROUPS},
+    {ROWS_WALKED_FEW, DEFAULT_FEW_EACH, DEFAULT_SHARERS * DEFAULT_FEW_EACH, DEFAULT_BLOCK_GROUPS},
+    {ROWS_WALKED, DEFAULT_MANY_EACH, DEFAULT_SHARERS * DEFAULT_MANY_EACH,
+     DEFAULT_THIN_BLOCK_GROUPS}};
 
 enum { CUT_SIZES = sizeof cut_sizes / sizeof *cut_sizes };
 
@@ -60,18 +48,19 @@ bool default_has_classes(const walks *w) {
 
 static int64_t cut_groups(const walks *w, int64_t lanes) {
     int64_t groups = cut_sizes[cut_size(w->m->rows)].groups;
-    if (groups * lanes < LEAST_THREADS) groups = LEAST_THREADS / lanes;
-    return groups * lanes > MOST_THREADS && groups > SHARERS ? SHARERS : groups;
+    if (groups * lanes < DEFAULT_WALK_LEAST_THREADS) groups = DEFAULT_WALK_LEAST_THREADS / lanes;
+    return groups * lanes > DEFAULT_WALK_MOST_THREADS && groups > DEFAULT_SHARERS ? DEFAULT_SHARERS
+                                                                                  : groups;
 }
 
 // Groups of a block: a row of the last class of whole ones has all of them.
 int64_t default_class_groups(const walks *w, int64_t lanes) {
     const int64_t most = w->p->machine->block_threads / lanes;
-    if (w->m->rows == ROWS_WALKED_AT_ONCE) return AT_ONCE_GROUPS;
-    if (w->m->rows == ROWS_WALKED_SHORT && w->single && w->light && most < AT_ONCE_GROUPS)
-        return AT_ONCE_GROUPS;
+    if (w->m->rows == ROWS_WALKED_AT_ONCE) return DEFAULT_AT_ONCE_GROUPS;
+    if (w->m->rows == ROWS_WALKED_SHORT && w->single && w->light && most < DEFAULT_AT_ONCE_GROUPS)
+        return DEFAULT_AT_ONCE_GROUPS;
     const int64_t groups = default_cut_classes(w) ? cut_groups(w, lanes)
-                           : w->heavy             ? CLASS_GROUPS
+                           : w->heavy             ? DEFAULT_CLASS_GROUPS
                                                   : most;
     return groups < most ? groups : most;
 }
@@ -80,12 +69,13 @@ int64_t default_class_groups(const walks *w, int64_t lanes) {
 // nothing is combined later; else those of four groups are cut where each has so many, and few rows
 // are.
 uint32_t default_row_sizes(const walks *w, int64_t groups, default_row_size size[3]) {
-    const int64_t sharers = groups < SHARERS ? groups : SHARERS;
+    const int64_t sharers = groups < DEFAULT_SHARERS ? groups : DEFAULT_SHARERS;
     if (default_cut_classes(w)) {
         const uint32_t cut = cut_size(w->m->rows);
         const int64_t each = cut_sizes[cut].each;
         size[0] = (default_row_size){"light", 1, each + 1, 0};
-        size[1] = (default_row_size){"heavy", sharers, 0, cut_sizes[cut].part * sharers / SHARERS};
+        size[1] = (default_row_size){"heavy", sharers, 0,
+                                     cut_sizes[cut].part * sharers / DEFAULT_SHARERS};
         return 2;
     }
     const bool at_once = w->m->rows == ROWS_WALKED_AT_ONCE;

@@ -11,13 +11,6 @@
 #include "base/base.h"
 #include "kernels/kernels.h"
 
-// Threads for which there is to be room: an assembler that is not told lets loads wait.
-enum {
-    CLASS_ROOM = 1024,
-    // Of few rows, whose numbers of 16 bits take more registers as they are widened.
-    NARROW_ROOM = 512
-};
-
 // ---- Cells --------------------------------------------------------------------------------------
 static void fill_levels(walks *w, const row_shares *s, const tensor_stage *st) {
     for (uint32_t i = 1; i < st->nleft && i < s->depth; i++) {
@@ -66,7 +59,7 @@ static void fill_score_share(walks *w, const tensor_stage *st, const row_shares 
     int64_t lanes = 1;
     for (uint32_t i = st->nleft; i < s->depth; i++) lanes *= s->level[i].lanes;
     bool all = lanes > 1;   // steps are distributed to those that reduce
-    if (lanes == 1) lanes = s->lanes == 1 ? WALK_LEAST_LANES : 1;
+    if (lanes == 1) lanes = s->lanes == 1 ? DEFAULT_WALK_LEAST_LANES : 1;
     w->m->hand.length = default_score_length(w, st) * (st->nleft == s->depth ? s->held * steps : 1);
     default_dot_share(w->m, st, lanes, all);
     w->m->hand.length = 0;
@@ -115,10 +108,10 @@ static void fill_class_room(walks *w, const walk *of, const row_shares *s,
                             const tensor_stage *deepest) {
     bool few = w->m->rows == ROWS_WALKED_AT_ONCE,
          narrow = default_walk_bytes(w, of, s->depth - 1) < 4, cut = default_cut_classes(w);
-    if (default_held_of(w, of, s) > WALK_ROOMY || (w->heavy && (narrow || !cut)) ||
+    if (default_held_of(w, of, s) > DEFAULT_WALK_ROOMY || (w->heavy && (narrow || !cut)) ||
         (!few && !narrow && !cut))
         return;
-    default_room(w->m, deepest, few && narrow ? NARROW_ROOM : CLASS_ROOM);
+    default_room(w->m, deepest, few && narrow ? DEFAULT_ROOM_128 : DEFAULT_ROOM_64);
 }
 
 // Of rows that are alike likewise, where an entry has a dot product of its own. Of a gradient,
@@ -126,13 +119,13 @@ static void fill_class_room(walks *w, const walk *of, const row_shares *s,
 // registers for what they read (bench/RECORD.md).
 static void fill_even_room(walks *w, const walk *of, const row_shares *s,
                            const tensor_stage *deepest) {
-    bool narrow =
-        default_walk_bytes(w, of, s->depth - 1)<4, wide = default_held_of(w, of, s)> WALK_ROOMY,
+    bool narrow = default_walk_bytes(w, of, s->depth - 1)<4, wide = default_held_of(w, of, s)>
+        DEFAULT_WALK_ROOMY,
          several = deepest->nleft > 2 && default_extent(w->p, deepest->left[1]) != 1,
          alone = w->walks.len == 1 && !(wide && narrow),
-         gradient = w->heavy && !narrow && 3 * s->held <= WALK_ROOMY && !several;
+         gradient = w->heavy && !narrow && 3 * s->held <= DEFAULT_WALK_ROOMY && !several;
     if (w->m->rows == ROWS_WALKED_EVEN && default_reduces_at_edges(w, of) && (alone || gradient))
-        default_room(w->m, deepest, CLASS_ROOM);
+        default_room(w->m, deepest, DEFAULT_ROOM_64);
 }
 
 // ---- Rows by length -----------------------------------------------------------------------------
@@ -185,7 +178,7 @@ static void fill_classes(walks *w, const walk *of, const row_shares *s, int64_t 
 
 void default_walk_rows(walks *w, const walk *of, const row_shares *s) {
     making *m = w->m;
-    int64_t spare = s->lanes < WALK_LEAST_LANES ? WALK_LEAST_LANES / s->lanes : 1,
+    int64_t spare = s->lanes < DEFAULT_WALK_LEAST_LANES ? DEFAULT_WALK_LEAST_LANES / s->lanes : 1,
             groups = default_block_groups(m, s->lanes * spare),
             part = m->rows == ROWS_WALKED ? 2 * DEFAULT_PART : 0;
     stage_group all = stages_of(w, of);

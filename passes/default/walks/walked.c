@@ -6,6 +6,7 @@
 //     y[v, h, d] = sum{e : dst[e] == v} a[e, h] * …
 //     →  inline s.sum, …;  fuse a.max, a.sum, y at e;  online a.max, a.sum
 #include "default/ask/ask.h"
+#include "default/ask/limits.h"
 #include "default/cells/cells.h"
 #include "default/walks/walks.h"
 #include "default/walks/shares.h"
@@ -13,10 +14,6 @@
 #include "base/base.h"
 #include "kernels/kernels.h"
 #include "tensor/tensor.h"
-
-// Entries of the longest row that is walked whole, where one walk is all there is: a block has gone
-// through it while others are under way. Of two walks, one after the other, half of it.
-enum { WALKED_LONGEST = 512 };
 
 // ---- Statements ---------------------------------------------------------------------------------
 static void add_all(const walks *w, stage_group *to, const stage_group *from) {
@@ -166,9 +163,9 @@ bool default_walk(making *m) {
     w.heavy = filled > 1 && !light;
     w.single = filled == 1;
     w.light = light;
-    if (m->rows == ROWS_WALKED_SHORT && filled == 1) m->limit.longest = WALKED_LONGEST;
+    if (m->rows == ROWS_WALKED_SHORT && filled == 1) m->limit.longest = DEFAULT_WALKED_LONGEST;
     if (light && !default_whole_classes(m->rows) && !short_walk)
-        default_halve_lanes(&w, &deepest, WALK_MOST_STEPS / 2);
+        default_halve_lanes(&w, &deepest, DEFAULT_WALK_MOST_STEPS / 2);
     if (w.single && !light) default_share_many(&w, &deepest);
     for (uint32_t i = 0; i < w.walks.len; i++) {
         const walk *of = &w.walks.data[i];

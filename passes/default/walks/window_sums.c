@@ -2,13 +2,12 @@
 // map of the edges says, by cells, and scores that are dot products of rows and of that, all of one
 // type.
 #include "default/ask/ask.h"
+#include "default/ask/limits.h"
 #include "default/walks/walks.h"
 #include "default/walks/windows.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
 #include "tensor/tensor.h"
-
-enum { MOST_ALONE = 16 };   // heads of sums that are no products, at most
 
 static bool is_map_at(const planner *p, const tensor_node *n, tensor_val *map) {
     if (n->op != TENSOR_LOAD_OP || n->nargs != 1 || p->op->vals.data[n->imm.i].role != VAL_MAP)
@@ -147,7 +146,7 @@ static bool fits_sums(windows *x) {
     // what rows and heads have alone
     const tensor_stage *st = window_stage(x->w, x->of->sums.data[0]);
     return x->depth < 2 ||
-           (x->depth == 2 && default_extent(p, st->left[st->nleft - 1]) <= MOST_ALONE);
+           (x->depth == 2 && default_extent(p, st->left[st->nleft - 1]) <= DEFAULT_MANY_HEADS);
 }
 
 bool default_window_is_score(const windows *x, uint32_t stage) {

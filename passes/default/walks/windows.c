@@ -5,24 +5,13 @@
 //     y: { window v 16 by src 16;  groups v 2;  vector d 8;  registers d 4;  mma e f16; }
 //     s.sum: mma d f16
 #include "default/ask/ask.h"
+#include "default/ask/limits.h"
 #include "default/cells/cells.h"
 #include "default/matrix/contraction.h"
 #include "default/walks/walks.h"
 #include "default/walks/windows.h"
 #include "kernels/kernels.h"
 #include "tensor/tensor.h"
-
-// Measured on H100 and H200, over batches of graphs of 119 and 128 nodes (bench/RECORD.md).
-enum {
-    ROWS = DEFAULT_WINDOW,
-    LANES = 4,         // that share a row, and its depth
-    LEAST = 32,        // columns of a sum: of fewer, a warp has two heads of a row
-    ALONE_WIDE = 32,   // features of one head up to which a row is read as a matrix
-    WARPS = 2,         // windows of a block whose rows are not shared, a warp each
-    BUFFERS = 3,       // of rows that warps of a block share
-    FEW_BUFFERS = 2,   // likewise, of wide ones
-    MOST_HEADS = 4     // of a row at once
-};
 
 // ---- Cells --------------------------------------------------------------------------------------
 static void fill_window(const windows *x, const tensor_stage *st) {
@@ -33,38 +22,22 @@ static void fill_window(const windows *x, const tensor_stage *st) {
     default_say(x->w->m, default_index_cell(x->w->p, SCHEDULE_WINDOW, st, st->left[0]), v, 3);
 }
 
-// Of 16 bits tf32 has all; gradients in cells reach further than f16 does, and than bf16 is
-// precise. Those of attention are rounded as the results are, which have as many digits, and so
-// many times themselves in f16: sums of what is too large for it are found again. Numbers of f32
-// keep theirs by tf32x3.
-enum { GRADIENT_SCALE = 64, ACCUMULATORS = 2 };
-
-// Threads that a multiprocessor should have room for; 0: as many as fit. Four blocks of four warps,
-// where the walk of one sum and two scores of one head takes a few registers more than that leaves.
-// Of f32 an assembler that is told nothing saves registers by waiting for each number that it takes
-// apart, and where that is for no block more it is told how many fit: two of the walk of two sums,
-// three of the other one.
-enum {
-    ROOM = 512,
-    ROOM_LEAST = 48,
-    ROOM_MOST = 64,
-    WORDS_ROOM = 256,
-    WORDS_SUM_ROOM = 384,
-    SUM_MOST = 48
-};
-
 static int64_t room_of(const windows *x) {
     const int64_t words = window_words_of_sums(x) + window_words_of_rows(x);
     if (x->type == DT_F16 && x->heads == 1 && !window_has_little(x) && x->products == 1 &&
-        x->scores > 1 && window_slots(x) > ROWS)
-        return words > ROOM_LEAST && words <= ROOM_MOST ? ROOM : 0;
+        x->scores > 1 && window_slots(x) > DEFAULT_WINDOW)
+        return words > DEFAULT_WINDOW_ROOM_LEAST && words <= DEFAULT_WINDOW_ROOM_MOST
+                   ? DEFAULT_ROOM_128
+                   : 0;
     if (x->type != DT_F32 || x->scores < 2 ||
-        (window_joins(x) && x->columns <= WINDOW_JOINED * WINDOW_WIDE))
+        (window_joins(x) && x->columns <= DEFAULT_WINDOW_JOINED * DEFAULT_WINDOW_WIDE))
         return 0;
-    if (x->products > 1) return window_has_little(x) || words > ROOM_MOST ? WORDS_ROOM : 0;
+    if (x->products > 1)
+        return window_has_little(x) || words > DEFAULT_WINDOW_ROOM_MOST ? DEFAULT_ROOM_255 : 0;
     return window_rereads(x) &&
-                   window_words_of_sums(x) / (window_joins(x) ? WINDOW_JOINED : 1) <= SUM_MOST
-               ? WORDS_SUM_ROOM
+                   window_words_of_sums(x) / (window_joins(x) ? DEFAULT_WINDOW_JOINED : 1) <=
+                       DEFAULT_WINDOW_SUM_MOST
+               ? DEFAULT_ROOM_168
                : 0;
 }
 
@@ -88,12 +61,13 @@ static int64_t room_of_all(const windows *x) {
 static int64_t accumulators_of(const windows *x) {
     if (!window_is_shared(x) || x->heads != 1 || window_has_little(x) || x->w->four) return 1;
     if (x->type == DT_F32)
-        return x->columns > WINDOW_WIDE || (x->columns == WINDOW_WIDE && x->scores > 1)
-                   ? ACCUMULATORS
+        return x->columns > DEFAULT_WINDOW_WIDE ||
+                       (x->columns == DEFAULT_WINDOW_WIDE && x->scores > 1)
+                   ? DEFAULT_ACCUMULATORS
                    : 1;
-    return window_is_rounded(x) && x->columns > WINDOW_WIDE &&
+    return window_is_rounded(x) && x->columns > DEFAULT_WINDOW_WIDE &&
                    (window_joins(x) || window_parts(x) == 1)
-               ? ACCUMULATORS
+               ? DEFAULT_ACCUMULATORS
                : 1;
 }
 
@@ -108,7 +82,8 @@ static void fill_mma(const windows *x, const tensor_stage *st, tensor_var depth,
     if (x->w->four)
         v[n++] = (schedule_value){.keyword = "shape", .text = x->w->four, .var = UINT32_MAX};
     if (scaled)
-        v[n++] = (schedule_value){.keyword = "scale", .number = GRADIENT_SCALE, .var = UINT32_MAX};
+        v[n++] = (schedule_value){
+            .keyword = "scale", .number = DEFAULT_GRADIENT_SCALE, .var = UINT32_MAX};
     if (x->accumulators > 1)
         v[n++] = (schedule_value){
             .keyword = "accumulators", .number = x->accumulators, .var = UINT32_MAX};
@@ -125,17 +100,19 @@ static void fill_rows(const windows *x, const tensor_stage *st, int64_t groups) 
 static void fill_threads(const windows *x, const tensor_stage *st) {
     making *m = x->w->m;
     if (x->heads > 1 && window_is_shared(x)) {
-        fill_rows(x, st, window_rows(x) / ROWS / window_pieces(x));
+        fill_rows(x, st, window_rows(x) / DEFAULT_WINDOW / window_pieces(x));
         if (st->nleft < 2) return;
         default_fill(m, st, SCHEDULE_GROUPS, st->left[1], x->heads / window_heads_held(x), NULL);
         default_fill(m, st, SCHEDULE_REGISTERS, st->left[1], window_heads_held(x), NULL);
         return;
     }
-    int64_t heads = default_power_in(x->heads, MOST_HEADS),
-            rows = x->heads > 1          ? MOST_HEADS / heads
-                   : window_is_shared(x) ? window_rows(x) / ROWS / window_pieces(x)
-                                         : WARPS,
-            each = x->products && x->columns < LEAST && x->heads / heads % 2 == 0 ? 2 : 1;
+    int64_t heads = default_power_in(x->heads, DEFAULT_WINDOW_HEADS),
+            rows = x->heads > 1          ? DEFAULT_WINDOW_HEADS / heads
+                   : window_is_shared(x) ? window_rows(x) / DEFAULT_WINDOW / window_pieces(x)
+                                         : DEFAULT_WINDOW_ALONE,
+            each = x->products && x->columns < DEFAULT_WINDOW_LEAST && x->heads / heads % 2 == 0
+                       ? 2
+                       : 1;
     fill_rows(x, st, rows);
     if (st->nleft > 1 && x->apart) default_fill(m, st, SCHEDULE_BLOCK, st->left[1], 1, NULL);
     if (st->nleft < 2 || x->heads <= 1) return;
@@ -145,30 +122,30 @@ static void fill_threads(const windows *x, const tensor_stage *st) {
 
 // numbers of one, 16 bytes
 static int64_t access_of(const windows *x) {
-    return x->type == DT_F32 ? WINDOW_PIECE / 2 : WINDOW_PIECE;
+    return x->type == DT_F32 ? DEFAULT_PIECE_COLUMNS / 2 : DEFAULT_PIECE_COLUMNS;
 }
 
 // Rows that warps share are read as matrices where a warp has little of them, and where the walks
 // of a gradient have wide ones of f16.
 static bool are_matrices(const windows *x) {
     if (window_is_rounded(x) && x->scores > 1)
-        return x->heads == 1 && !window_has_little(x) && x->columns >= WINDOW_WIDE &&
-               x->columns % (LANES * WINDOW_PIECE) == 0;
+        return x->heads == 1 && !window_has_little(x) && x->columns >= DEFAULT_WINDOW_WIDE &&
+               x->columns % (DEFAULT_PIECE_LANES * DEFAULT_PIECE_COLUMNS) == 0;
     return x->bounded && window_is_shared(x) &&
-           (x->heads > 1 || window_has_little(x) || x->columns <= ALONE_WIDE);
+           (x->heads > 1 || window_has_little(x) || x->columns <= DEFAULT_WINDOW_ALONE_WIDE);
 }
 
 static void fill_columns(const windows *x, const tensor_stage *st) {
     making *m = x->w->m;
     if (!x->products || st->nleft < x->depth) return;
-    int64_t columns = window_up_to(x->columns, WINDOW_PIECE) / window_parts(x),
+    int64_t columns = window_up_to(x->columns, DEFAULT_PIECE_COLUMNS) / window_parts(x),
             vector = are_matrices(x) || window_is_odd(x) || x->w->four
                          ? 1
-                         : default_power_in(columns / WINDOW_PIECE, access_of(x));
+                         : default_power_in(columns / DEFAULT_PIECE_COLUMNS, access_of(x));
     tensor_var along = st->left[st->nleft - 1];
     if (window_parts(x) > 1) default_fill(m, st, SCHEDULE_GROUPS, along, window_parts(x), NULL);
     default_fill(m, st, SCHEDULE_VECTOR, along, vector, NULL);
-    default_fill(m, st, SCHEDULE_REGISTERS, along, columns / (LANES * vector), NULL);
+    default_fill(m, st, SCHEDULE_REGISTERS, along, columns / (DEFAULT_PIECE_LANES * vector), NULL);
 }
 
 typedef struct {
@@ -222,15 +199,19 @@ static void fill_own_rows(const windows *x, const tensor_stage *st, schedule_wor
 bool default_window_score(walks *w, const walk *of, const tensor_stage *st) {
     windows x = {.w = w, .of = of, .source = TENSOR_NO_VAL, .type = DT_COUNT};
     if (!default_window_dot(&x, st)) return false;
-    int64_t depth = window_up_to(default_extent(w->p, st->bound[0]), WINDOW_DEPTH) /
-                    (w->joined ? WINDOW_JOINED : 1);
-    int64_t vector = w->natural || w->four ? 1 : default_power_in(depth / LANES, access_of(&x));
-    if (w->joined) default_fill(w->m, st, SCHEDULE_GROUPS, st->bound[0], WINDOW_JOINED, NULL);
+    int64_t depth = window_up_to(default_extent(w->p, st->bound[0]), DEFAULT_PIECE_DEPTH) /
+                    (w->joined ? DEFAULT_WINDOW_JOINED : 1);
+    int64_t vector = w->natural || w->four
+                         ? 1
+                         : default_power_in(depth / DEFAULT_PIECE_LANES, access_of(&x));
+    if (w->joined)
+        default_fill(w->m, st, SCHEDULE_GROUPS, st->bound[0], DEFAULT_WINDOW_JOINED, NULL);
     default_fill(w->m, st, SCHEDULE_VECTOR, st->bound[0], vector, NULL);
-    default_fill(w->m, st, SCHEDULE_REGISTERS, st->bound[0], depth / (LANES * vector), NULL);
+    default_fill(w->m, st, SCHEDULE_REGISTERS, st->bound[0], depth / (DEFAULT_PIECE_LANES * vector),
+                 NULL);
     // that follow one another
-    const int64_t products = x.type == DT_F32 ? 3 * depth / (WINDOW_DEPTH / 2)
-                                              : depth / WINDOW_DEPTH;
+    const int64_t products = x.type == DT_F32 ? 3 * depth / (DEFAULT_PIECE_DEPTH / 2)
+                                              : depth / DEFAULT_PIECE_DEPTH;
     x.accumulators = products < w->accumulators ? products : w->accumulators;
     fill_mma(&x, st, st->bound[0], true);
     for (uint32_t i = 0; i < w->shared.len; i++)
@@ -242,8 +223,9 @@ bool default_window_score(walks *w, const walk *of, const tensor_stage *st) {
 // row.
 static void fill_own(const windows *x, const tensor_stage *st) {
     tensor_var along = st->bound[st->nbound - 1];
-    int64_t vector = default_power_in(default_extent(x->w->p, along) / LANES, access_of(x));
-    default_fill(x->w->m, st, SCHEDULE_LANES, along, LANES, NULL);
+    int64_t vector = default_power_in(default_extent(x->w->p, along) / DEFAULT_PIECE_LANES,
+                                      access_of(x));
+    default_fill(x->w->m, st, SCHEDULE_LANES, along, DEFAULT_PIECE_LANES, NULL);
     if (vector > 1) default_fill(x->w->m, st, SCHEDULE_VECTOR, along, vector, NULL);
 }
 
@@ -254,7 +236,7 @@ static const char *operation_of_all(walks *w) {
     for (uint32_t i = 0; i < w->walks.len; i++) {
         windows x = {.w = w, .of = &w->walks.data[i], .source = TENSOR_NO_VAL, .type = DT_COUNT};
         if (!window_fits(&x) || !window_by_four(&x) || x.heads > 1 ||
-            window_sharing(&x) != WINDOW_SHARING)
+            window_sharing(&x) != DEFAULT_WINDOW_SHARING)
             return NULL;
         shape = default_group_operation(w->p, ir_dtype_text(x.type))->shape;
     }
@@ -265,13 +247,16 @@ static const char *operation_of_all(walks *w) {
 // which leaves registers free; measured on an H200, of the walks of a gradient and of a forward
 // pass.
 static bool keeps_own_rows(const windows *x) {
-    return x->w->four && x->scores && (x->scores > 1 || !x->bounded || x->columns < WINDOW_WIDEST);
+    return x->w->four && x->scores &&
+           (x->scores > 1 || !x->bounded || x->columns < DEFAULT_WINDOW_WIDEST);
 }
 
 static int64_t buffers_of(const windows *x) {
-    if (window_rereads(x)) return FEW_BUFFERS;
-    if (!keeps_own_rows(x)) return BUFFERS;
-    return x->columns == (x->bounded ? 2 * WINDOW_WIDE : 3 * WINDOW_WIDE) ? FEW_BUFFERS : BUFFERS;
+    if (window_rereads(x)) return DEFAULT_WINDOW_FEW_BUFFERS;
+    if (!keeps_own_rows(x)) return DEFAULT_WINDOW_BUFFERS;
+    return x->columns == (x->bounded ? 2 * DEFAULT_WINDOW_WIDE : 3 * DEFAULT_WINDOW_WIDE)
+               ? DEFAULT_WINDOW_FEW_BUFFERS
+               : DEFAULT_WINDOW_BUFFERS;
 }
 
 bool default_window_walk(walks *w, const walk *of, const stage_group *all) {

@@ -3,6 +3,7 @@
 #ifndef GNNC_DEFAULT_WINDOWS_H
 #define GNNC_DEFAULT_WINDOWS_H
 
+#include "default/ask/limits.h"
 #include "default/walks/walks.h"
 
 typedef struct {
@@ -33,15 +34,6 @@ bool default_window_rows(const windows *x, tensor_expr factor, tensor_var along,
 // one that reduces, which the walk's sums read
 bool default_window_is_score(const windows *x, uint32_t stage);
 
-// ---- window_fit.c -------------------------------------------------------------------------------
-enum {
-    WINDOW_PIECE = 8,      // columns of a matrix operation
-    WINDOW_DEPTH = 16,     // of one
-    WINDOW_WIDE = 64,      // numbers of a row from which on what cells hold costs little
-    WINDOW_WIDEST = 256,   // numbers of a row, at most, of all heads that come together
-    WINDOW_JOINED = 2,     // parts of a row's columns whose warps add scores up
-    WINDOW_SHARING = 4     // warps of one window
-};
 // such windows there are; finds what window_sums.c does, and heads, wide and apart
 bool window_fits(windows *x);
 int64_t window_up_to(int64_t n, int64_t multiple);   // rounded up
