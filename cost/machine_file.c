@@ -5,6 +5,7 @@
 //     gb_per_s  4213      MEASURED   # what stands behind a # is for people
 #include "cost.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,8 +122,10 @@ static void read_number(reader *r, cost_field f, const word *key) {
 
 static void read_name(reader *r) {
     const word w = next_word(r);
-    if (!w.len) fault(r, &w, "a machine's name is a word");
     r->out->name = copied(r, &w);
+    bool good = w.len;   // rules of gnnc tune are named after it
+    for (const char *c = r->out->name; *c; c++) good &= isalnum((unsigned char)*c) || *c == '_';
+    if (!good) fault(r, &w, "a machine's name has letters, digits and '_'");
 }
 
 static void read_arch(reader *r) {

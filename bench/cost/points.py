@@ -43,6 +43,7 @@ def options():
     p.add_argument("--table", action="store_true")
     p.add_argument("--tell", action="store_true")
     p.add_argument("--record", help="of gnnc tune; its ops are of the gallery or the library")
+    p.add_argument("--told", help="with --record: a line of JSON a point is written to this file, for fit.py")
     p.add_argument("--most", type=int, default=40, help="schedules of an op on a graph that are told, by chance")
     return p.parse_args()
 
@@ -153,11 +154,13 @@ def file_of(o, op):
 
 def told_of_record(o):
     """Points of a record of gnnc tune, as the model tells them now."""
-    by_case = collections.defaultdict(list)
+    by_case, codes = collections.defaultdict(list), set()
     with open(o.record) as f:
         for line in f:
             r = json.loads(line)
-            if r.get("ns") and r.get("schedule"):
+            code = r["op"], r["graph"], r.get("code")
+            if r.get("ns") and r.get("schedule") and code not in codes:   # the same code is one point
+                codes.add(code)
                 by_case[r["op"], r["graph"]].append(r)
     chance = random.Random(1)
     picked = [r for case in by_case.values() for r in chance.sample(case, min(o.most, len(case)))]
@@ -171,7 +174,8 @@ def told_of_record(o):
                                "--op=" + r["op"], "--schedule=tuned", "--graph=" + r["graph"]] + ["-D%s=%s" % s for s in sizes])
         if not rows or not rows[-1]["plan"].startswith("tuned"):
             return None
-        return dict(file=path, op=r["op"], schedule=r["schedule"], plan="tuned", graph=r["graph"], measured=r["ns"], told=rows[-1]["ns"])
+        return dict(file=path, op=r["op"], schedule=r["schedule"], plan="tuned", graph=r["graph"], measured=r["ns"], told=rows[-1]["ns"],
+                    kernels=rows[-1]["kernels"])
     with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
         return [x for x in pool.map(one, picked) if x]
 
@@ -220,7 +224,11 @@ def table(rows):
 def main():
     o = options()
     if o.record:
-        table(told_of_record(o))
+        points_told = told_of_record(o)
+        if o.told:
+            with open(o.told, "w") as f:
+                f.writelines(json.dumps(x) + "\n" for x in points_told)
+        table(points_told)
         return
     if not o.table and not o.tell:
         measure(o)
