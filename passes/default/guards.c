@@ -259,7 +259,6 @@ static void push(making *m, size_expr *e, size_token_kind kind, int64_t value) {
 
 // What is kept of edges takes a few hundredths of the room that the op's own arrays take.
 static void guard_kept(making *m) {
-
     const planner *p = m->p;
     program_guard g = {.kind = GUARD_HOLDS, .pays = true, .text = ""};
     push(m, &g.holds, SZ_CONST, 0);
