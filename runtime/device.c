@@ -26,12 +26,9 @@ static gnn_status query_cuda(gnn_context *c, gnn_device_info *out) {
     if (!s) s = CU_CALL(c, DeviceTotalMem, (&memory, c->cuda_device));
     const struct {
         int which, *to;
-    } wanted[] = {{ATTRIBUTE_SMS, &out->sms},
-                  {ATTRIBUTE_MAJOR, &major},
-                  {ATTRIBUTE_MINOR, &minor},
-                  {ATTRIBUTE_SHARED_OPTIN, &shared},
-                  {ATTRIBUTE_L2, &l2},
-                  {ATTRIBUTE_KHZ, &khz}};
+    } wanted[] = {{ATTRIBUTE_SMS, &out->sms}, {ATTRIBUTE_MAJOR, &major},
+                  {ATTRIBUTE_MINOR, &minor},  {ATTRIBUTE_SHARED_OPTIN, &shared},
+                  {ATTRIBUTE_L2, &l2},        {ATTRIBUTE_KHZ, &khz}};
     for (size_t i = 0; i < RT_COUNT(wanted) && !s; i++)
         s = attribute(c, wanted[i].which, wanted[i].to);
     out->sm = major * 10 + minor;
