@@ -57,18 +57,22 @@ static bool are_combined(const planner *p, uint32_t one, uint32_t other) {
 }
 
 // Another walk than that of the kernel, or another reduction than several that share one: it takes
-// nothing from them, and no stage takes both.
+// nothing from them, and no stage takes both. Sums over several indices share no walk: together
+// their rows would not be cut.
 static bool reduces_apart(const making *m, const stage_group *g, uint32_t stage) {
     const planner *p = m->p;
     const tensor_stage *st = plan_stage(p, stage);
-    bool other = false, combined = false;
+    bool other = false, combined = false, several = false;
     if (!walks_rows(m, g->data[0])) return false;
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *in = plan_stage(p, g->data[i]);
         if (plan_reads_stage(p, stage, g->data[i])) return false;
-        other |= in->reducer != TENSOR_NO_REDUCER && !plan_same_keys(p, in, st);
+        bool reduces = in->reducer != TENSOR_NO_REDUCER;
+        other |= reduces && !plan_same_keys(p, in, st);
+        several |= reduces && (in->nbound > 1 || st->nbound > 1);
         combined |= are_combined(p, g->data[i], stage);
     }
+    if (several && walks_rows(m, stage)) return true;
     return other && !combined && (walks_rows(m, stage) || plan_run_end(p, g, 0) > 1);
 }
 
