@@ -192,9 +192,10 @@ static bool holds_entries(const loop_verifier *v, tensor_space axis, const tenso
     tensor_op *copy = tensor_op_copy(v->scratch, v->op);
     tensor_expr size = tensor_size(copy, m->axes[0], NO_SPAN);
     for (uint32_t i = 1; i < m->rank; i++) {
-        const tensor_space_info *s = &copy->spaces.data[m->axes[i]];
-        if (s->kind != SPACE_CONST) return false;
-        size = tensor_binary(copy, TENSOR_MUL_OP, size, tensor_int(copy, s->size), NO_SPAN);
+        const tensor_space_info s = copy->spaces.data[m->axes[i]];
+        const tensor_expr own = s.kind == SPACE_CONST ? tensor_int(copy, s.size)
+                                                      : tensor_size(copy, m->axes[i], NO_SPAN);
+        size = tensor_binary(copy, TENSOR_MUL_OP, size, own, NO_SPAN);
     }
     return is_space(v, axis, size, copy);
 }

@@ -95,14 +95,27 @@ bool plan_map_of(planner *p, tensor_val v, plan_map *out) {
     return st && plan_map_of_key(p, st->body[0], st->left[0], out);
 }
 
+static tensor_expr size_of(tensor_op *op, tensor_space s) {
+    const tensor_space_info i = op->spaces.data[s];
+    return i.kind == SPACE_CONST ? tensor_int(op, i.size) : tensor_size(op, s, NO_SPAN);
+}
+
 tensor_expr plan_flat_digit(tensor_op *op, tensor_var flat, const tensor_val_info *m, uint32_t at) {
-    tensor_expr x = tensor_cvt(op, TENSOR_TYPE(I64), tensor_var_expr(op, flat, NO_SPAN), NO_SPAN);
-    int64_t inner = 1;
-    for (uint32_t i = m->rank; --i > at;) inner *= op->spaces.data[m->axes[i]].size;
-    if (inner > 1) x = tensor_binary(op, TENSOR_QUOT_OP, x, tensor_int(op, inner), NO_SPAN);
-    if (at)
-        x = tensor_binary(op, TENSOR_MOD_OP, x, tensor_int(op, op->spaces.data[m->axes[at]].size),
-                          NO_SPAN);
+    tensor_expr x = tensor_cvt(op, TENSOR_TYPE(I64), tensor_var_expr(op, flat, NO_SPAN), NO_SPAN),
+                inner = 0;
+    int64_t known = 1;
+    for (uint32_t i = m->rank; --i > at;) {
+        const tensor_space_info s = op->spaces.data[m->axes[i]];
+        if (s.kind == SPACE_CONST) known *= s.size;
+        else if (inner)
+            inner = tensor_binary(op, TENSOR_MUL_OP, inner, size_of(op, m->axes[i]), NO_SPAN);
+        else inner = size_of(op, m->axes[i]);
+    }
+    if (inner && known > 1)
+        inner = tensor_binary(op, TENSOR_MUL_OP, inner, tensor_int(op, known), NO_SPAN);
+    else if (known > 1) inner = tensor_int(op, known);
+    if (inner) x = tensor_binary(op, TENSOR_QUOT_OP, x, inner, NO_SPAN);
+    if (at) x = tensor_binary(op, TENSOR_MOD_OP, x, size_of(op, m->axes[at]), NO_SPAN);
     return tensor_index(op, m->axes[at], x, NO_SPAN);
 }
 
@@ -111,8 +124,6 @@ static bool entries_of(planner *p, const tensor_node *load, tensor_var var, plan
     const tensor_val v = (tensor_val)load->imm.i;
     const tensor_val_info i = p->op->vals.data[v];
     bool flat = i.role == VAL_MAP && !(i.facts & FACT_PREFIX);
-    for (uint32_t k = 1; k < i.rank && flat; k++)
-        flat = p->op->spaces.data[i.axes[k]].kind == SPACE_CONST;
     for (uint32_t k = 0; k < i.rank && flat; k++)
         flat = load->args[k] == plan_flat_digit(p->op, var, &i, k);
     if (!flat) return false;

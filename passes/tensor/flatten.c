@@ -55,7 +55,7 @@ static bool is_number(const tensor_op *op, tensor_space s) {
 }
 
 // All of its indices are bound, each once, where it counts in the order in which they are reduced;
-// but for the first, their extents are known.
+// but for the first, those a number further have known extents.
 static bool flattens(const tensor_op *op, const tensor_stage *st, const tensor_node *load) {
     const bool any_order = op->reducers.data[st->reducer].commutative;
     uint32_t last = 0, at;
@@ -67,7 +67,8 @@ static bool flattens(const tensor_op *op, const tensor_stage *st, const tensor_n
         if (!shifted_of(op, load->args[i], &s) || !binds(st, s.var, &at)) return false;
         const tensor_space space = op->vars.data[s.var].space;
         if (!i && (s.further || space != m->axes[0])) return false;
-        if (i && (!is_number(op, m->axes[i]) || !is_number(op, space))) return false;
+        const bool numbers = is_number(op, m->axes[i]) && is_number(op, space);
+        if (i && !numbers && (s.further || space != m->axes[i])) return false;
         if (repeated(op, load, i, s.var) || (i && !any_order && at != last + 1)) return false;
         last = at;
     }
@@ -90,7 +91,9 @@ static tensor_space space_of(planner *p, const tensor_val_info *m) {
     for (uint32_t i = 1; i < m->rank; i++) {
         const tensor_space_info s = p->op->spaces.data[m->axes[i]];
         textbuf_printf(&name, ".%s", s.name);
-        size = tensor_binary(p->op, TENSOR_MUL_OP, size, tensor_int(p->op, s.size), NO_SPAN);
+        const tensor_expr own = s.kind == SPACE_CONST ? tensor_int(p->op, s.size)
+                                                      : tensor_size(p->op, m->axes[i], NO_SPAN);
+        size = tensor_binary(p->op, TENSOR_MUL_OP, size, own, NO_SPAN);
     }
     return plan_space(p, name.data, size);
 }
