@@ -47,6 +47,13 @@ typedef struct {
     bool unfused;            // what entries take from their rows has kernels of its own
 } plan_retreat;
 
+// What the default would make of a stage if sizes were known.
+typedef struct {
+    tensor_id stage;
+    bool walk;           // one walk of its rows' entries; else it is written out where it is read
+    const char *sizes;   // "-D H=8 -D D=64"
+} plan_wish;
+
 // What a version may take for granted: each is a guard of the program's version.
 typedef struct {
     uint32_t index_bits;   // of prepared arrays and maps
@@ -70,6 +77,7 @@ typedef struct {
     const plan_retreat *retreat;   // of the default; NULL: none
     // vector widths: alignment, strides, F % 4 == 0; conditions of `when`
     VEC(program_guard) guards;
+    VEC(plan_wish) wishes;   // of the default
 } version_facts;
 
 // A loop plan, or NULL: ds tells why (statement, reason, way out), unless the schedule is automatic
@@ -87,6 +95,8 @@ typedef struct {
 } plan_class;
 // NULL past the last, which supposes nothing
 const plan_class *plan_class_at(const machine *m, uint32_t i);
+// of multiples that a vector of the op's numbers asks for, no more
+const plan_class *plan_class_for(arena *a, const tensor_op *op, const machine *m, uint32_t i);
 typedef struct {
     bool extents, rows;   // of extents not known; that no row is long
     bool cut;             // rows are cut

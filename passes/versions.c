@@ -14,9 +14,10 @@ typedef struct {
     VEC(program_version) versions;
     loop_plans *plans;
     schedule_list *made;
-    uint32_t of;           // the number of the schedule whose versions are made
-    const char *refused;   // the default, if it was
-    plan_retreat told;     // stages by a thread a point, of all versions
+    uint32_t of;             // the number of the schedule whose versions are made
+    const char *refused;     // the default, if it was
+    plan_retreat told;       // stages by a thread a point, of all versions
+    VEC(plan_wish) wishes;   // what sizes that are given would allow
 } versioning;
 
 static const char *unique(const versioning *w, const char *name) {
@@ -312,7 +313,9 @@ static bool add_schedule(versioning *w, const schedule *given, bool *always) {
 
 // ---- Without one --------------------------------------------------------------------------------
 // Versions for any data are not done without: a kernel of theirs that is refused is made otherwise.
-static bool is_needed(plan_rows rows) { return rows == ROWS_EVEN || rows == ROWS_SKEWED; }
+static bool is_needed(plan_rows rows) {
+    return rows == ROWS_EVEN || rows == ROWS_SKEWED || rows == ROWS_CUT;
+}
 
 static void note_simple(versioning *w, const plan_retreat *r) {
     for (uint32_t i = 0; i < r->simple.len; i++) {
@@ -400,10 +403,19 @@ static void add_short(versioning *w, const plan_class *c) {
     add_made(w, c, ROWS_THIN, &supposed);
 }
 
+static void note_wishes(versioning *w, const version_facts *f) {
+    for (uint32_t i = 0; i < f->wishes.len; i++) {
+        bool noted = false;
+        for (uint32_t k = 0; k < w->wishes.len; k++)
+            noted |= w->wishes.data[k].walk || w->wishes.data[k].stage == f->wishes.data[i].stage;
+        if (!noted) VEC_PUSH(w->arena, &w->wishes, f->wishes.data[i]);
+    }
+}
+
 // Versions cost time: of the likeliest extents alone there is one for even rows.
 static void add_default(versioning *w) {
     const plan_class *c;
-    for (uint32_t i = 0; (c = plan_class_at(w->machine, i)); i++) {
+    for (uint32_t i = 0; (c = plan_class_for(w->arena, w->op, w->machine, i)); i++) {
         version_facts facts = {.index_bits = w->options->index_bits}, plain = {.any_strides = true},
                       made;
         plan_supposed supposed = {0}, other;
@@ -414,8 +426,10 @@ static void add_default(versioning *w) {
             add(w, scalar_twin(w, s), &plain);
             return;
         }
+        note_wishes(w, &facts);
         facts = (version_facts){.index_bits = w->options->index_bits};
         s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_EVEN, &supposed);
+        if (!i) note_wishes(w, &facts);
         if (likeliest) add_family(w, c, ROWS_FAMILY_OUTER, &made);
         if (likeliest) add_family(w, c, ROWS_FAMILY_TILES, &made);
         if (likeliest) add_short(w, c);
@@ -424,20 +438,23 @@ static void add_default(versioning *w) {
         if (!fused && likeliest && supposed.rows) add_at_once(w, c);
         if (likeliest && !supposed.rows) add_family(w, c, ROWS_FAMILY_POINTS, &made);
         bool cut = false;
-        if (supposed.rows && likeliest) {
+        if (supposed.rows && w->machine->gpu) {
             version_facts asked = facts;
-            plan_default(w->arena, w->ds, w->op, w->machine, &asked, c, ROWS_SKEWED, &other);
+            plan_default(w->arena, w->ds, w->op, w->machine, &asked, c,
+                         likeliest ? ROWS_SKEWED : ROWS_FEW, &other);
             cut = other.cut;
         }
+        // of the least likely extents there is one version for rows that are cut
+        const bool short_parts = cut && i && !plan_class_at(w->machine, i + 1);
         // rows that are cut may be of any length, and take no longer where none is long
         if (!fused && !cut && (!i || !supposed.rows) &&
             !(s = add_rows(w, c, ROWS_EVEN, &other, &facts)))
             return;
         if (supposed.rows) {
-            if (cut) add_made(w, c, ROWS_FEWER, &other);
-            if (cut) add_made(w, c, ROWS_FEW, &other);
-            if (cut) add_made(w, c, ROWS_BRIEF, &other);
-            if (!(s = add_rows(w, c, ROWS_SKEWED, &other, &facts))) return;
+            if (cut && likeliest) add_made(w, c, ROWS_FEWER, &other);
+            if (cut && !short_parts) add_made(w, c, ROWS_FEW, &other);
+            if (cut && likeliest) add_made(w, c, ROWS_BRIEF, &other);
+            if (!(s = add_rows(w, c, short_parts ? ROWS_CUT : ROWS_SKEWED, &other, &facts))) return;
         }
         if (supposed.extents && (w->machine->aligned || plan_class_at(w->machine, i + 1))) continue;
         // extents are known: only how arrays lie is left to chance
@@ -464,6 +481,20 @@ static void warn_naive(const versioning *w, tensor_id stage, const char *why) {
                      w->op->name);
     diag_help(d, "%s", why);
     diag_help(d, "a schedule of its own may distribute it in another way");
+}
+
+static void tell_wishes(const versioning *w) {
+    for (uint32_t i = 0; i < w->wishes.len; i++) {
+        const plan_wish *of = &w->wishes.data[i];
+        const char *stage = tensor_id_text(w->arena, w->op->ids, of->stage);
+        diagnostic *d = diag(w->ds, P0504, stage_at(w, of->stage),
+                             of->walk ? "'%s' of '%s' takes several walks of its rows, as sizes "
+                                        "are not known: one is enough where they are"
+                                      : "'%s' of '%s' is stored, as it is not known how many terms "
+                                        "it has: up to 32 are added up where they are read",
+                             stage, w->op->name);
+        if (d) diag_help(d, "`%s`, for example, compiles for one size", of->sizes);
+    }
 }
 
 schedule *pass_completed(arena *a, diag_set *ds, const tensor_op *op, const schedule *s,
@@ -496,6 +527,7 @@ program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *c
     if (!always && !w.versions.len && w.refused) warn_naive(&w, TENSOR_ALL, w.refused);
     for (uint32_t i = 0; i < w.told.simple.len; i++)
         warn_naive(&w, w.told.simple.data[i], w.told.why.data[i]);
+    tell_wishes(&w);
     pass_done(&o->after, "lower", &(pass_state){.program = w.p});
     w.p->versions.data[0].of = w.of;   // what the default comes to where none of its own fits
     VEC_PUSH(a, &w.versions, w.p->versions.data[0]);

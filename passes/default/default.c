@@ -30,15 +30,17 @@ static bool contraction_joins(const making *m, const stage_group *g, uint32_t st
 }
 
 // Two sums of rows by different maps, as those over both ends of edges. Rows of narrow features, or
-// of any, are cut into so long parts that a block for each long row is as good.
+// of any, are cut into so long parts that a block for each long row is as good, but for few
+// entries.
 static bool by_others(making *m, uint32_t one, uint32_t other) {
     stage_group a = {0}, b = {0};
     VEC_PUSH(m->p->arena, &a, one);
     VEC_PUSH(m->p->arena, &b, other);
     const tensor_val x = default_rows_map(m->p, &a), y = default_rows_map(m->p, &b);
     const bool wide = m->class->multiple > 1 && !m->class->to;
-    return wide && plan_rows_has(m->rows, ROWS_ARE_BUCKETED) && x != TENSOR_NO_VAL &&
-           y != TENSOR_NO_VAL && x != y && plan_stage(m->p, one)->loop == TENSOR_NO_LOOP;
+    return (wide || m->rows == ROWS_FEW) && plan_rows_has(m->rows, ROWS_ARE_BUCKETED) &&
+           x != TENSOR_NO_VAL && y != TENSOR_NO_VAL && x != y &&
+           plan_stage(m->p, one)->loop == TENSOR_NO_LOOP;
 }
 
 static bool walks_rows(const making *m, uint32_t stage) {

@@ -80,10 +80,23 @@ static bool is_worth(making *m, uint32_t stage) {
     return cost <= DEFAULT_WRITTEN_OUT && plan_inline_is_worth(p, plan_stage(p, stage), cost);
 }
 
+// Of a few terms it may be, but how many is not known.
+static void wish_terms(making *m, uint32_t stage) {
+    planner *p = m->p;
+    const tensor_stage *st = plan_stage(p, stage);
+    bool wait = false, dense = st->nbound && !st->nkeys && !st->nfilters && !st->nelse;
+    for (uint32_t i = 0; i < st->nbound; i++)
+        dense &= plan_dense(p, st->bound[i]) && !default_leads(p, st, st->bound[i]);
+    if (dense && st->reducer != TENSOR_NO_REDUCER && st->loop == TENSOR_NO_LOOP &&
+        !plan_few_terms(p, st) && is_stored(p, stage, &wait) && !wait)
+        default_wish(m, st, false, st->bound, st->nbound);
+}
+
 // Readers first, of which each may then read what the other reads.
 void default_expand(making *m) {
     planner *p = m->p;
     for (uint32_t i = p->op->stages.len; i-- > 0;) {
+        if (!plan_inlined(p, i) && p->machine->gpu) wish_terms(m, i);
         if (plan_inlined(p, i) || !plan_may_expand(p, i) || is_said_of(m, i) ||
             is_read_by_walks(m, i) || !is_worth(m, i))
             continue;

@@ -54,8 +54,7 @@ static bool is_number(const tensor_op *op, tensor_space s) {
     return op->spaces.data[s].kind == SPACE_CONST;
 }
 
-// All of its indices are bound, each once, where it counts in the order in which they are reduced;
-// but for the first, those a number further have known extents.
+// All of its indices are bound, each once, where it counts in the order in which they are reduced.
 static bool flattens(const tensor_op *op, const tensor_stage *st, const tensor_node *load) {
     const bool any_order = op->reducers.data[st->reducer].commutative;
     uint32_t last = 0, at;
@@ -67,8 +66,6 @@ static bool flattens(const tensor_op *op, const tensor_stage *st, const tensor_n
         if (!shifted_of(op, load->args[i], &s) || !binds(st, s.var, &at)) return false;
         const tensor_space space = op->vars.data[s.var].space;
         if (!i && (s.further || space != m->axes[0])) return false;
-        const bool numbers = is_number(op, m->axes[i]) && is_number(op, space);
-        if (i && !numbers && (s.further || space != m->axes[i])) return false;
         if (repeated(op, load, i, s.var) || (i && !any_order && at != last + 1)) return false;
         last = at;
     }
@@ -119,10 +116,16 @@ static tensor_expr index_at(planner *p, const shifted *s, tensor_space axis, ten
     if (space == axis && !s->further) return digit;
     const tensor_expr at = plan_wide(p, digit);
     const int64_t end = s->further + p->op->spaces.data[space].size;
+    const bool known = is_number(p->op, space) && is_number(p->op, axis);
     if (s->further > 0)
         filters[st->nfilters++] = tensor_binary(p->op, TENSOR_GE_OP, at,
                                                 tensor_int(p->op, s->further), NO_SPAN);
-    if (end < p->op->spaces.data[axis].size)
+    if (!known)
+        filters[st->nfilters++] = tensor_binary(
+            p->op, TENSOR_LT_OP, at,
+            plan_plus(p, tensor_size(p->op, space, NO_SPAN), tensor_int(p->op, s->further)),
+            NO_SPAN);
+    else if (end < p->op->spaces.data[axis].size)
         filters[st->nfilters++] = tensor_binary(p->op, TENSOR_LT_OP, at, tensor_int(p->op, end),
                                                 NO_SPAN);
     return tensor_index(p->op, space, plan_plus(p, at, tensor_int(p->op, -s->further)), NO_SPAN);

@@ -12,6 +12,13 @@ int64_t default_heavy_groups(const planner *p);
 
 // ---- extents.c ----------------------------------------------------------------------------------
 int64_t default_extent(const planner *p, tensor_var v);   // 0: not known
+// Heads and the like, of any extent: some stage has the axis between its first index and its last,
+// and reads along both; or only what the plan stores has rows along it; or rows along other axes
+// are what is gathered and summed. They are few, and no vectors lie along them.
+bool default_is_side(const planner *p, tensor_var v);
+// Rows of all that the stage reads are those of v: where neither extent is known, it has more
+// points than the others.
+bool default_leads(const planner *p, const tensor_stage *st, tensor_var v);
 // Fewer than the points of `of`: dense, or what maps lead to from those alone, as to classes of
 // nodes.
 bool default_few(const planner *p, tensor_var v, tensor_var of);

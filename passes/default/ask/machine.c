@@ -51,12 +51,29 @@ int64_t default_heavy_groups(const planner *p) {
 
 // ---- Extents ------------------------------------------------------------------------------------
 const plan_class *plan_class_at(const machine *m, uint32_t i) {
-    static const plan_class gpu[] = {{"default wide", 128, 8, 64, 0},
-                                     {"default narrow", 32, 8, 0, 64},
+    static const plan_class gpu[] = {{"default wide", 64, 8, 32, 0},
+                                     {"default narrow", 16, 8, 0, 32},
                                      {"default", 8, 1, 0, 0}},
                             host[] = {{"default wide", 64, 1, 8, 0},
                                       {"default single", 1, 1, 0, 1},
                                       {"default", 8, 1, 0, 0}};
     if (m->gpu) return i < sizeof gpu / sizeof *gpu ? &gpu[i] : NULL;
     return i < sizeof host / sizeof *host ? &host[i] : NULL;
+}
+
+// Vectors of numbers of 32 bits and more want multiples of four.
+const plan_class *plan_class_for(arena *a, const tensor_op *op, const machine *m, uint32_t i) {
+    const plan_class *of = plan_class_at(m, i);
+    uint32_t least = m->vector_bytes;
+    if (!of || !m->aligned) return of;
+    for (tensor_val v = 0; v < op->vals.len; v++) {
+        const uint32_t bytes = ir_dtype_bytes(op->vals.data[v].type);
+        if (op->vals.data[v].rank && op->vals.data[v].type != DT_INDEX && bytes > 1 &&
+            bytes < least)
+            least = bytes;
+    }
+    plan_class *own = ARENA_NEW(a, plan_class);
+    *own = *of;
+    if (own->multiple > (int64_t)(m->vector_bytes / least)) own->multiple = m->vector_bytes / least;
+    return own;
 }

@@ -57,6 +57,10 @@ void default_along(making *m, const tensor_stage *from, const tensor_stage *st);
 
 // ---- suppose.c ----------------------------------------------------------------------------------
 void default_suppose(making *m, tensor_space s);   // the version is for the extents of its class
+// Of an axis: its extent, or where it is not known that for which it is cut; heads are of any.
+int64_t default_typical(making *m, tensor_var v);
+// The stage would be dealt out otherwise if the extents of these were known.
+void default_wish(making *m, const tensor_stage *st, bool walk, const tensor_var *vars, uint32_t n);
 void default_note_points(making *m, tensor_var point);   // those the version is for
 // a condition of the schedule
 void default_suppose_longest(making *m, tensor_val map, int64_t entries);

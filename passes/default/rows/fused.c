@@ -191,9 +191,7 @@ bool default_follow_rows(making *m) {
 
 // Of few entries two classes of rows, for each is a kernel; of many, six (bench/RECORD.md). What is
 // made for extents that are less likely is not worth as much code.
-static bool two_classes(const making *m) {
-    return m->rows == ROWS_FEW || m->class != plan_class_at(m->p->machine, 0);
-}
+static bool two_classes(const making *m) { return m->rows == ROWS_FEW || !m->class->above; }
 
 typedef struct {
     const followed *f;

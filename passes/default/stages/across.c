@@ -66,8 +66,7 @@ int64_t default_matrix_rows(making *m, const tensor_stage *st, const tensor_var 
                             int64_t lanes) {
     index_cut columns = default_cut_of(m, st, left[n - 1], false);
     int64_t room = DEFAULT_HELD / (plan_or_one(columns.vector) * plan_or_one(columns.registers)),
-            rows = extent_or_typical(m, left[0]), take = default_power_above(rows);
-    if (!default_extent(m->p, left[0])) default_suppose(m, m->p->op->vars.data[left[0]].space);
+            rows = default_typical(m, left[0]), take = default_power_above(rows);
     int64_t hold = take < room ? take : room;
     if (take / hold < lanes && take / lanes > 0) hold = take / lanes;   // all lanes have some
     int64_t shared = take / hold < lanes ? take / hold : lanes;
@@ -100,7 +99,8 @@ static bool leaves_few(const across *a) {
     const bool dense = plan_dense(p, points);
     if (extent && extent <= DEFAULT_ACROSS_PART) return false;
     for (uint32_t i = 0; i < a->n; i++)
-        if (!default_few(p, a->left[i], points) || (dense && !default_extent(p, a->left[i])))
+        if (!default_few(p, a->left[i], points) ||
+            (dense && !default_extent(p, a->left[i]) && !default_leads(p, st, points)))
             return false;
     return true;
 }
@@ -128,9 +128,8 @@ static tensor_var runs_along(const across *a) {
 
 // What threads have of an axis, as far as lanes and registers go.
 static void fill_axis(const across *a, tensor_var v, int64_t *lanes, int64_t *room) {
-    int64_t extent = extent_or_typical(a->m, v), all = default_power_above(extent),
+    int64_t extent = default_typical(a->m, v), all = default_power_above(extent),
             take = all < *lanes ? all : *lanes;
-    if (!default_extent(a->m->p, v)) default_suppose(a->m, a->m->p->op->vars.data[v].space);
     default_fill(a->m, a->st, SCHEDULE_LANES, v, take, NULL);
     *lanes /= take;
     for (all /= take; all > *room;) all /= 2;

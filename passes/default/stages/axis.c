@@ -72,9 +72,8 @@ axis_share default_share_axis(making *m, const tensor_stage *st, tensor_var v, i
     axis_share s = {1, 1, 1};
     if (widest_vector > 16) widest_vector = 16;
     if (!m->p->machine->aligned) return padded_share(m, v, widest_vector, w.bytes);
-    int64_t multiple = extent ? extent : m->class->multiple;
-    if (!extent) default_suppose(m, m->p->op->vars.data[v].space);
-    if (!extent) extent = m->class->typical;
+    int64_t multiple = extent ? extent : default_is_side(m->p, v) ? 1 : m->class->multiple;
+    extent = default_typical(m, v);
     while (widest_vector > 1 && (multiple % widest_vector || widest_vector > extent))
         widest_vector /= 2;
     s.vector = widest_vector;

@@ -24,8 +24,10 @@ dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left,
     int64_t lanes = m->p->machine->lanes / s.lanes, room = DEFAULT_HELD / (s.vector * s.registers);
     default_fill_share(m, st, st->bound[0], s);
     for (uint32_t i = n; i-- > 1;) {
-        int64_t extent = default_extent(m->p, left[i]),
-                hold = room < each || extent % each ? 1 : each, take = lanes;
+        int64_t extent = default_extent(m->p, left[i]), hold, take = lanes;
+        const bool any = !extent;
+        if (any) extent = DEFAULT_HEADS_AT_ONCE;
+        hold = any || room < each || extent % each ? 1 : each;
         if (extent < 2 || extent > DEFAULT_MANY_HEADS || !default_few(m->p, left[i], left[0]))
             continue;
         while (extent / hold % take) take /= 2;

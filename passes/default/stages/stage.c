@@ -9,12 +9,13 @@
 #include "base/base.h"
 #include "kernels/kernels.h"
 
-// Heads and the like, between rows and features: few, of known extent, one a lane.
+// Heads and the like, between rows and features: few, one a lane.
 static int64_t fill_heads(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
                           bool features, int64_t lanes) {
     for (uint32_t i = 1; i + features < n; i++) {
-        int64_t extent = default_extent(m->p, left[i]),
-                take = default_power_above(extent ? extent : 1);
+        int64_t extent = default_extent(m->p, left[i]), take;
+        if (!extent) extent = DEFAULT_HEADS_AT_ONCE;   // more of them in rounds
+        take = default_power_above(extent);
         bool inside = default_few(m->p, left[i], left[0]) || default_classes_row(m->p, st, left[i]);
         if (extent < 2 || extent > DEFAULT_MANY_HEADS || take > lanes || !inside) continue;
         default_fill(m, st, SCHEDULE_LANES, left[i], take, NULL);
@@ -34,12 +35,22 @@ static int64_t row_lanes(const making *m, const tensor_stage *st, int64_t lanes)
     return default_row_bytes(m->p, st) < DEFAULT_NARROW_ROUND ? most / 2 : most;
 }
 
+// Rows of columns whose number is not known: of any number themselves.
+static bool are_rows_of_any(const planner *p, const tensor_stage *st) {
+    bool any = false;
+    for (uint32_t i = 0; i < st->nleft; i++) any |= !default_extent(p, st->left[i]);
+    return any && !default_extent(p, st->bound[0]) && default_leads(p, st, st->bound[0]);
+}
+
 static int64_t fill_bound(making *m, const tensor_stage *st, int64_t lanes, bool vectors,
                           bool spare) {
     tensor_var b = st->bound[0];
     int64_t few = row_lanes(m, st, lanes);
+    // of several axes the first may have a few points alone: most lanes are for other results
+    if (st->nbound > 1 && plan_dense(m->p, b) && !default_extent(m->p, b))
+        few = lanes > DEFAULT_WIDE_ROW ? lanes / DEFAULT_WIDE_ROW : 1;
     axis_share s = {1, spare && lanes > few ? few : lanes, 1};
-    if (default_reduces_dense(m->p, st))
+    if (default_reduces_dense(m->p, st) && !are_rows_of_any(m->p, st))
         s = default_share_axis(m, st, b,
                                vectors                     ? lanes
                                : lanes < DEFAULT_DOT_LANES ? lanes
@@ -69,6 +80,16 @@ static int64_t fill_inside(making *m, const tensor_stage *st, int64_t lanes, boo
         return lanes / s.lanes;
     }
     return lanes;
+}
+
+// Points of a map, such as edges, of which there are more than of what they lead to.
+static bool has_entries(const planner *p, tensor_var v) {
+    bool entries = false;
+    for (tensor_val x = 0; x < p->op->nparams; x++) {
+        const tensor_val_info *i = &p->op->vals.data[x];
+        entries |= i->role == VAL_MAP && i->rank && i->axes[0] == p->op->vars.data[v].space;
+    }
+    return entries;
 }
 
 // The lanes that are left for rows; spare: some should be.
@@ -117,7 +138,10 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
         default_fill(m, st, SCHEDULE_LANES, st->bound[0], 2, NULL);
         return lanes / 2;
     }
-    if (reduces && !dots && lanes > 1 && !alike)
+    // lanes of other points add up less, where there are many
+    const bool side = features && default_reduces_dense(p, st) && !columns &&
+                      !default_extent(p, st->bound[0]) && has_entries(p, left[0]);
+    if (reduces && !dots && lanes > 1 && !alike && !side)
         lanes = fill_bound(m, st, lanes, vectors, spare && n && !columns);
     return lanes;
 }

@@ -160,7 +160,7 @@ static bool collapses(making *m, const stage_group *g) {
     if (!p->machine->gpu || n < 2) return false;
     int64_t extent = default_extent(p, left[n - 1]);
     if (!default_few(p, left[n - 1], left[0])) return true;
-    if (!extent) return m->class->multiple == 1 || m->class->to;
+    if (!extent) return m->class->multiple == 1 || m->class->to || default_is_side(p, left[n - 1]);
     axis_share s = default_share_axis(m, &p->op->stages.data[g->data[g->len - 1]], left[n - 1],
                                       DEFAULT_WARP);
     return extent < DEFAULT_WARP && s.lanes * s.vector != extent;

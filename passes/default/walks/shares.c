@@ -4,6 +4,7 @@
 //       →  lanes h 4;  lanes d 8;  vector d 4;  unroll e 4
 #include "default/ask/ask.h"
 #include "default/ask/limits.h"
+#include "default/cells/cells.h"
 #include "default/walks/walks.h"
 #include "default/walks/shares.h"
 #include "base/base.h"
@@ -67,7 +68,10 @@ bool default_share_rows(const walks *w, const walk *of, row_shares *s) {
         level_share *x = &s->level[i];
         int64_t extent = default_extent(w->p, s->deepest->left[i]),
                 room = w->p->machine->lanes / s->lanes;
-        if (!extent) return false;
+        if (!extent) {
+            default_wish(w->m, s->deepest, true, s->deepest->left + 1, s->depth - 1);
+            return false;
+        }
         // an edge's score has a vector of its own
         bool apart = i + 1 == s->depth && i >= score_depth(w);
         x->vector = apart ? w->p->machine->vector_bytes / default_walk_bytes(w, of, i) : 1;
