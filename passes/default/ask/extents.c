@@ -1,5 +1,6 @@
 // Extents of indices, and how wide the numbers are that a stage reads or stores along one.
 #include "default/ask/ask.h"
+#include "default/ask/limits.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
 
@@ -42,8 +43,8 @@ static bool see_nested(void *user, const tensor_node *load) {
 
 // Two parts of a number, three coordinates: what they are of has features, as if they were one.
 static bool is_part(const tensor_op *op, tensor_space s) {
-    enum { PARTS = 4 };
-    return op->spaces.data[s].kind == SPACE_CONST && op->spaces.data[s].size <= PARTS;
+    return op->spaces.data[s].kind == SPACE_CONST &&
+           op->spaces.data[s].size <= DEFAULT_NUMBER_PARTS;
 }
 
 static bool has_rows_along(const planner *p, const tensor_stage *st, tensor_space s) {

@@ -20,7 +20,6 @@ int64_t default_typical(making *m, tensor_var v) {
 
 void default_wish(making *m, const tensor_stage *st, bool walk, const tensor_var *vars,
                   uint32_t n) {
-    enum { HEADS = 8, FEATURES = 64 };   // for example
     const planner *p = m->p;
     const char *sizes = "";
     for (uint32_t i = 0; i < n; i++) {
@@ -28,7 +27,7 @@ void default_wish(making *m, const tensor_stage *st, bool walk, const tensor_var
         if (p->op->spaces.data[s].kind != SPACE_FREE) continue;
         sizes = arena_printf(p->arena, "%s%s-D %s=%d", sizes, *sizes ? " " : "",
                              p->op->spaces.data[s].name,
-                             default_is_side(p, vars[i]) ? HEADS : FEATURES);
+                             default_is_side(p, vars[i]) ? 8 : 64);   // for example
     }
     if (!*sizes) return;
     VEC_PUSH(p->arena, &m->p->facts->wishes, ((plan_wish){st->id, walk, sizes}));
