@@ -10,8 +10,17 @@ bool default_one_by_one(const planner *p, const tensor_stage *st) {
     return st->reducer == TENSOR_NO_REDUCER || !p->op->reducers.data[st->reducer].commutative;
 }
 
+// A key leaves of what is reduced a row's own: of all entries of a table, too, to which no map leads.
+//     y[w] = sum{k : field[k / 8, k % 8] == w} …
+bool default_reduces_keyed(const planner *p, const tensor_stage *st) {
+    bool rows = false;
+    for (uint32_t k = 0; k < st->nkeys; k++)
+        rows |= plan_mentions(p, st->keys[k].lhs, st->bound[0]);
+    return rows;
+}
+
 bool default_reduces_dense(const planner *p, const tensor_stage *st) {
-    if (default_one_by_one(p, st) || st->nbound != 1) return false;
+    if (default_one_by_one(p, st) || st->nbound != 1 || default_reduces_keyed(p, st)) return false;
     return plan_dense(p, st->bound[0]) || (st->nleft && default_few(p, st->bound[0], st->left[0]));
 }
 

@@ -99,7 +99,8 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     uint32_t n = plan_left(p, st, left);
     bool vectors = false, features = default_lanes_along(m, st, left, n, deepest),
          reduces = !default_one_by_one(p, st);
-    bool rows = st->reducer != TENSOR_NO_REDUCER && !plan_dense(p, st->bound[0]);
+    bool rows = st->reducer != TENSOR_NO_REDUCER &&
+                (!plan_dense(p, st->bound[0]) || default_reduces_keyed(p, st));
     bool dots = default_reduces_dense(p, st) && !features;
     dot_share dot = dots ? default_dot(m, st, left, n, DEFAULT_DOT_LANES, DEFAULT_DOT_HEADS)
                          : (dot_share){0};
