@@ -172,7 +172,11 @@ tensor_expr plan_inline_loads(planner *p, tensor_expr e) {
 tensor_stage plan_inlined_stage(planner *p, uint32_t stage) {
     tensor_stage st = p->op->stages.data[stage];
     tensor_expr *body = ARENA_ARRAY(p->arena, tensor_expr, st.nbody + 1);
-    for (uint32_t i = 0; i < st.nbody; i++) body[i] = plan_inline_loads(p, st.body[i]);
+    for (uint32_t i = 0; i < st.nbody; i++) {
+        tensor_expr before = st.body[i];
+        // what is computed there may read what was not when it was rewritten
+        while ((body[i] = plan_inline_loads(p, before)) != before) before = body[i];
+    }
     st.body = body;
     return st;
 }
