@@ -253,6 +253,21 @@ static bool spares_walk(const edges *x, uint32_t score) {
     return false;
 }
 
+// ---- Products -----------------------------------------------------------------------------------
+// Walks alone need it, which would find it again for each of their sums: none of outer products.
+static bool is_of_walks(const edges *x, uint32_t product) {
+    bool walks = !read_by_others(x, product);
+    for (uint32_t i = 0; i < count(x) && walks; i++)
+        walks = x->map[i] == TENSOR_NO_VAL || !default_sums_outer(x->p, plan_stage(x->p, i)) ||
+                !needs(x, i, product);
+    return walks;
+}
+
+static bool stays_outside(const edges *x, uint32_t i) {
+    return x->score[i] && is_product(x, i) && is_long(x, i) && !needs_walk(x, i) &&
+           is_of_walks(x, i);
+}
+
 // The last one: it has most of what is to be found in it.
 static uint32_t spared(const edges *x) {
     for (uint32_t i = count(x); i-- > 0;)
@@ -273,7 +288,7 @@ stage_ids default_kept(planner *p, bool *spares) {
     for (uint32_t i = 0; i < n; i++) {
         bool own = x.score[i] && !multiplies(&x, i) &&
                    ((has_reduction(&x, i) && read_by_others(&x, i)) || is_dear(&x, i));
-        own |= x.score[i] && is_product(&x, i) && !needs_walk(&x, i) && is_long(&x, i);
+        own |= stays_outside(&x, i);
         if (own || i == also) VEC_PUSH(p->arena, &kept, plan_stage(x.p, i)->id);
         if (!own && i == also) *spares = true;
     }

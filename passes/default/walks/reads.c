@@ -12,24 +12,24 @@ tensor_space default_first_space(const walks *w, const tensor_stage *st) {
 
 // ---- Sums of rows -------------------------------------------------------------------------------
 typedef struct {
-    const walks *w;
+    const planner *p;
     const tensor_stage *st;
 } factors;
 
 static bool lacks_some(void *user, const tensor_node *load) {
     const factors *f = user;
-    return !default_reads_all_left(f->w->p, f->st, load);
+    return !default_reads_all_left(f->p, f->st, load);
 }
 
 // A sum of outer products has no array of rows that it could walk along; but for a few heads of
 // one.
-static bool sums_outer(const walks *w, const tensor_stage *st) {
-    factors f = {w, st};
+bool default_sums_outer(const planner *p, const tensor_stage *st) {
+    factors f = {p, st};
     for (uint32_t i = 1; i < st->nleft; i++) {
-        int64_t extent = default_extent(w->p, st->left[i]);
+        int64_t extent = default_extent(p, st->left[i]);
         if (extent && extent <= DEFAULT_MANY_HEADS) return false;
     }
-    return st->nleft > 2 && plan_loads(w->p, st, lacks_some, &f);
+    return st->nleft > 2 && plan_loads(p, st, lacks_some, &f);
 }
 
 tensor_val default_map_of(const walks *w, uint32_t i) {
@@ -37,7 +37,7 @@ tensor_val default_map_of(const walks *w, uint32_t i) {
     VEC_PUSH(w->p->arena, &g, i);
     const tensor_stage *st = plan_stage(w->p, i);
     if (st->reducer == TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || st->nkeys != 1 ||
-        st->ntargets != 1 || st->nfilters || st->nelse || sums_outer(w, st))
+        st->ntargets != 1 || st->nfilters || st->nelse || default_sums_outer(w->p, st))
         return TENSOR_NO_VAL;
     tensor_val map = default_row_map(w->p, &g);
     bool fits = map != TENSOR_NO_VAL && w->p->op->vals.data[map].role == VAL_MAP &&

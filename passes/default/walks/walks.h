@@ -44,6 +44,7 @@ bool default_walk(making *m);   // false: no sums of rows need each other, or ex
 
 // ---- reads.c ------------------------------------------------------------------------------------
 tensor_space default_first_space(const walks *w, const tensor_stage *st);
+bool default_sums_outer(const planner *p, const tensor_stage *st);
 // by which a stage sums rows that a walk may have; TENSOR_NO_VAL: none
 tensor_val default_map_of(const walks *w, uint32_t stage);
 bool default_is_walked(const walks *w, tensor_space s);   // some map leads from the space to rows
