@@ -9,7 +9,7 @@ typedef tensor_expr plan_replacement(void *user,
                                      // for a load, whose indices are replaced already
                                      tensor_expr load);
 
-// ---- pairs.c, chosen.c, flatten.c, selective.c ---------------------------------------------------------------
+// ---- pairs.c, chosen.c, flatten.c, selective.c --------------------------------------------------
 bool plan_pairs(planner *p);     // false: there are none
 bool plan_chosen(planner *p);    // likewise
 bool plan_flatten(planner *p);   // likewise

@@ -10,7 +10,8 @@ bool default_one_by_one(const planner *p, const tensor_stage *st) {
     return st->reducer == TENSOR_NO_REDUCER || !p->op->reducers.data[st->reducer].commutative;
 }
 
-// A key leaves of what is reduced a row's own: of all entries of a table, too, to which no map leads.
+// A key leaves of what is reduced a row's own: of all entries of a table, too, to which no map
+// leads.
 //     y[w] = sum{k : field[k / 8, k % 8] == w} …
 bool default_reduces_keyed(const planner *p, const tensor_stage *st) {
     bool rows = false;
