@@ -1,6 +1,7 @@
 // Reverse mode, stage by stage from the last to the first: when a stage is met, all that read what
 // it wrote have said what they add to its adjoint. An adjoint is the sum of those terms.
 #include "gradient_internal.h"
+#include "tensor_factor.h"
 
 #include <string.h>
 
@@ -328,6 +329,7 @@ tensor_op *tensor_gradient(arena *a, diag_set *ds, const tensor_op *op, const gr
     tensor_val *given = ARENA_ARRAY(a, tensor_val, 2 * op->nparams + 1),
                *results = ARENA_ARRAY(a, tensor_val, r->nwrt + 1);
     uint32_t ngiven = 0;
+    tensor_split_factors(g.op);   // whose adjoints would compute them again, too
     if (!gradient_write_steps(&g)) return NULL;
     begin(&g, r);
     give(&g, given, &ngiven);
