@@ -8,18 +8,9 @@
 #include <string.h>
 
 // ---- Names --------------------------------------------------------------------------------------
-static bool is_taken(const gradient *g, const char *name) {
-    bool taken = false;
-    for (uint32_t i = 0; i < g->op->vals.len; i++) taken |= !strcmp(g->op->vals.data[i].name, name);
-    return taken;
-}
-
 const char *gradient_name(gradient *g, const char *of, const char *suffix) {
-    const char *name = arena_printf(g->arena, suffix ? "%s.%s" : "%s%s", of, suffix ? suffix : ""),
-               *free = name;
-    for (uint32_t n = 2; is_taken(g, free); n++)
-        free = arena_printf(g->arena, "%s.%u", name, (unsigned)n);
-    return free;
+    return tensor_free_name(
+        g->op, arena_printf(g->arena, suffix ? "%s.%s" : "%s%s", of, suffix ? suffix : ""));
 }
 
 const char *gradient_adjoint(gradient *g, tensor_val of) {

@@ -144,14 +144,15 @@ static double evaluation_bytes(const binding *b, double one_in) {
 // Expressions, beyond which no evaluation begins: a time is not worth waiting as long for.
 static double longest(const run_op *o) { return o->r->d->verb == VERB_BENCH ? 2e9 : 2e10; }
 
-// Whether an evaluation is too long for a sample: by what is certain to be computed; where a small
-// budget asks for a short one, by the geometric mean of that and of all that may be.
+// Whether an evaluation is too long for a sample: by what is certain to be computed, and of a time
+// that a small budget asks for soon, by the geometric mean of that and of all that may be.
 static bool is_too_long(const run_op *o, uint64_t one_in) {
     enum { BUDGETS = 100 };
     double asked = BUDGETS * o->r->asked.check_budget,
            certain = evaluation_cost(o->b, (double)one_in, true),
            all = evaluation_cost(o->b, (double)one_in, false);
-    return certain > longest(o) || (asked > 0 && asked < longest(o) && sqrt(certain * all) > asked);
+    bool soon = o->r->d->verb == VERB_BENCH && asked > 0 && asked < longest(o);
+    return certain > longest(o) || (soon && sqrt(certain * all) > asked);
 }
 
 // Of the smallest result, too, some hundreds of elements are compared; fewer where that would take

@@ -115,15 +115,20 @@ static void assign_joined(stage_run *r, const bound_variable *b, int64_t point) 
 
 // ---- Keys ---------------------------------------------------------------------------------------
 
-// Of levels from `first` on, and of what is the same at all points.
-static bool is_of_levels(const eval_program *p, uint32_t node, uint32_t first, uint32_t *budget) {
+// Of levels from `first` on, which are marked in *levels, and of what is the same at all points.
+static bool is_of_levels(const eval_program *p, uint32_t node, uint32_t first, uint64_t *levels,
+                         uint32_t *budget) {
     const eval_node *n = &p->nodes.data[node];
     if (!*budget) return false;
     --*budget;   // nodes are shared, and paths among them may be countless
-    if (n->op == TENSOR_VAR_OP) return n->level >= first;
+    if (n->op == TENSOR_VAR_OP) {
+        if (n->level < first || n->level - first >= 64) return false;
+        *levels |= UINT64_C(1) << (n->level - first);
+        return true;
+    }
     if (n->level == 0) return true;
     for (uint32_t i = 0; i < n->nargs; i++)
-        if (!is_of_levels(p, n->args[i], first, budget)) return false;
+        if (!is_of_levels(p, n->args[i], first, levels, budget)) return false;
     return true;
 }
 
@@ -182,13 +187,16 @@ static bool sort_points(stage_run *r, bound_variable *b, uint32_t key) {
     return certain;
 }
 
-// Of the variables from b on, how many the key's left side is made of alone; 0: of others, too.
+// Of the variables from b on, how many the key's left side is made of, each of them; 0: of others.
 static uint32_t joined_by(const stage_run *r, const bound_variable *b, uint32_t key) {
     const eval_node *nodes = r->p->nodes.data;
-    uint32_t budget = 4096, deepest = nodes[r->nodes.lhs[key]].level;
-    bool alone = deepest >= b->level && nodes[r->nodes.rhs[key]].level < b->level &&
-                 is_of_levels(r->p, r->nodes.lhs[key], b->level, &budget);
-    return alone ? deepest - b->level + 1 : 0;
+    uint32_t budget = 4096, joined = 0;
+    uint64_t levels = 0;
+    if (nodes[r->nodes.rhs[key]].level >= b->level ||
+        !is_of_levels(r->p, r->nodes.lhs[key], b->level, &levels, &budget))
+        return 0;
+    while (levels & 1) levels >>= 1, joined++;
+    return levels ? 0 : joined;
 }
 
 static int64_t key_of(const bound_variable *b, int64_t i) {

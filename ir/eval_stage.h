@@ -16,8 +16,7 @@ typedef struct {
     keyed_point *points;   // sorted by key, then point
     const int64_t *map;    // or what they are found by, a map in order: it has the key of each
     int64_t npoints;
-    uint32_t
-        joined;   // variables from this one on that the key finds at once, a point of all of them
+    uint32_t joined;   // variables from here on that the key finds at once: a point is one of all
 } bound_variable;
 enum { NO_KEY = UINT32_MAX };
 

@@ -53,6 +53,29 @@ uint32_t tensor_add_stage(tensor_op *op, tensor_stage st) {
     return op->stages.len - 1;
 }
 
+void tensor_put_stage(tensor_op *op, uint32_t at, tensor_stage st) {
+    const uint32_t last = tensor_add_stage(op, st);
+    tensor_stage *all = op->stages.data;
+    st = all[last];
+    memmove(&all[at + 1], &all[at], (last - at) * sizeof *all);
+    all[at] = st;
+}
+
+static bool is_taken(const tensor_op *op, const char *name) {
+    for (tensor_val v = 0; v < op->vals.len; v++)
+        if (!strcmp(op->vals.data[v].name, name)) return true;
+    for (uint32_t i = 0; i < op->stages.len; i++)
+        if (!strcmp(op->stages.data[i].name, name)) return true;
+    return false;
+}
+
+const char *tensor_free_name(const tensor_op *op, const char *name) {
+    const char *free = name;
+    for (uint32_t n = 2; is_taken(op, free); n++)
+        free = arena_printf(op->arena, "%s.%u", name, (unsigned)n);
+    return free;
+}
+
 const char *tensor_mark_text(tensor_mark m) {
     static const char *const texts[] = {
 #define TENSOR_MARK(id, text, means) [TENSOR_##id] = text,

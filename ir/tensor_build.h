@@ -17,6 +17,10 @@ tensor_var tensor_add_var_as(tensor_op *op, tensor_id index, const char *name, t
 static inline bool tensor_marked(const tensor_stage *s, tensor_mark m) { return s->marks >> m & 1; }
 static inline void tensor_set_mark(tensor_stage *s, tensor_mark m) { s->marks |= 1u << m; }
 uint32_t tensor_add_stage(tensor_op *op, tensor_stage st);   // the last; its number
+// Stages stand in the order they run in: what comes after the new one moves up.
+void tensor_put_stage(tensor_op *op, uint32_t at, tensor_stage st);
+// The name, or that with a number from 2 on: no value and no stage has it.
+const char *tensor_free_name(const tensor_op *op, const char *name);
 // Expressions are shared: equal nodes get equal handles (the first span stays). Types must fit, or
 // it is an ICE. Constant arguments fold where the result is exact in every target.
 tensor_expr tensor_int(tensor_op *op, int64_t x);

@@ -223,19 +223,8 @@ static bool reduce_builtin(const counting *c, tensor_stage *st) {
 }
 
 // ---- Two stages ---------------------------------------------------------------------------------
-static bool is_taken(const planner *p, const char *name) {
-    for (tensor_val v = 0; v < p->op->vals.len; v++)
-        if (!strcmp(p->op->vals.data[v].name, name)) return true;
-    for (uint32_t i = 0; i < p->op->stages.len; i++)
-        if (!strcmp(p->op->stages.data[i].name, name)) return true;
-    return false;
-}
-
 const char *plan_name_inside(const planner *p, const char *stage, const char *what) {
-    const char *name = arena_printf(p->arena, "%s.%s", stage, what);
-    for (uint32_t n = 2; is_taken(p, name); n++)
-        name = arena_printf(p->arena, "%s.%s.%u", stage, what, n);
-    return name;
+    return tensor_free_name(p->op, arena_printf(p->arena, "%s.%s", stage, what));
 }
 
 // The stage reduces into values of its own; loads of them at its left variables.

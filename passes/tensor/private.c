@@ -38,13 +38,8 @@ tensor_val plan_stage_val(planner *p, const char *name, tensor_type t, const ten
     return loop_add_val(p->plan, info, (loop_value){.home = LOOP_MEMORY, .of = TENSOR_NO_VAL});
 }
 
-// Stages stand in the order they run in: what comes after the new one moves up.
 void plan_put_stage(planner *p, uint32_t at, tensor_stage st) {
-    const uint32_t last = tensor_add_stage(p->op, st);
-    tensor_stage *all = p->op->stages.data;
-    st = all[last];
-    for (uint32_t i = last; i > at; i--) all[i] = all[i - 1];
-    all[at] = st;
+    tensor_put_stage(p->op, at, st);
     for (uint32_t v = 0; v < p->plan->values.len; v++) {
         loop_value *w = &p->plan->values.data[v];
         w->stage += w->home == LOOP_INLINE && w->stage >= at;

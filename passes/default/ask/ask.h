@@ -54,11 +54,11 @@ bool default_sums_matrices(const planner *p, const tensor_stage *st, const tenso
                            uint32_t n);
 // the first sum of columns or matrices; UINT32_MAX: there is none
 uint32_t default_columns_of(const planner *p, const stage_group *g);
-// Lanes and vectors run along the innermost left-hand axis.
 // A key takes what is reduced to rows.
 bool default_reduces_keyed(const planner *p, const tensor_stage *st);
 // A key other than the first leads to v.
 bool default_classes_row(const planner *p, const tensor_stage *st, tensor_var v);
+// Lanes and vectors run along the innermost left-hand axis.
 bool default_has_features(const planner *p, const tensor_stage *st, const tensor_var *left,
                           uint32_t n, bool deepest);
 // one stage whose points reduce a dense axis, and what is computed from it
