@@ -337,6 +337,7 @@ tensor_op *tensor_gradient(arena *a, diag_set *ds, const tensor_op *op, const gr
         if (!through(&g, s)) return NULL;
     for (uint32_t i = 0; i < r->nwrt; i++) results[i] = finish(&g, r->wrt[i], ngiven);
     add_given(&g, given, &ngiven);
+    gradient_join_sums(&g);
     gradient_join_steps(&g);
     tensor_narrow(g.op);
     return gradient_keep(&g, &(gradient_kept){.name = r->name,

@@ -63,6 +63,9 @@ bool gradient_write_steps(gradient *g);   // before anything else; false: refuse
 // behind all else: values that were copied from their parts are as they were
 void gradient_join_steps(gradient *g);
 
+// ---- Sums (gradient_join.c) ---------------------------------------------------------------------
+void gradient_join_sums(gradient *g);   // of one table, that are added
+
 // ---- Expressions (gradient_expr.c) --------------------------------------------------------------
 // Expressions of g->op, made anew in `to` (the same op, or another one) from their arguments on,
 // but where `put` has something else for a node, whose arguments are of `to` by then; 0: nothing
