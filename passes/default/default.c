@@ -140,7 +140,7 @@ static schedule *new_schedule(arena *a, const tensor_op *op, const char *name) {
 }
 
 // Named, so that they are not computed where they are read.
-static void name_kept(arena *a, schedule *s, const stage_ids *kept) {
+static void name_stored(arena *a, schedule *s, const stage_ids *kept) {
     for (uint32_t i = 0; i < kept->len; i++)
         VEC_PUSH(a, &s->cells, ((schedule_cell){.verb = SCHEDULE_OVERLAP, .of = kept->data[i]}));
 }
@@ -182,14 +182,15 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     const rows_info *of = plan_rows_info(rows);
     schedule *s = new_schedule(a, op, arena_printf(a, "%s%s", class->name, of->text)),
              *none = new_schedule(a, op, class->name);
-    stage_ids kept = {0};
-    bool keeps = rows != of->like, spares = false;
+    default_stored stored = {0};
+    bool keeps = rows != of->like;
     if (of->family == ROWS_FAMILY_WALK) {
         planner given = plan_new(a, ds, op, none, mach, facts);
         op = default_rfactor(&given, s);
-        kept = default_kept(&given, keeps ? &spares : NULL);
-        if (keeps && !spares) return NULL;
-        name_kept(a, none, &kept);
+        stored = default_kept(&given, keeps);
+        if (keeps && !stored.spares) return NULL;
+        name_stored(a, none, &stored.kept);
+        name_stored(a, none, &stored.before);
     }
     s->op = tensor_op_copy(a, op);
     planner p = plan_new(a, ds, op, none, mach, facts);
@@ -207,8 +208,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
                 .class = class,
                 .rows = of->like,
                 .groups = default_groups(&p),
-                .stored.kept = kept,
-                .stored.spares = spares,
+                .stored = stored,
                 .tiled = TENSOR_NO_VAL,
                 .points = TENSOR_NO_SPACE,
                 .limit = {.most = of->most, .entries = of->longest}};
@@ -222,7 +222,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     default_nones(&m);
     fill_approximate(&m);
     fill_overlaps(&m);
-    default_guard_version(&m, of->like, spares);
+    default_guard_version(&m, of->like, stored.spares);
     *supposed = (plan_supposed){
         .extents = m.supposed.len != 0, .rows = m.walked.len != 0, .cut = m.limit.cut};
     return s;

@@ -6,6 +6,13 @@
 #include "default/ask/limits.h"
 #include "base/making.h"
 
+// Scores of edges that are stored.
+typedef struct {
+    stage_ids kept;     // scores that walks store
+    stage_ids before;   // that kernels of their own store, before walks
+    bool spares;        // some of them so that another walk need not find them
+} default_stored;
+
 // of a map's values, by what another one says, of which so many cells in a thousand are in use
 typedef struct {
     tensor_val map, source;
@@ -59,10 +66,7 @@ typedef struct making {
         VEC(default_dense_windows) windows;   // that walks go through
         bool longer;                          // of long rows they are others
     } dense;
-    struct {
-        stage_ids kept;   // scores that walks store
-        bool spares;      // some of them so that another walk need not find them
-    } stored;
+    default_stored stored;
     VEC(tensor_val) outer;   // maps whose preimages have sums of outer products
     tensor_val tiled;        // the map whose values tiles are of; TENSOR_NO_VAL: there are no tiles
 } making;

@@ -37,11 +37,27 @@ static void fill_nones_of(making *m, schedule *of, const tensor_stage *st, tenso
             fill_none(m, of, st, default_index_cell(m->p, deals[i], st, v));
 }
 
+// `inline a` would have it computed where `a` reads it: a.factor is stored.
+static void fill_stored(making *m, const tensor_stage *st) {
+    const tensor_ids *ids = m->p->op->ids;
+    schedule_cell none = default_stage_cell(m->p, SCHEDULE_INLINE, st);
+    bool covered = false;
+    for (uint32_t i = 0; i < m->s->cells.len; i++) {
+        const schedule_cell *c = &m->s->cells.data[i];
+        covered |= c->verb == SCHEDULE_INLINE && !c->empty && c->about.data[0] != st->id &&
+                   tensor_id_covers(ids, c->about.data[0], st->id);
+    }
+    none.empty = true;
+    if (covered && st->reducer == TENSOR_NO_REDUCER && st->loop == TENSOR_NO_LOOP)
+        schedule_fill(m->p->arena, m->s, none);
+}
+
 void default_nones(making *m) {
     for (uint32_t i = 0; i < m->p->op->stages.len; i++) {
         const tensor_stage *st = &m->p->op->stages.data[i];
         if (plan_inlined(m->p, i) || !tensor_id_outer(m->p->op->ids, st->id))
             continue;   // is inside none
+        fill_stored(m, st);
         schedule of = covering(m, st);
         fill_none(m, &of, st, default_cell(SCHEDULE_COLLAPSE, st));
         fill_none(m, &of, st, default_cell(SCHEDULE_ACCUMULATE, st));

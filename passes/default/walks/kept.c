@@ -9,11 +9,13 @@
 #include "default/walks/walks.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
+#include "tensor/tensor.h"
 
 typedef struct {
     planner *p;        // the op as it came
     tensor_val *map;   // per stage: that it walks rows by; TENSOR_NO_VAL: none
     bool *score;       // per stage: of edges that are walked, and no result
+    bool *before;      // per stage: of those, stored by a kernel of its own, before walks
     char *read;        // per reader and writer: asked for once
 } edges;
 
@@ -268,6 +270,40 @@ static bool stays_outside(const edges *x, uint32_t i) {
            is_of_walks(x, i);
 }
 
+// ---- Factors ------------------------------------------------------------------------------------
+typedef struct {
+    const edges *x;
+    const tensor_stage *reader;
+    tensor_val val;
+} reading;
+
+// Along what is reduced, by each of the results of an edge: lanes have these.
+static bool reads_alike(void *user, const tensor_node *load) {
+    const reading *r = user;
+    if ((tensor_val)load->imm.i != r->val) return true;
+    const tensor_stage *st = r->reader;
+    bool reduced = false;
+    for (uint32_t i = 0; i < load->nargs; i++)
+        reduced |= plan_mentions(r->x->p, load->args[i], st->bound[0]);
+    return !reduced || default_reads_all_left(r->x->p, st, load);
+}
+
+// Of a product at an edge whose results would each compute it anew.
+static bool is_factor(const edges *x, uint32_t i) {
+    const tensor_stage *st = plan_stage(x->p, i);
+    if (st->reducer != TENSOR_NO_REDUCER || needs_walk(x, i)) return false;
+    bool factor = false;
+    for (uint32_t k = 0; k < count(x) && !factor; k++) {
+        reading r = {x, plan_stage(x->p, k), st->targets[0].val};
+        factor = x->score[k] && r.reader->reducer != TENSOR_NO_REDUCER &&
+                 !plan_loads(x->p, r.reader, reads_alike, &r);
+    }
+    if (!factor) return false;
+    uint8_t *seen = ARENA_ARRAY(x->p->arena, uint8_t, x->p->op->exprs.len + 1);
+    const int64_t cost = plan_operations(x->p, st->body[0], seen);
+    return cost >= DEFAULT_KEPT_FACTOR && !plan_inline_is_worth(x->p, st, cost);
+}
+
 // The last one: it has most of what is to be found in it.
 static uint32_t spared(const edges *x) {
     for (uint32_t i = count(x); i-- > 0;)
@@ -275,22 +311,36 @@ static uint32_t spared(const edges *x) {
     return UINT32_MAX;
 }
 
-stage_ids default_kept(planner *p, bool *spares) {
+// What it reads of scores is found before walks, too.
+static void put_before(edges *x, uint32_t i) {
+    if (x->before[i]) return;
+    x->before[i] = true;
+    for (uint32_t k = 0; k < count(x); k++)
+        if (x->score[k] && reads(x, i, k)) put_before(x, k);
+}
+
+default_stored default_kept(planner *p, bool spares) {
     uint32_t n = p->op->stages.len;
-    stage_ids kept = {0};
+    default_stored all = {0};
     edges x = {p, ARENA_ARRAY(p->arena, tensor_val, n + 1), ARENA_ARRAY(p->arena, bool, n + 1),
-               ARENA_ARRAY(p->arena, char, n *n + 1)};
+               ARENA_ARRAY(p->arena, bool, n + 1), ARENA_ARRAY(p->arena, char, n *n + 1)};
     for (uint32_t i = 0; i < n; i++) x.map[i] = default_walked_by(p, i);
     for (uint32_t i = 0; i < n; i++)
         x.score[i] = is_of_edges(&x, i) &&
                      val_at(&x, plan_stage(x.p, i)->targets[0].val)->role == VAL_STAGE;
+    for (uint32_t i = 0; i < n; i++)
+        if (x.score[i] && is_factor(&x, i)) put_before(&x, i);
+    for (uint32_t i = 0; i < n; i++) {
+        if (x.before[i]) VEC_PUSH(p->arena, &all.before, plan_stage(p, i)->id);
+        x.score[i] &= !x.before[i];
+    }
     uint32_t also = spares ? spared(&x) : UINT32_MAX;
     for (uint32_t i = 0; i < n; i++) {
         bool own = x.score[i] && !multiplies(&x, i) &&
                    ((has_reduction(&x, i) && read_by_others(&x, i)) || is_dear(&x, i));
         own |= stays_outside(&x, i);
-        if (own || i == also) VEC_PUSH(p->arena, &kept, plan_stage(x.p, i)->id);
-        if (!own && i == also) *spares = true;
+        if (own || i == also) VEC_PUSH(p->arena, &all.kept, plan_stage(x.p, i)->id);
+        if (!own && i == also) all.spares = true;
     }
-    return kept;
+    return all;
 }

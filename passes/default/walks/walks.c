@@ -11,7 +11,8 @@
 // ---- Scores -------------------------------------------------------------------------------------
 static bool is_score(const walks *w, uint32_t i) {
     const tensor_stage *st = plan_stage(w->p, i);
-    return !plan_inlined(w->p, i) && st->loop == TENSOR_NO_LOOP && st->nleft && st->ntargets == 1 &&
+    return !plan_inlined(w->p, i) && !plan_has_id(&w->m->stored.before, st->id) &&
+           st->loop == TENSOR_NO_LOOP && st->nleft && st->ntargets == 1 &&
            default_is_walked(w, default_first_space(w, st)) &&
            w->p->op->vals.data[st->targets[0].val].role == VAL_STAGE &&
            (st->reducer == TENSOR_NO_REDUCER || (default_reduces_dense(w->p, st) && !st->nkeys));

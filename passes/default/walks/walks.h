@@ -72,9 +72,9 @@ void default_find_late(walks *w);
 void default_nest(walks *w, uint32_t stage);
 
 // ---- kept.c, rfactor.c: of the op as it came ----------------------------------------------------
-// Scores of edges that walks store. spares: where not NULL, those too that spare another walk all
-// that it reduces at an edge; whether there are any.
-stage_ids default_kept(planner *p, bool *spares);
+// Scores of edges that are stored; with spares, those too that spare another walk all that it
+// reduces at an edge.
+default_stored default_kept(planner *p, bool spares);
 // The op with sums over all points that walks of rows take along, as the schedule says then.
 tensor_op *default_rfactor(planner *p, schedule *s);
 
