@@ -3,8 +3,11 @@
 #include "graph_file.h"
 #include "progress.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#define LIKE "like:"
 
 // ---- Loading ------------------------------------------------------------------------------------
 
@@ -44,35 +47,80 @@ static void count_classes(run_graph *g) {
 }
 
 static const char generators[] =
-    "rmat:SCALE:DEGREE er:N:M hubs:N:M batch:COUNT:MEAN:P grid:W:H clique:N star:N path:N empty:N";
+    "rmat:SCALE:DEGREE er:N:M hubs:N:M batch:COUNT:MEAN:P grid:W:H clique:N star:N path:N empty:N "
+    "like:GRAPH:N:M:SEED";
 
-static bool graph_fault(driver *d, const run_graph *g, gnn_status s) {
+static bool graph_fault(driver *d, const run_graph *g, const char *text, gnn_status s) {
     const char *why = g->context ? gnn_context_error(g->context) : gnn_status_text(s);
     if (s == GNN_BAD_GENERATOR) {
-        diag_help(usage(d, E0812, "--graph=%s: %s", g->text, why), "generators are %s", generators);
+        diag_help(usage(d, E0812, "--graph=%s: %s", text, why), "generators are %s", generators);
     } else {
         diagnostic *e = graph_file_fault(d, g->context, s);
-        if (s == GNN_IO && !strpbrk(g->text, "./")) diag_help(e, "generators are %s", generators);
+        if (s == GNN_IO && !strpbrk(text, "./")) diag_help(e, "generators are %s", generators);
     }
     return false;
+}
+
+static gnn_status make_graph(driver *d, run_graph *g, const char *text, gnn_graph *out);
+
+// like:GRAPH:N:M:SEED, where GRAPH may have colons. false: the three numbers are not there.
+static bool read_likeness(arena *a, const char *text, const char **of, gnn_graph_likeness *o) {
+    enum { DIGITS = 18 };   // fit 64 bits
+    int64_t *const numbers[] = {&o->seed, &o->edges, &o->nodes};
+    size_t end = strlen(text);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        size_t at = end;
+        while (at && text[at - 1] >= '0' && text[at - 1] <= '9') at--;
+        if (at == end || end - at > DIGITS || !at || text[at - 1] != ':') return false;
+        *numbers[i] = strtoll(text + at, NULL, 10);
+        end = at - 1;
+    }
+    *of = end > strlen(LIKE) ? arena_strndup(a, text + strlen(LIKE), end - strlen(LIKE)) : NULL;
+    return *of;
+}
+
+static gnn_status make_like(driver *d, run_graph *g, const char *text, gnn_graph *out) {
+    gnn_graph of = {0};
+    gnn_graph_likeness o;
+    const char *name;
+    if (!read_likeness(d->arena, text, &name, &o)) {
+        diag_help(usage(d, E0812, "--graph=%s: expected like:GRAPH:N:M:SEED", text),
+                  "N nodes and M edges, with rows like those of GRAPH, a file or a generator");
+        return GNN_BAD_GENERATOR;
+    }
+    gnn_status s = make_graph(d, g, name, &of);
+    if (s) return s;
+    s = gnn_graph_like(g->context, &of, &o, out);
+    gnn_graph_free(g->context, &of);
+    if (s) graph_fault(d, g, text, s);
+    return s;
+}
+
+// Not GNN_OK: a diagnostic tells why.
+static gnn_status make_graph(driver *d, run_graph *g, const char *text, gnn_graph *out) {
+    if (is_generator(text) && !strncmp(text, LIKE, strlen(LIKE))) return make_like(d, g, text, out);
+    const bool generated = is_generator(text);
+    if (generated) graph_file_unasked(d);
+    gnn_status s = generated ? gnn_graph_generate(g->context, text, out)
+                             : graph_file_read(d, g->context, text, out);
+    if (s) graph_fault(d, g, text, s);
+    return s;
 }
 
 bool run_graph_load(driver *d, const char *text, run_graph *g) {
     *g = (run_graph){.given = text != NULL, .text = text ? text : ""};
     gnn_status s = gnn_context_new(&(gnn_context_options){.device = GNN_HOST}, &g->context);
-    if (s) return graph_fault(d, g, s);
+    if (s) return graph_fault(d, g, g->text, s);
     if (!g->given) return true;
     phase(d, "graph");
-    bool generated = is_generator(g->text);
-    progress told = progress_begin(generated ? "generating" : "reading", g->text);
-    if (generated) graph_file_unasked(d);
+    progress told = progress_begin(is_generator(text) ? "generating" : "reading", text);
     gnn_graph_watch(g->context, progress_tell, &told);
-    s = generated ? gnn_graph_generate(g->context, g->text, &g->graph)
-                  : graph_file_read(d, g->context, g->text, &g->graph);
+    s = make_graph(d, g, text, &g->graph);
     gnn_graph_watch(g->context, NULL, NULL);
     progress_end(&told);
-    if (!s) s = gnn_graph_expand(g->context, &g->graph);
-    if (s) return graph_fault(d, g, s);
+    if (s) return false;
+    s = gnn_graph_expand(g->context, &g->graph);
+    if (s) return graph_fault(d, g, text, s);
     count_classes(g);
     return true;
 }

@@ -88,18 +88,17 @@ static gnn_status parse_description(rt_generation *m) {
 }
 
 // ---- Making it ----------------------------------------------------------------------------------
-// Memory may be promised that is not there, so sizes are compared with what the machine has.
-static gnn_status check_memory(const rt_generation *m) {
+gnn_status rt_check_memory(gnn_context *c, const char *description, const gnn_graph *sizes) {
     int64_t has = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE), edges, nodes,
             bytes;
-    if (rt_mul(m->edges, m->types ? 16 : 8, &edges) && rt_mul(m->nodes, 8, &nodes) &&
+    if (rt_mul(sizes->edges, sizes->types ? 16 : 8, &edges) && rt_mul(sizes->nodes, 8, &nodes) &&
         rt_add(edges, nodes, &bytes) && bytes <= has)
         return GNN_OK;
-    return rt_fail(
-        m->c, GNN_TOO_LARGE,
-        "generator '%.100s': %lld nodes and up to %lld edges do not fit the memory of %lld "
-        "MiB",
-        m->description, (long long)m->nodes, (long long)m->edges, (long long)(has >> 20));
+    return rt_fail(c, GNN_TOO_LARGE,
+                   "generator '%.100s': %lld nodes and up to %lld edges do not fit the memory of "
+                   "%lld MiB",
+                   description, (long long)sizes->nodes, (long long)sizes->edges,
+                   (long long)(has >> 20));
 }
 
 // Where the random numbers of each block begin.
@@ -187,7 +186,9 @@ static gnn_status make(rt_generation *m) {
         s = rt_fail(m->c, GNN_TOO_LARGE, "generator '%.100s': its sizes do not fit 64 bits",
                     m->description);
     if (!s && m->edges && !m->nodes) s = bad_description(m, "nodes where there are edges");
-    if (!s) s = check_memory(m);
+    if (!s)
+        s = rt_check_memory(m->c, m->description,
+                            &(gnn_graph){.nodes = m->nodes, .edges = m->edges, .types = m->types});
     if (!s && m->kind->prepare) s = m->kind->prepare(m);
     if (!s) s = make_rows(m);
     m->g->sources = m->g->nodes;

@@ -85,4 +85,7 @@ struct rt_generator {
 
 extern const rt_generator rt_generators[];   // the last has no name
 
+// Memory may be promised that is not there, so sizes are compared with what the machine has.
+gnn_status rt_check_memory(gnn_context *c, const char *description, const gnn_graph *sizes);
+
 #endif

@@ -110,6 +110,14 @@ gnn_status gnn_graph_read_as(gnn_context *c, const char *path, const gnn_graph_o
 //   star:N  path:N  empty:N         edges v -> 0 for v > 0; edges v -> v + 1; no edges
 // A suffix ",types=R" gives each edge one of R types, uniformly.
 gnn_status gnn_graph_generate(gnn_context *c, const char *description, gnn_graph *out);
+// A graph like another one at another size: its rows lie in the same order and have in-degrees of
+// the same shape, which add up to `edges`; columns lie where those of the other lie. Types, labels,
+// features, weights and graphs of a batch come along; training sets do not.
+typedef struct {
+    int64_t nodes, edges, seed;
+} gnn_graph_likeness;
+gnn_status gnn_graph_like(gnn_context *c, const gnn_graph *of, const gnn_graph_likeness *o,
+                          gnn_graph *out);
 // While graphs of c are read or made: where that takes long, the thread that asked for it is told
 // now and then which part is done, from 0 to 1. NULL: nobody listens.
 void gnn_graph_watch(gnn_context *c, void (*progress)(void *user, double part), void *user);

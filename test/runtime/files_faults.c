@@ -1,5 +1,5 @@
-// Each allocation of each reader, generator and writer fails once: the call says NO_MEMORY, frees
-// all it took, and works when it is called again.
+// Each allocation of each reader, generator and writer, and of a graph like what was read, fails
+// once: the call says NO_MEMORY, frees all it took, and works when it is called again.
 #include "files_support.h"
 
 #include <unistd.h>
@@ -31,6 +31,7 @@ static gnn_status use(gnn_context *c, const input *in, gnn_graph *g, gnn_array *
     float one = 1;
     const gnn_array written = {.dtype = GNN_F32, .rank = 1, .shape = {1}, .data = &one};
     gnn_graph_statistics m;
+    gnn_graph like = {0};
     gnn_status s;
     if (!in->file.bytes) s = gnn_graph_generate(c, in->name, g);
     else if (dot && !strcmp(dot, ".npy"))
@@ -38,6 +39,8 @@ static gnn_status use(gnn_context *c, const input *in, gnn_graph *g, gnn_array *
     else if (dot && !strcmp(dot, ".out")) return gnn_array_write_npy(c, in->name, &written);
     else s = rt_graph_from_memory(c, in->name, in->file.bytes, in->file.size, g);
     if (!s) s = gnn_graph_expand(c, g);
+    if (!s) s = gnn_graph_like(c, g, &(gnn_graph_likeness){2 * g->nodes, 2 * g->edges, 1}, &like);
+    gnn_graph_free(c, &like);
     return s ? s : gnn_graph_measure(c, g, &m);
 }
 
