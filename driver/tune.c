@@ -93,11 +93,13 @@ static const tune_tried *fastest(const tune_tries *of, const texts *all) {
     return best;
 }
 
-static void add_candidates(arena *a, const tune_tries *of, texts *all) {
-    for (uint32_t i = 0; i < BEST_OF_CASE && all->len < MOST_CANDIDATES; i++) {
-        const tune_tried *t = fastest(of, all);
-        if (t) VEC_PUSH(a, all, t->text);
-    }
+// The best of each graph before the second best of any, so that a long list has something of all.
+static void add_candidates(arena *a, const tune_tries *of, uint32_t n, texts *all) {
+    for (uint32_t turn = 0; turn < BEST_OF_CASE; turn++)
+        for (uint32_t i = 0; i < n && all->len < MOST_CANDIDATES; i++) {
+            const tune_tried *t = fastest(&of[i], all);
+            if (t) VEC_PUSH(a, all, t->text);
+        }
 }
 
 // ---- One op -------------------------------------------------------------------------------------
@@ -122,7 +124,8 @@ static const tune_tried *try_of(const tune_tries *of, const char *text) {
     return NULL;
 }
 
-// Each candidate on each graph, timed for longer.
+// Each candidate on each graph, timed for longer. Where the guards of one do not hold, what runs is
+// what runs without it.
 static bool measure_all(tune_session *s, const texts *all, double *costs, const char **plain) {
     for (uint32_t c = 0; c < s->op->cases.len; c++) {
         tune_tries tries = {0};
@@ -130,7 +133,7 @@ static bool measure_all(tune_session *s, const texts *all, double *costs, const 
             return false;
         for (uint32_t v = 0; v < all->len; v++) {
             const tune_tried *t = try_of(&tries, all->data[v]);
-            costs[c * all->len + v] = t ? t->ns : INFINITY;
+            costs[c * all->len + v] = t && t->unfit ? costs[c * all->len] : t ? t->ns : INFINITY;
             if (t && !v && t->plan) *plain = plain_name(s->d->arena, t->plan);
         }
     }
@@ -149,7 +152,7 @@ static tune_found choose(tune_session *s, const texts *all, const double *costs,
     arena *a = s->d->arena;
     tune_measured *m = ARENA_NEW(a, tune_measured);
     const uint32_t n = s->op->cases.data[0].numbers.len;
-    *m = (tune_measured){.ncases = s->op->cases.len,
+    *m = (tune_measured){.ncases = s->op->fitted,
                          .nversions = all->len,
                          .nfeatures = n,
                          .costs = costs,
@@ -159,18 +162,36 @@ static tune_found choose(tune_session *s, const texts *all, const double *costs,
     f.nfew = tune_few(m, TUNE_MOST_VERSIONS, few);
     f.tree = tune_fit(a, m, few, f.nfew);
     f.regret = tune_regret_of(a, m, few, f.nfew);
+    f.fitted = tune_regret_under(m, &f.tree, 0, s->op->fitted);
+    f.held = tune_regret_under(m, &f.tree, s->op->fitted, s->op->cases.len);
     return f;
 }
 
+static void print_regrets(const tune_session *s, const tune_found *f) {
+    const uint32_t fitted = s->op->fitted, held = s->op->cases.len - fitted;
+    if (!s->dataset->members.len) return;
+    printf("over the best candidate: %.1f %% in the mean, at most %.1f %%, on %u graph%s that the "
+           "rules are fitted to\n",
+           f->fitted.mean * 100, f->fitted.most * 100, fitted, fitted == 1 ? "" : "s");
+    if (held)
+        printf("over the best candidate: %.1f %% in the mean, at most %.1f %%, on %u graph%s held "
+               "out\n",
+               f->held.mean * 100, f->held.most * 100, held, held == 1 ? "" : "s");
+    else if (s->dataset->folder)
+        printf("no graph is held out, as --dataset=%s has fewer than 3 files\n",
+               s->dataset->folder);
+}
+
 static void print_found(const tune_session *s, const tune_found *f) {
-    enum { COLUMNS = 6 };
+    enum { COLUMNS = 7 };
     arena *a = s->d->arena;
     const tune_measured *m = f->measured;
-    const char **cells = ARENA_ARRAY(a, const char *, (m->ncases + 1) * COLUMNS);
-    static const char *const heads[COLUMNS] = {"graph",   "sizes", "without us",
-                                               "with us", "ratio", "best us"};
+    const uint32_t n = s->op->cases.len;
+    const char **cells = ARENA_ARRAY(a, const char *, (n + 1) * COLUMNS);
+    static const char *const heads[COLUMNS] = {"graph",   "sizes", "without us", "with us", "ratio",
+                                               "best us", ""};
     memcpy(cells, heads, sizeof heads);
-    for (uint32_t c = 0; c < m->ncases; c++) {
+    for (uint32_t c = 0; c < n; c++) {
         const double *of = m->costs + c * m->nversions;
         const uint32_t v = tune_choice(&f->tree, m->features + c * m->nfeatures);
         const char **cell = cells + (c + 1) * COLUMNS;
@@ -182,16 +203,18 @@ static void print_found(const tune_session *s, const tune_found *f) {
         *cell++ = arena_printf(a, "%.1f", of[v] * 1e-3);
         *cell++ = arena_printf(a, "%.2f", of[0] / of[v]);
         *cell++ = arena_printf(a, "%.1f", best * 1e-3);
+        *cell++ = c < s->op->fitted ? "" : "held out";
     }
     printf("%s on %s%s: %u schedules tried of %.3g, %u refused, %u like another\n", s->op->name,
            s->machine->name, s->machine->target ? "" : ", by the model", s->tried,
            tune_points(&s->space), s->refused, s->alike);
-    text_table t = {.rows = m->ncases + 1,
+    text_table t = {.rows = n + 1,
                     .columns = COLUMNS,
                     .first_number = 2,
-                    .last_number = COLUMNS - 1,
+                    .last_number = COLUMNS - 2,
                     .cells = cells};
     table_print(a, &t, stdout);
+    print_regrets(s, f);
     fputs("\n", stdout);
 }
 
@@ -245,15 +268,16 @@ static bool tune_one(tune_session *s, double seconds, tune_found *out) {
     const tune_way way = way_of(d, &s->space, s->most);
     const uint64_t seed = (uint64_t)option_number(d, OPT_SEED, 0);
     VEC_PUSH(d->arena, &all, (const char *)NULL);
-    for (uint32_t c = 0; c < s->op->cases.len; c++) {
+    tune_tries *tries = ARENA_ARRAY(d->arena, tune_tries, s->op->fitted + 1);
+    for (uint32_t c = 0; c < s->op->fitted; c++) {
         const tune_case *of = &s->op->cases.data[c];
-        tune_tries own = {0}, tries = {0};
+        tune_tries own = {0};
         if (!tune_try_texts(s, of, all.data, 1, true, &own)) return false;
         s->weights = weights_of(d->arena, s->op, own.data);
-        s->until = clock_ms() / 1e3 + seconds / s->op->cases.len;
-        if (!tune_try_space(s, of, way, seed, &tries)) return false;
-        add_candidates(d->arena, &tries, &all);
+        s->until = clock_ms() / 1e3 + seconds / s->op->fitted;
+        if (!tune_try_space(s, of, way, seed, &tries[c])) return false;
     }
+    add_candidates(d->arena, tries, s->op->fitted, &all);
     double *costs = ARENA_ARRAY(d->arena, double, (size_t)all.len * s->op->cases.len + 1);
     if (!measure_all(s, &all, costs, &plain)) return false;
     *out = choose(s, &all, costs, plain);
@@ -295,10 +319,12 @@ static bool tune_all(tune_session *s, const tune_ops *ops, double seconds) {
 int drive_tune(driver *d) {
     tune_machine machine;
     tune_ops ops = {0};
-    tune_session s = {.d = d, .machine = &machine};
+    tune_dataset set;
+    tune_session s = {.d = d, .machine = &machine, .dataset = &set};
     double seconds;
     if (!find_machine(d, &machine) || !read_options(&s, &seconds)) return driver_status(d);
-    if (!tune_collect(d, &ops)) return driver_status(d);
+    if (!tune_dataset_open(d, &set) || !tune_collect(d, &ops)) return driver_status(d);
+    for (uint32_t i = 0; i < ops.len; i++) tune_dataset_part(&set, d->arena, &ops.data[i]);
     if (tune_record_open(d, option_text(d, OPT_RECORD, NULL), &s.record) &&
         (s.folder = folder_for_a_while(d, "tune", "candidates"))) {
         s.lock = arena_printf(d->arena, "%s/lock", s.folder);

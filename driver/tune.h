@@ -27,9 +27,25 @@ typedef struct {
     const char *when;          // "T == f32, F == 64": what was given when it was compiled
     VEC(tune_stage) stages;
     VEC(tune_case) cases;
+    uint32_t fitted;   // the first of them; rules are not fitted to those behind
 } tune_op;
 typedef VEC(tune_op) tune_ops;
 bool tune_collect(driver *d, tune_ops *out);   // ops that --op asks for, on each graph
+
+// ---- A training set (tune_dataset.c) ------------------------------------------------------------
+typedef struct {
+    const char *graph;
+    uint32_t source;   // the graph that it is, or is like
+    bool held;         // no rule is fitted to it, nor to those like it
+} tune_member;
+typedef struct {
+    const char *folder;   // NULL: none
+    uint64_t seed, drawn;
+    VEC(tune_member) members;   // none without --dataset and --augment
+} tune_dataset;
+// Those of --dataset and --augment become graphs of --graph. false: diagnostics tell why.
+bool tune_dataset_open(driver *d, tune_dataset *out);
+void tune_dataset_part(const tune_dataset *s, arena *a, tune_op *op);   // who is held comes last
 
 // ---- Processes (tune_try.c) ---------------------------------------------------------------------
 enum { TUNE_SECONDS = 120 };                    // a process that takes longer hangs
@@ -62,12 +78,14 @@ typedef struct {
     uint64_t code;              // a hash of the kernels; 0: not known
     double ns;                  // INFINITY: it cannot be run
     const char *why;            // then
+    bool unfit;                 // its guards do not hold, so that another version ran
     VEC(tune_kernel) kernels;   // of what runs without a schedule
 } tune_tried;
 typedef struct {
     driver *d;
     const tune_op *op;
     const tune_machine *machine;
+    const tune_dataset *dataset;
     tune_space space;
     const char *folder, *lock;
     uint32_t jobs;
@@ -106,7 +124,8 @@ typedef struct {
     uint32_t nfew;
     const uint32_t *few;
     tune_tree tree;
-    tune_regret regret;
+    tune_regret regret;         // of each case, left out once
+    tune_regret fitted, held;   // of those that the tree was fitted to, and of the others
 } tune_found;
 bool tune_rule_write(driver *d, const tune_machine *m, const tune_found *all, uint32_t n);
 

@@ -36,12 +36,12 @@ static void put_node(textbuf *out, const tune_machine *m, const tune_found *f, u
 static void put_times(textbuf *out, const tune_found *f) {
     const tune_measured *m = f->measured;
     textbuf_puts(out, "//   us without, with: graph, sizes\n");
-    for (uint32_t c = 0; c < m->ncases; c++) {
+    for (uint32_t c = 0; c < f->op->cases.len; c++) {
         const uint32_t v = tune_choice(&f->tree, m->features + c * m->nfeatures);
         const tune_case *of = &f->op->cases.data[c];
-        textbuf_printf(out, "//   %.1f, %.1f: %s, %s\n", m->costs[c * m->nversions] * 1e-3,
+        textbuf_printf(out, "//   %.1f, %.1f: %s, %s%s\n", m->costs[c * m->nversions] * 1e-3,
                        m->costs[c * m->nversions + v] * 1e-3, of->graph ? of->graph : "none",
-                       of->sizes);
+                       of->sizes, c < f->op->fitted ? "" : ", held out");
     }
 }
 
@@ -54,6 +54,10 @@ static void put_section(textbuf *out, const tune_machine *m, const tune_found *f
         textbuf_printf(
             out, "// Over the best on graphs left out: %.1f %% in the mean, at most %.1f %%.\n",
             f->regret.mean * 100, f->regret.most * 100);
+    if (f->op->fitted < f->op->cases.len)
+        textbuf_printf(
+            out, "// Over the best on graphs held out: %.1f %% in the mean, at most %.1f %%.\n",
+            f->held.mean * 100, f->held.most * 100);
     for (uint32_t i = 0; i < f->nfew; i++)
         if (f->texts[f->few[i]])
             textbuf_puts(out, tune_named(a, f->texts[f->few[i]], version_name(a, m, f, f->few[i])));

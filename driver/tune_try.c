@@ -190,7 +190,7 @@ static void read_result(trying *t, slot *s, const char *text) {
     if (!(s->t.ns > 0)) s->t.why = arena_printf(a, "is not timed: %s", verdict ? verdict : "?");
     else if (verdict && strcmp(verdict, "right") && s->file) s->t.why = arena_strdup(a, verdict);
     else if (s->file && strncmp(s->t.plan, SCHEDULE, strlen(SCHEDULE)))
-        s->t.why = "its guards do not hold";
+        s->t.why = "its guards do not hold", s->t.unfit = true;
     if (s->t.why) s->t.ns = INFINITY;
     if (!s->file) read_kernels(a, x, &s->t);
     json_decref(x);

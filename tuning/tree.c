@@ -145,16 +145,28 @@ uint32_t tune_choice(const tune_tree *t, const double *features) {
     return node->version;
 }
 
+static void add_regret(const tune_measured *m, const tune_tree *t, uint32_t c, uint32_t of,
+                       tune_regret *r) {
+    const uint32_t taken = tune_choice(t, m->features + c * m->nfeatures);
+    double best = INFINITY;
+    for (uint32_t v = 0; v < m->nversions; v++) best = fmin(best, log_cost(m, c, v));
+    const double over = exp(log_cost(m, c, taken) - best) - 1;
+    r->mean += over / of;
+    r->most = fmax(r->most, over);
+}
+
 tune_regret tune_regret_of(arena *a, const tune_measured *m, const uint32_t *versions, uint32_t n) {
     tune_regret r = {0};
     for (uint32_t c = 0; c < m->ncases; c++) {
         const tune_tree t = fit(a, m, versions, n, c);
-        const uint32_t taken = tune_choice(&t, m->features + c * m->nfeatures);
-        double best = INFINITY;
-        for (uint32_t v = 0; v < m->nversions; v++) best = fmin(best, log_cost(m, c, v));
-        const double over = exp(log_cost(m, c, taken) - best) - 1;
-        r.mean += over / m->ncases;
-        r.most = fmax(r.most, over);
+        add_regret(m, &t, c, m->ncases, &r);
     }
+    return r;
+}
+
+tune_regret tune_regret_under(const tune_measured *m, const tune_tree *t, uint32_t first,
+                              uint32_t last) {
+    tune_regret r = {0};
+    for (uint32_t c = first; c < last; c++) add_regret(m, t, c, last - first, &r);
     return r;
 }

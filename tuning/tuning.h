@@ -37,7 +37,7 @@ typedef struct {
 enum { TUNE_MOST_TEXTS = 255 };
 void tune_link(tune_base *b);   // once it has all its sites
 const char *tune_text(arena *a, const tune_space *s, const tune_point *p);
-double tune_points(const tune_space *s);   // how many there are
+double tune_points(const tune_space *s);                               // how many there are
 tune_point tune_first(arena *a, const tune_space *s, uint32_t base);   // where nobody chooses
 
 // ---- A search (search.c) ------------------------------------------------------------------------
@@ -76,5 +76,9 @@ typedef struct {
     double mean, most;
 } tune_regret;
 tune_regret tune_regret_of(arena *a, const tune_measured *m, const uint32_t *versions, uint32_t n);
+// The same of cases from `first` to `last` under a tree that there is; past ncases, too, where m
+// has them.
+tune_regret tune_regret_under(const tune_measured *m, const tune_tree *t, uint32_t first,
+                              uint32_t last);
 
 #endif

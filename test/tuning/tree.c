@@ -44,6 +44,14 @@ int main(void) {
 
     const tune_regret r = tune_regret_of(a, &m, few, n);
     CHECK(r.mean < 0.6 && r.most < 5.1);   // next to the limit it may guess wrong
+
+    // a tree of the cases with a small feature takes version 1 of the others, too
+    const tune_measured half = {7, VERSIONS, 2, costs, features};
+    const tune_tree small = tune_fit(a, &half, few, n);
+    const tune_regret seen = tune_regret_under(&half, &small, 0, 7),
+                      held = tune_regret_under(&half, &small, 7, 9);
+    CHECK(seen.most < 0.01 && seen.mean <= seen.most);
+    CHECK(held.mean > 4.9 && held.mean < 5.1 && held.most > 4.9 && held.most < 5.1);
     arena_free(a);
     return failed;
 }
