@@ -1,6 +1,7 @@
 // gnnc bench: an op is checked as by gnnc run --check, warmed up, timed.
 #include "bench.h"
 #include "estimate.h"
+#include "svg.h"
 
 #include <string.h>
 
@@ -64,6 +65,7 @@ int drive_bench(driver *d) {
         .with_forward = option_given(d, OPT_WITH_FORWARD),
         .kernels = option_given(d, OPT_KERNELS),
         .brief = option_given(d, OPT_BRIEF),
+        .drawing = svg_path(d),
         .seconds = option_decimal(d, OPT_SECONDS, 3),
         .bandwidth = option_decimal(d, OPT_BANDWIDTH, d->machine ? d->machine->gb_per_s : 0) * 1e9};
     s.run.notes = s.json ? stderr : stdout;

@@ -52,7 +52,8 @@ typedef struct {
     run_session run;   // first: what run.h's functions take
     double seconds;    // after so long no launch begins
     bool flush, json, with_forward, kernels, brief;
-    double bandwidth;   // bytes a second; 0: not known yet
+    const char *drawing;   // of --svg; NULL: none
+    double bandwidth;      // bytes a second; 0: not known yet
     bool is_measured;
     bool replayed;        // hot times are of launches that were captured
     double empty_cold;    // ms of an empty kernel, launched as what is timed

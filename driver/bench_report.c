@@ -1,6 +1,7 @@
 // What gnnc bench prints: a table, or a line of JSON an op.
 #include "bench.h"
 #include "estimate.h"
+#include "roofline.h"
 #include "table.h"
 
 #include <jansson.h>
@@ -199,6 +200,39 @@ void bench_print_row(const run_session *r, const run_row *w, FILE *out) {
     json_decref(o);
 }
 
+// ---- A drawing ----------------------------------------------------------------------------------
+static const cost_machine *machine_of(const run_session *r) {
+    gnn_device_info info;
+    if (r->d->machine) return r->d->machine;
+    if (r->target.kind == CG_HOST || gnn_device_query(r->context, &info)) return NULL;
+    return cost_machine_held(info.name);
+}
+
+static void draw(const run_session *r, const run_rows *rows) {
+    const bench_session *s = (const bench_session *)r;
+    arena *a = r->d->arena;
+    roofline_dots dots = {0};
+    for (uint32_t i = 0; i < rows->len; i++) {
+        const run_row *w = &rows->data[i];
+        const char *what = arena_printf(a, "%s%s%s", w->graph, *w->graph ? ", " : "", w->sizes);
+        roofline_dot x = {.name = w->name, .what = what};
+        if (w->figures) {
+            x.bytes = w->figures->traffic.compulsory;
+            x.flops = w->figures->traffic.flops;
+            x.seconds = w->figures->median * 1e-3;
+        }
+        VEC_PUSH(a, &dots, x);
+    }
+    const char *title = arena_printf(a, "%s, medians of launches one by one",
+                                     rows->len ? rows->data[0].target : "");
+    roofline_add(
+        r->d, s->drawing,
+        &(roofline_of){.title = title, .machine = machine_of(r), .bandwidth = s->bandwidth}, &dots);
+    output_flush(r->d);
+}
+
 void bench_print(const run_session *r, const run_rows *rows, FILE *out) {
-    if (!((const bench_session *)r)->json) print_table(r, rows, out);
+    const bench_session *s = (const bench_session *)r;
+    if (!s->json) print_table(r, rows, out);
+    if (s->drawing) draw(r, rows);
 }

@@ -248,7 +248,7 @@ static bool choice_steps(run_op *o, run_row *row) {
 }
 
 int drive_choice(driver *d) {
-    static const option_id others[] = {OPT_COST, OPT_PLAN, OPT_ALL_PLANS, OPT_NO_SCHEDULE};
+    static const option_id others[] = {OPT_COST, OPT_PLAN, OPT_ALL_PLANS, OPT_NO_SCHEDULE, OPT_SVG};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (option_given(d, others[i]))
             usage(d, E0812, "--choice tells of every version: it has no use for %s",

@@ -1,7 +1,9 @@
 // gnnc explain --cost: what each kernel of the version that a graph selects takes, told by a model
 // (cost/) from a sample of its blocks in the simulator. Nothing is timed, and no GPU is needed.
 #include "estimate.h"
+#include "roofline.h"
 #include "run_sim.h"
+#include "svg.h"
 #include "table.h"
 
 #include <jansson.h>
@@ -16,6 +18,7 @@ typedef VEC(told_kernel) told_kernels;
 typedef struct {
     run_session run;   // first: what run.h's functions take
     bool told;         // on which machine
+    roofline_dots dots;
 } cost_session;
 
 // ---- What it comes to ---------------------------------------------------------------------------
@@ -181,7 +184,20 @@ static bool cost_steps(run_op *o, run_row *row) {
     if (!run_load(o) || !run_prepare(o) || !sampled(o, row)) return false;
     const told_kernels all = tell(o, row->estimate);
     (option_given(o->r->d, OPT_JSON) ? print_json : print_table)(o, row, &all);
+    arena *a = o->r->d->arena;
+    const char *what = arena_printf(a, "%s%s%s", row->graph, *row->graph ? ", " : "", row->sizes);
+    VEC_PUSH(a, &s->dots,
+             ((roofline_dot){row->name, what, row->estimate->bytes, row->estimate->flops,
+                             sum_of(&all) * 1e-9}));
     return true;
+}
+
+static void draw(const cost_session *s, const char *path) {
+    driver *d = s->run.d;
+    const cost_machine *m = run_cost_machine(&s->run);
+    const char *title = arena_printf(d->arena, "%s, by the model", m->name);
+    roofline_add(d, path, &(roofline_of){.title = title, .machine = m}, &s->dots);
+    output_flush(d);
 }
 
 // Each op's table stands where it was made.
@@ -197,7 +213,11 @@ int run_cost_session(driver *d, bool (*steps)(run_op *o, run_row *row)) {
     run_read_options(&s.run);
     s.run.asked.cost = true;
     s.run.asked.repeat = 1;
-    return run_every_op(&s.run);
+    const char *drawing = svg_path(d);
+    const int status = run_every_op(&s.run);
+    if (!drawing || !s.dots.len) return status;
+    draw(&s, drawing);
+    return status ? status : driver_status(d);
 }
 
 int drive_cost(driver *d) { return run_cost_session(d, cost_steps); }

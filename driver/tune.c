@@ -3,6 +3,7 @@
 #include "tune.h"
 
 #include "clock.h"
+#include "svg.h"
 #include "table.h"
 
 #include <ctype.h>
@@ -276,6 +277,7 @@ static bool tune_one(tune_session *s, double seconds, tune_found *out) {
         s->weights = weights_of(d->arena, s->op, own.data);
         s->until = clock_ms() / 1e3 + seconds / s->op->fitted;
         if (!tune_try_space(s, of, way, seed, &tries[c])) return false;
+        VEC_PUSH(d->arena, &s->curves, ((tune_curve){s->op, of, own.data[0].ns, tries[c]}));
     }
     add_candidates(d->arena, tries, s->op->fitted, &all);
     double *costs = ARENA_ARRAY(d->arena, double, (size_t)all.len * s->op->cases.len + 1);
@@ -298,6 +300,7 @@ static bool read_options(tune_session *s, double *seconds) {
                                                    : cores),
                   cases = option_number(d, OPT_CASES, DEFAULT_CASES);
     *seconds = option_decimal(d, OPT_SECONDS, DEFAULT_SECONDS);
+    svg_path(d);
     if (jobs < 1) usage(d, E0812, "--jobs takes a number from 1 to %d", CHILD_MOST);
     if (cases < 1 || cases > MOST_CASES)
         usage(d, E0812, "--cases takes a number from 1 to %d", MOST_CASES);
@@ -307,13 +310,15 @@ static bool read_options(tune_session *s, double *seconds) {
 }
 
 static bool tune_all(tune_session *s, const tune_ops *ops, double seconds) {
+    const char *drawing = option_text(s->d, OPT_SVG, NULL);
     tune_found *found = ARENA_ARRAY(s->d->arena, tune_found, ops->len);
     for (uint32_t i = 0; i < ops->len; i++) {
         s->op = &ops->data[i];
         s->tried = s->refused = s->alike = 0;
         if (!tune_one(s, seconds / ops->len, &found[i])) return false;
     }
-    return tune_rule_write(s->d, s->machine, found, ops->len);
+    if (drawing) tune_svg_add(s, drawing, ops);
+    return tune_rule_write(s->d, s->machine, found, ops->len) && output_flush(s->d);
 }
 
 int drive_tune(driver *d) {

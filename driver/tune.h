@@ -79,8 +79,15 @@ typedef struct {
     double ns;                  // INFINITY: it cannot be run
     const char *why;            // then
     bool unfit;                 // its guards do not hold, so that another version ran
-    VEC(tune_kernel) kernels;   // of what runs without a schedule
+    VEC(tune_kernel) kernels;   // of what runs without rules
 } tune_tried;
+typedef VEC(tune_tried) tune_tries;
+typedef struct {   // a search
+    const tune_op *op;
+    const tune_case *of;
+    double plain;   // ns without rules
+    tune_tries tries;
+} tune_curve;
 typedef struct {
     driver *d;
     const tune_op *op;
@@ -94,8 +101,8 @@ typedef struct {
     struct tune_record *record;
     const double *weights;   // of stages, the first one behind what belongs to none
     uint32_t tried, refused, alike;
+    VEC(tune_curve) curves;
 } tune_session;
-typedef VEC(tune_tried) tune_tries;
 // Goes through the space on one case: what it tried, in the order in which it ended.
 bool tune_try_space(tune_session *s, const tune_case *c, tune_way way, uint64_t seed,
                     tune_tries *out);
@@ -114,6 +121,9 @@ const tune_tried *tune_record_find(const tune_record *r, const tune_op *op, cons
 void tune_record_add(tune_record *r, const tune_op *op, const tune_machine *m, const tune_case *c,
                      const tune_tried *t);
 bool tune_record_close(tune_record *r);
+
+// ---- Curves of searches (tune_svg.c) ------------------------------------------------------------
+void tune_svg_add(const tune_session *s, const char *path, const tune_ops *ops);
 
 // ---- Rules (tune_rule.c) ------------------------------------------------------------------------
 typedef struct {

@@ -77,6 +77,8 @@ void textbuf_printf(textbuf *b, const char *format, ...) SUP_PRINTF(2, 3);
 // Shortest decimal that reads back as the same double; inf, -inf and nan by name.
 void textbuf_double(textbuf *b, double x);
 void textbuf_json_string(textbuf *b, const char *s, size_t n);   // quoted and escaped
+// Escaped as text or the value of an attribute; what XML cannot hold is a question mark.
+void textbuf_xml(textbuf *b, const char *s);
 
 // ---- Interned strings ---------------------------------------------------------------------------
 // Equal strings give equal pointers, so names compare with ==.

@@ -110,3 +110,17 @@ void textbuf_json_string(textbuf *b, const char *s, size_t n) {
     }
     textbuf_puts(b, "\"");
 }
+
+void textbuf_xml(textbuf *b, const char *s) {
+    for (size_t n = strlen(s); n;) {
+        uint32_t point = 0;
+        const size_t length = utf8_decode(s, n, &point);
+        const bool held = length && (point >= 0x20 || point == '\t') && point != 0xfffe &&
+                          point != 0xffff;
+        if (!held) textbuf_puts(b, "?");
+        else if (strchr("<>&\"'", *s)) textbuf_printf(b, "&#%u;", point);
+        else textbuf_putn(b, s, length);
+        s += length ? length : 1;
+        n -= length ? length : 1;
+    }
+}

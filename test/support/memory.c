@@ -55,6 +55,9 @@ static void texts(arena *a) {
     textbuf j = textbuf_new(a);
     textbuf_json_string(&j, "a\"\\\n\t\1\0\xc3\xa9\xff\xc0\x80", 12);
     CHECK(!strcmp(j.data, "\"a\\\"\\\\\\n\\t\\u0001\\u0000\xc3\xa9\\ufffd\\ufffd\\ufffd\""));
+    textbuf x = textbuf_new(a);
+    textbuf_xml(&x, "a<\"b'&>\1\xc3\xa9\xff\xef\xbf\xbf\t");
+    CHECK(!strcmp(x.data, "a&#60;&#34;b&#39;&#38;&#62;?\xc3\xa9??\t"));
 }
 
 static void interned(arena *a) {
