@@ -162,7 +162,7 @@ static tune_found choose(tune_session *s, const texts *all, const double *costs,
     tune_found f = {.op = s->op, .measured = m, .texts = all->data, .plain = plain, .few = few};
     f.nfew = tune_few(m, TUNE_MOST_VERSIONS, few);
     f.tree = tune_fit(a, m, few, f.nfew);
-    f.regret = tune_regret_of(a, m, few, f.nfew);
+    if (s->op->fitted == s->op->cases.len) f.regret = tune_regret_of(a, m, few, f.nfew);
     f.fitted = tune_regret_under(m, &f.tree, 0, s->op->fitted);
     f.held = tune_regret_under(m, &f.tree, s->op->fitted, s->op->cases.len);
     return f;

@@ -16,6 +16,7 @@ typedef struct {
 typedef struct {
     const char *graph;   // as --graph takes it; NULL: none is given
     const char *sizes;   // "E=10556 V=2708 F=64"
+    child_words given;   // of these, by --size: "--size=F=64"
     VEC(tune_number) numbers;
 } tune_case;
 typedef struct {   // of a stage, what a schedule may name
@@ -134,7 +135,7 @@ typedef struct {
     uint32_t nfew;
     const uint32_t *few;
     tune_tree tree;
-    tune_regret regret;         // of each case, left out once
+    tune_regret regret;         // of each case, left out once; where none is held out
     tune_regret fitted, held;   // of those that the tree was fitted to, and of the others
 } tune_found;
 bool tune_rule_write(driver *d, const tune_machine *m, const tune_found *all, uint32_t n);

@@ -11,6 +11,7 @@
 typedef struct {
     run_session run;   // first: what run.h's functions take
     tune_ops *out;
+    child_words given;   // sizes, as --size gives them
 } collecting;
 
 // ---- What a schedule may name -------------------------------------------------------------------
@@ -131,7 +132,8 @@ static bool collect_steps(run_op *o, run_row *row) {
     arena *a = o->r->d->arena;
     tune_op *op = op_of(k->out, o);
     tune_case c = {.graph = o->r->graph->given ? o->r->graph->text : NULL,
-                   .sizes = arena_strdup(a, row->sizes)};
+                   .sizes = arena_strdup(a, row->sizes),
+                   .given = k->given};
     put_sizes(o, &c);
     for (tensor_val v = 0; v < o->op->op->nparams; v++)
         if (o->op->op->vals.data[v].role == VAL_MAP && o->op->op->vals.data[v].rank == 1)
@@ -145,12 +147,55 @@ static void print_nothing(const run_session *r, const run_rows *rows, FILE *out)
     (void)r, (void)rows, (void)out;
 }
 
-bool tune_collect(driver *d, tune_ops *out) {
+static bool collect(driver *d, child_words given, tune_ops *out) {
     collecting k = {
         .run = {.d = d, .steps = collect_steps, .print = print_nothing, .notes = stderr},
-        .out = out};
+        .out = out,
+        .given = given};
     run_read_options(&k.run);
     k.run.asked.cost = true;   // nothing runs, so that no GPU is opened
     k.run.asked.repeat = 1;
     return run_every_op(&k.run) == STATUS_GOOD && out->len;
+}
+
+// ---- Lists of sizes -----------------------------------------------------------------------------
+static uint32_t parts_of(const char *list) {
+    uint32_t n = 1;
+    for (; *list; list++) n += *list == ',';
+    return n;
+}
+
+// One of a list, F=16,64, with its name.
+static const char *part_of(arena *a, const char *list, uint32_t number) {
+    const size_t name = strcspn(list, "=");
+    const char *at = list + name + (list[name] == '=');
+    while (number--) at += strcspn(at, ",") + 1;
+    return arena_printf(a, "%.*s%.*s", (int)name + (list[name] == '='), list, (int)strcspn(at, ","),
+                        at);
+}
+
+// Each size of a --size with each one of the others.
+bool tune_collect(driver *d, tune_ops *out) {
+    enum { MOST = 256 };
+    arena *a = d->arena;
+    const uint32_t n = d->values[OPT_SIZE].len;
+    const char **lists = ARENA_ARRAY(a, const char *, n + 1);
+    uint64_t all = 1;
+    for (uint32_t i = 0; i < n && all <= MOST; i++) {
+        lists[i] = d->values[OPT_SIZE].data[i];
+        all *= parts_of(lists[i]);
+    }
+    if (all > MOST) {
+        usage(d, E0812, "--size gives more than %d combinations of sizes", MOST);
+        return false;
+    }
+    for (uint32_t number = 0; number < all; number++) {
+        child_words given = {0};
+        for (uint32_t i = 0, left = number; i < n; left /= parts_of(lists[i]), i++) {
+            d->values[OPT_SIZE].data[i] = part_of(a, lists[i], left % parts_of(lists[i]));
+            VEC_PUSH(a, &given, arena_printf(a, "--size=%s", d->values[OPT_SIZE].data[i]));
+        }
+        if (!collect(d, given, out)) return false;
+    }
+    return true;
 }

@@ -50,14 +50,16 @@ static void put_section(textbuf *out, const tune_machine *m, const tune_found *f
     textbuf_printf(out, "%s\n// Found by gnnc tune " GNNC_VERSION ", %s.\n", heading_of(a, m, f),
                    m->target ? "measured" : "by the model");
     put_times(out, f);
-    if (f->measured->ncases > 2)
+    if (f->op->fitted < f->op->cases.len)
+        textbuf_printf(
+            out,
+            "// Over the best candidate: %.1f %% in the mean, at most %.1f %%; on graphs "
+            "held out %.1f %%, at most %.1f %%.\n",
+            f->fitted.mean * 100, f->fitted.most * 100, f->held.mean * 100, f->held.most * 100);
+    else if (f->measured->ncases > 2)
         textbuf_printf(
             out, "// Over the best on graphs left out: %.1f %% in the mean, at most %.1f %%.\n",
             f->regret.mean * 100, f->regret.most * 100);
-    if (f->op->fitted < f->op->cases.len)
-        textbuf_printf(
-            out, "// Over the best on graphs held out: %.1f %% in the mean, at most %.1f %%.\n",
-            f->held.mean * 100, f->held.most * 100);
     for (uint32_t i = 0; i < f->nfew; i++)
         if (f->texts[f->few[i]])
             textbuf_puts(out, tune_named(a, f->texts[f->few[i]], version_name(a, m, f, f->few[i])));

@@ -56,11 +56,12 @@ void tune_options(driver *d, child_words *w) {
 }
 
 static void put_case(driver *d, child_words *w, const tune_case *c) {
-    static const option_id options[] = {OPT_PARAM, OPT_SIZE, OPT_SEED};
+    static const option_id options[] = {OPT_PARAM, OPT_SEED};
     graph_words graph = {0};
     for (uint32_t i = 0; i < sizeof options / sizeof *options; i++) put_values(d, w, options[i]);
     graph_file_options(d, &graph);
     for (uint32_t i = 0; i < graph.len; i++) VEC_PUSH(d->arena, w, graph.data[i]);
+    for (uint32_t i = 0; i < c->given.len; i++) VEC_PUSH(d->arena, w, c->given.data[i]);
     if (c->graph) VEC_PUSH(d->arena, w, arena_printf(d->arena, "--graph=%s", c->graph));
 }
 
