@@ -171,11 +171,11 @@ static tune_found choose(tune_session *s, const texts *all, const double *costs,
 static void print_regrets(const tune_session *s, const tune_found *f) {
     const uint32_t fitted = s->op->fitted, held = s->op->cases.len - fitted;
     if (!s->dataset->members.len) return;
-    printf("over the best candidate: %.1f %% in the mean, at most %.1f %%, on %u graph%s that the "
+    printf("over the best candidate: %.1f %% in the mean, at most %.1f %%, on %u row%s that the "
            "rules are fitted to\n",
            f->fitted.mean * 100, f->fitted.most * 100, fitted, fitted == 1 ? "" : "s");
     if (held)
-        printf("over the best candidate: %.1f %% in the mean, at most %.1f %%, on %u graph%s held "
+        printf("over the best candidate: %.1f %% in the mean, at most %.1f %%, on %u row%s held "
                "out\n",
                f->held.mean * 100, f->held.most * 100, held, held == 1 ? "" : "s");
     else if (s->dataset->folder)
