@@ -101,15 +101,15 @@ static bool gathers(const making *m) {
 }
 
 // Rows have nearly as many entries each.
-static void guard_alike(making *m, tensor_val map) {
+static void guard_alike(making *m, tensor_val map, int times) {
     const size_token t[] = {{SZ_STD_PREIMAGE, map, 0},
-                            {SZ_CONST, DEFAULT_ALIKE, 0},
+                            {SZ_CONST, times, 0},
                             {SZ_MUL, 0, 0},
                             {SZ_AVG_PREIMAGE, map, 0},
                             {SZ_LE, 0, 0}};
     const char *name = m->p->op->vals.data[map].name;
     default_guard(m, true, t, COUNT_OF(t),
-                  arena_printf(m->p->arena, "%d * std(%s) <= avg(%s)", DEFAULT_ALIKE, name, name));
+                  arena_printf(m->p->arena, "%d * std(%s) <= avg(%s)", times, name, name));
 }
 
 // A block is there for each row, or not.
@@ -170,7 +170,15 @@ static void guard_share(making *m, tensor_val map) {
 static void guard_even(making *m) {
     for (uint32_t i = 0; i < m->walked.len; i++)
         if (m->walked.data[i] != TENSOR_NO_VAL)
-            guard_alike(m, m->walked.data[i]), guard_share(m, m->walked.data[i]);
+            guard_alike(m, m->walked.data[i], m->wide ? DEFAULT_ALIKE_WIDE : DEFAULT_ALIKE),
+                guard_share(m, m->walked.data[i]);
+}
+
+static void guard_thin(making *m) {
+    for (uint32_t i = 0; i < m->walked.len; i++)
+        if (m->walked.data[i] != TENSOR_NO_VAL)
+            guard_entries(m, m->walked.data[i], false, DEFAULT_WALKED_THIN_LEAST),
+                guard_average(m, m->walked.data[i], true, DEFAULT_WALKED_THIN);
 }
 
 // A row of so few parts that whoever combines them is not what all wait for.
@@ -329,7 +337,7 @@ void default_guards(making *m) {
         tensor_val map = m->walked.data[i];
         if (at_once || thin || m->rows == ROWS_SHORT) guard_blocks(m, map, at_once);
         if (m->limit.most) guard_entries(m, map, true, m->limit.most);
-        if (alike) guard_alike(m, map);
+        if (alike) guard_alike(m, map, DEFAULT_ALIKE);
         if (thin) guard_average(m, map, true, DEFAULT_THIN);
         if (thin) guard_entries(m, map, true, DEFAULT_THIN_FEW);
         if (m->rows == ROWS_BRIEF) guard_average(m, map, true, DEFAULT_BRIEF);
@@ -347,6 +355,7 @@ void default_guard_version(making *m, plan_rows rows, bool spares) {
     if (rows == ROWS_WALKED_AT_ONCE) guard_blocks_of_all(m);
     if (rows == ROWS_WALKED_EVEN) guard_even(m);
     if (rows == ROWS_WALKED_SHORT) guard_short(m);
+    if (rows == ROWS_WALKED_THIN) guard_thin(m);
     if (plan_rows_has(rows, ROWS_ARE_IN_PARTS)) guard_parts(m, m->limit.part);
     if (uneven) guard_uneven(m, m->limit.part);   // so they are with few entries on average
     if (plan_rows_has(rows, ROWS_ARE_WINDOWED)) guard_windows(m);

@@ -62,6 +62,7 @@ typedef struct making {
     tensor_space points;
     int64_t groups;   // of a block, a row each; 0: groups own none
     bool *fused;      // per stage: of the fused kernel
+    bool wide;        // rows that walks gather
     struct {
         VEC(default_dense_windows) windows;   // that walks go through
         bool longer;                          // of long rows they are others

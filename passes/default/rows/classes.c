@@ -41,7 +41,8 @@ void default_bucket(making *m, const stage_group *g, tensor_val map, const defau
         made[i].use = class_of_rows(m, g, &all->of[i], i, more, user);
         made[i].limit = all->of[i].limit;   // what is dealt out may have said so
     }
-    default_fill_bucket(m, deepest, left[0], map, made, all->n, all->stands ? "above" : NULL);
+    const default_standing how = {all->stands ? made[0].limit - 1 : 0, false};
+    default_fill_bucket(m, deepest, left[0], map, made, all->n, &how);
 }
 
 void default_long_rows(making *m, const stage_group *g, tensor_val map) {

@@ -40,6 +40,40 @@ static int64_t part_entries(making *m, const tensor_stage *st, tensor_var row) {
     return default_fewer_terms(m->p, st, each, DEFAULT_STANDS) * shared;
 }
 
+typedef struct {
+    const planner *p;
+    const tensor_stage *st;
+    int64_t numbers;
+} reading;
+
+static int64_t extents_of(const planner *p, const tensor_stage *st, const tensor_node *load) {
+    int64_t numbers = 1;
+    for (uint32_t i = 1; i < st->nleft; i++) {
+        bool has = !load;
+        for (uint32_t k = 0; load && k < load->nargs; k++)
+            has |= plan_mentions(p, load->args[k], st->left[i]);
+        if (has) numbers *= default_extent(p, st->left[i]);
+    }
+    return numbers;
+}
+
+static bool add_numbers(void *user, const tensor_node *load) {
+    reading *r = user;
+    r->numbers += extents_of(r->p, r->st, load);
+    return true;
+}
+
+// Where a row has far more numbers than an entry reads, as one of outer products, parts are so long
+// that what is stored of them is little beside what their entries read.
+static int64_t least_entries(const planner *p, const tensor_stage *st) {
+    reading r = {p, st, 0};
+    const int64_t results = extents_of(p, st, NULL);
+    plan_loads(p, st, add_numbers, &r);
+    return results > DEFAULT_STATE_SHARE * r.numbers
+               ? default_power_above(DEFAULT_STATE_SHARE * results / r.numbers)
+               : 0;
+}
+
 // Rows of one lane's accesses alone: what few threads have longer rows wait for less than for their
 // order.
 static bool lanes_share_all(making *m, const stage_group *g, tensor_var row) {
@@ -70,7 +104,8 @@ void default_cut(making *m, const stage_group *g, tensor_val map) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         tensor_var *own = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
         plan_left(p, st, own);
-        const int64_t entries = part_entries(m, st, own[0]);
+        const int64_t least = least_entries(p, st), each = part_entries(m, st, own[0]),
+                      entries = each > least ? each : least;
         if (entries < part) part = entries;
     }
     split(m, g, end, part);

@@ -1,10 +1,9 @@
 // Statements about rows by their degree, as the key of a schedule: buckets and orders.
 //     y: bucket v by degree(dst, v) at 256 use light, heavy;  order v by degree(dst, v) desc
+#include "default/ask/ask.h"
 #include "default/ask/limits.h"
 #include "default/cells/cells.h"
 #include "default/rows/rows.h"
-
-#include <string.h>
 
 // degree(map, v), as a schedule of a file has it: the value of a stage beside the op's.
 static schedule_value degree_key(making *m, tensor_val map, tensor_var v) {
@@ -56,33 +55,45 @@ static schedule_value degree_key(making *m, tensor_val map, tensor_var v) {
 }
 
 void default_fill_bucket(making *m, const tensor_stage *st, tensor_var row, tensor_val map,
-                         const default_bucket_class *all, uint32_t n, const char *option) {
+                         const default_bucket_class *all, uint32_t n, const default_standing *how) {
     arena *a = m->p->arena;
     const schedule **use = ARENA_ARRAY(a, const schedule *, n);
     const char **names = ARENA_ARRAY(a, const char *, n);
     int64_t *limits = ARENA_ARRAY(a, int64_t, n);
     for (uint32_t i = 0; i < n; i++)
         use[i] = all[i].use, names[i] = use[i]->name, limits[i] = all[i].limit;
-    schedule_value *values = ARENA_ARRAY(a, schedule_value, 4);
-    // rows of the first class are left as they stand
-    int64_t stands = option && !strcmp(option, "above") ? limits[0] - 1 : 0;
+    schedule_value *values = ARENA_ARRAY(a, schedule_value, 5);
+    uint32_t nvalues = 3;
     values[0] = degree_key(m, map, row);
     values[1] = (schedule_value){
         .keyword = "at", .nnumbers = n - 1, .numbers = limits, .var = UINT32_MAX};
     values[2] = (schedule_value){
         .keyword = "use", .nnames = n, .names = names, .schedules = use, .var = UINT32_MAX};
-    values[3] = (schedule_value){.keyword = option, .number = stands, .var = UINT32_MAX};
-    default_say(m, default_index_cell(m->p, SCHEDULE_BUCKET, st, row), values, option ? 4 : 3);
+    if (how->most)
+        values[nvalues++] = (schedule_value){.keyword = "above",
+                                             .number = how->most < limits[0] ? how->most
+                                                                             : limits[0] - 1,
+                                             .var = UINT32_MAX};
+    if (how->fused) values[nvalues++] = (schedule_value){.keyword = "fused", .var = UINT32_MAX};
+    default_say(m, default_index_cell(m->p, SCHEDULE_BUCKET, st, row), values, nvalues);
 }
 
-// What entries read where they lie is read once by rows that stand side by side, and twice at each
-// end of one that does not. (Of few entries a cache has it.)
+// Entries of rows that stand in their own order; 0: all are ordered by degree. What entries read
+// where they lie is read once by rows that stand side by side, and twice at each end of one that
+// does not. (Of few entries a cache has it.) Neighbours often gather the same rows, too, of which
+// wide ones take more than what unequal lengths cost.
+int64_t default_stands(const making *m, const tensor_stage *st) {
+    const int64_t bytes = default_row_bytes(m->p, st);
+    const bool wide = !bytes || bytes >= DEFAULT_STANDS_WIDE;
+    return wide || (m->hand.streams && m->rows != ROWS_FEW) ? DEFAULT_STANDS : 0;
+}
+
 void default_order_by_degree(making *m, const tensor_stage *st, tensor_var row, tensor_val map) {
     planner *p = m->p;
+    const int64_t stands = default_stands(m, st);
     schedule_value *by = ARENA_ARRAY(p->arena, schedule_value, 3);
     by[0] = degree_key(m, map, row);
     by[1] = (schedule_value){.keyword = "desc", .var = UINT32_MAX};
-    by[2] = (schedule_value){.keyword = "above", .number = DEFAULT_STANDS, .var = UINT32_MAX};
-    default_say(m, default_index_cell(p, SCHEDULE_ORDER, st, row), by,
-                2u + (m->hand.streams && m->rows != ROWS_FEW));
+    by[2] = (schedule_value){.keyword = "above", .number = stands, .var = UINT32_MAX};
+    default_say(m, default_index_cell(p, SCHEDULE_ORDER, st, row), by, 2u + (stands > 0));
 }

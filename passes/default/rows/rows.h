@@ -9,9 +9,13 @@ typedef struct {
     const schedule *use;
     int64_t limit;   // rows from there on are of the next class, the last has none
 } default_bucket_class;
-// "above", "fused"; NULL: neither
+typedef struct {
+    int64_t most;   // entries of rows that stand in their own order; 0: none do
+    bool fused;     // one launch has all classes
+} default_standing;
+int64_t default_stands(const making *m, const tensor_stage *st);   // entries; 0: none do
 void default_fill_bucket(making *m, const tensor_stage *st, tensor_var row, tensor_val map,
-                         const default_bucket_class *all, uint32_t n, const char *option);
+                         const default_bucket_class *all, uint32_t n, const default_standing *how);
 void default_order_by_degree(making *m, const tensor_stage *st, tensor_var row, tensor_val map);
 
 // ---- classes.c ----------------------------------------------------------------------------------

@@ -226,10 +226,11 @@ void default_share_many(const walks *w, row_shares *s) {
     bool whole = s->lanes == w->p->machine->lanes;
     int64_t along = s->level[s->depth - 1].lanes;
     row_shares half = *s;
-    if (!whole || w->m->rows != ROWS_WALKED) return;
+    const bool thin = w->m->rows == ROWS_WALKED_THIN;
+    if (!whole || (w->m->rows != ROWS_WALKED && !thin)) return;
     // a few would be left, which still have to share
-    if (along != 2 && along < 2 * DEFAULT_WALK_MOST_STEPS) return;
-    default_halve_lanes(w, &half, DEFAULT_WALK_MOST_STEPS / 2);
+    if (!thin && along != 2 && along < 2 * DEFAULT_WALK_MOST_STEPS) return;
+    default_halve_lanes(w, &half, thin ? 2 : DEFAULT_WALK_MOST_STEPS / 2);
     for (uint32_t i = 0; i < w->walks.len; i++)
         if (default_walk_is_worth(w, &w->walks.data[i]) &&
             default_walk_steps(w, &w->walks.data[i], &half) < 2)

@@ -108,8 +108,10 @@ static void fill_class_room(walks *w, const walk *of, const row_shares *s,
                             const tensor_stage *deepest) {
     bool few = w->m->rows == ROWS_WALKED_AT_ONCE,
          narrow = default_walk_bytes(w, of, s->depth - 1) < 4, cut = default_cut_classes(w);
+    // many small ones, which want to be side by side
+    bool thin = w->m->rows == ROWS_WALKED_THIN && !w->heavy && s->held < DEFAULT_WALK_ROOMY / 2;
     if (default_held_of(w, of, s) > DEFAULT_WALK_ROOMY || (w->heavy && (narrow || !cut)) ||
-        (!few && !narrow && !cut))
+        (!few && !narrow && (!cut || thin)))
         return;
     default_room(w->m, deepest, few && narrow ? DEFAULT_ROOM_128 : DEFAULT_ROOM_64);
 }
@@ -173,7 +175,8 @@ static void fill_classes(walks *w, const walk *of, const row_shares *s, int64_t 
         classes[i] = (default_bucket_class){class_of(w, of, s, size[i].name, &d), size[i].limit};
         if (size[i].part) m->limit.part = size[i].part;
     }
-    default_fill_bucket(m, deepest, deepest->left[0], of->map, classes, n, "fused");
+    const default_standing how = {.fused = true};
+    default_fill_bucket(m, deepest, deepest->left[0], of->map, classes, n, &how);
 }
 
 void default_walk_rows(walks *w, const walk *of, const row_shares *s) {

@@ -144,6 +144,11 @@ static bool are_light(const walks *w, const row_shares *s) {
     return light;
 }
 
+static bool walks_wide_rows(const walks *w, const row_shares *deepest) {
+    const int64_t bytes = default_row_bytes(w->p, deepest->deepest);
+    return !bytes || bytes >= DEFAULT_WALKED_WIDE;
+}
+
 bool default_walk(making *m) {
     uint32_t n = m->p->op->stages.len, filled = 0;
     walks w = {.m = m, .p = m->p, .given = m->s->op};
@@ -157,6 +162,8 @@ bool default_walk(making *m) {
         if (!default_share_rows(&w, &w.walks.data[i], &s)) return false;
         if (!filled++ || s.depth > deepest.depth) deepest = s;
     }
+    m->wide = filled && walks_wide_rows(&w, &deepest);
+    if (m->rows == ROWS_WALKED_THIN && !m->wide) return false;
     bool light = filled && are_light(&w, &deepest),
          few = m->rows == ROWS_WALKED_FEW || m->rows == ROWS_WALKED_FEWER,
          short_walk = filled == 1 && few;
