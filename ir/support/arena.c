@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 // AddressSanitizer sees a chunk as one object. It is told which bytes were handed out, with a gap
@@ -12,19 +13,25 @@
 // fault, not luck.
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
-enum { GAP = 16 };
+enum { GAP = 16, WHOLE_PAGES = 0 };
 #else
 #define ASAN_POISON_MEMORY_REGION(p, bytes) ((void)(p), (void)(bytes))
 #define ASAN_UNPOISON_MEMORY_REGION(p, bytes) ((void)(p), (void)(bytes))
-enum { GAP = 0 };
+enum { GAP = 0, WHOLE_PAGES = 1 };
 #endif
 
-enum { FIRST_CHUNK = 16 * 1024, LARGEST_CHUNK = 4 * 1024 * 1024, ALIGNMENT = 16 };
+enum {
+    FIRST_CHUNK = 16 * 1024,
+    LARGEST_CHUNK = 4 * 1024 * 1024,
+    LARGE_PAGE = 2 * 1024 * 1024,
+    ALIGNMENT = 16
+};
 
 typedef struct chunk chunk;
 struct chunk {
     chunk *next;
     size_t used, size;   // bytes of data
+    bool mapped;         // it has pages of its own
     _Alignas(ALIGNMENT) char data[];
 };
 
@@ -70,6 +77,22 @@ static chunk *chunk_new(size_t bytes) {
     return c;
 }
 
+// In large pages, where the system has some: the first touch of a page costs a fault, which takes
+// longer than clearing it. NULL: none are mapped. bytes: with those of the chunk itself.
+static chunk *map_pages(size_t bytes) {
+    char *all = mmap(NULL, bytes + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                     -1, 0);
+    if (all == MAP_FAILED) return NULL;
+    const size_t before = -(uintptr_t)all % LARGE_PAGE;
+    chunk *c = (chunk *)(void *)(all + before);
+    if (before) munmap(all, before);
+    munmap((char *)c + bytes, LARGE_PAGE - before);
+    madvise(c, bytes, MADV_HUGEPAGE);   // if not, pages are small
+    c->size = bytes - sizeof(chunk);
+    c->mapped = true;
+    return c;
+}
+
 arena *arena_new(void) {
     arena *a = calloc(1, sizeof *a);
     if (!a) out_of_memory(sizeof *a);
@@ -81,7 +104,8 @@ void arena_free(arena *a) {
     if (!a) return;
     for (chunk *c = a->current, *next; c; c = next) {
         next = c->next;
-        free(c);
+        if (c->mapped) munmap(c, c->size + sizeof(chunk));
+        else free(c);
     }
     free(a);
 }
@@ -100,6 +124,17 @@ static void *alloc_large(arena *a, size_t bytes) {
     return c->data;
 }
 
+// Four times as much as the last one, until it is a large page.
+static chunk *grown(arena *a) {
+    chunk *c = WHOLE_PAGES && a->grow >= LARGE_PAGE ? map_pages(a->grow) : NULL;
+    if (!c) c = chunk_new(a->grow);
+    c->next = a->current;
+    a->grow = a->grow < LARGE_PAGE / 8 ? 4 * a->grow
+              : a->grow < LARGE_PAGE   ? LARGE_PAGE
+                                       : LARGEST_CHUNK;
+    return a->current = c;
+}
+
 void *arena_alloc(arena *a, size_t bytes) {
     if (bytes > SIZE_MAX - ALIGNMENT - GAP) out_of_memory(bytes);
     size_t size = ((bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1)) + GAP;
@@ -111,10 +146,7 @@ void *arena_alloc(arena *a, size_t bytes) {
             ASAN_UNPOISON_MEMORY_REGION(large, bytes);
             return large;
         }
-        c = chunk_new(a->grow);
-        c->next = a->current;
-        a->current = c;
-        if (a->grow < LARGEST_CHUNK) a->grow *= 2;
+        c = grown(a);
     }
     void *p = c->data + c->used;
     c->used += size;
