@@ -1,6 +1,6 @@
 // Arena memory, growing vectors and the report of internal faults.
 #define _GNU_SOURCE
-#include "support/support.h"
+#include "internal.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -163,13 +163,21 @@ char *arena_strndup(arena *a, const char *s, size_t n) {
 char *arena_strdup(arena *a, const char *s) { return arena_strndup(a, s, strlen(s)); }
 
 char *arena_vprintf(arena *a, const char *format, va_list ap) {
-    va_list again;
+    char text[256];   // most fit
+    va_list again, third;
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, format, ap);
-    if (n < 0) ICE("bad format '%s'", format);
-    char *p = arena_alloc(a, (size_t)n + 1);
-    vsnprintf(p, (size_t)n + 1, format, again);
+    va_copy(third, ap);
+    size_t n = format_plain(text, sizeof text, format, ap);
+    if (n == SIZE_MAX) {
+        int length = vsnprintf(text, sizeof text, format, again);
+        if (length < 0) ICE("bad format '%s'", format);
+        n = (size_t)length;
+    }
+    char *p = arena_alloc(a, n + 1);
+    if (n < sizeof text) memcpy(p, text, n + 1);
+    else vsnprintf(p, n + 1, format, third);
     va_end(again);
+    va_end(third);
     return p;
 }
 

@@ -8,6 +8,10 @@
 // point in *point.
 size_t utf8_decode(const char *s, size_t n, uint32_t *point);
 
+// As vsnprintf, where the format has %s, %u, %d and %lld alone, and all of it has room: most texts
+// are such, and there are many. SIZE_MAX: ask vsnprintf.
+size_t format_plain(char *to, size_t room, const char *format, va_list ap);
+
 uint64_t hash_bytes(const char *s, size_t n, uint64_t seed);
 
 typedef struct {

@@ -5,6 +5,52 @@
 #include <stdlib.h>
 #include <string.h>
 
+// ---- Formats ------------------------------------------------------------------------------------
+static char *put_number(char *to, const char *end, unsigned long long x, bool minus) {
+    char digits[24], *first = digits + sizeof digits;
+    for (bool more = true; more; more = x > 0) {
+        *--first = (char)('0' + x % 10);
+        x /= 10;
+    }
+    if (minus) *--first = '-';
+    const size_t n = (size_t)(digits + sizeof digits - first);
+    return (size_t)(end - to) > n ? (char *)memcpy(to, first, n) + n : NULL;
+}
+
+static char *put_integer(char *to, const char *end, long long x) {
+    return put_number(to, end, x < 0 ? 0 - (unsigned long long)x : (unsigned long long)x, x < 0);
+}
+
+static char *put_text(char *to, const char *end, const char *s) {
+    const size_t n = s ? strlen(s) : SIZE_MAX;
+    return s && (size_t)(end - to) > n ? (char *)memcpy(to, s, n) + n : NULL;
+}
+
+size_t format_plain(char *to, size_t room, const char *format, va_list ap) {
+    const char *end = to + room;
+    char *at = to;
+    while (*format && at) {
+        if (*format != '%') {
+            if (at + 1 >= end) return SIZE_MAX;
+            *at++ = *format++;
+        } else if (format[1] == 's') {
+            at = put_text(at, end, va_arg(ap, const char *)), format += 2;
+        } else if (format[1] == 'u') {
+            at = put_number(at, end, va_arg(ap, unsigned), false), format += 2;
+        } else if (format[1] == 'd') {
+            at = put_integer(at, end, va_arg(ap, int)), format += 2;
+        } else if (!strncmp(format + 1, "lld", 3)) {
+            at = put_integer(at, end, va_arg(ap, long long)), format += 4;
+        } else {
+            return SIZE_MAX;
+        }
+    }
+    if (!at || at >= end) return SIZE_MAX;
+    *at = 0;
+    return (size_t)(at - to);
+}
+
+// ---- Texts --------------------------------------------------------------------------------------
 textbuf textbuf_new(arena *a) {
     enum { FIRST = 256 };
     return (textbuf){.arena = a, .data = arena_alloc(a, FIRST), .len = 0, .cap = FIRST};
@@ -31,10 +77,16 @@ void textbuf_putn(textbuf *b, const char *s, size_t n) {
 
 void textbuf_puts(textbuf *b, const char *s) { textbuf_putn(b, s, strlen(s)); }
 
+static bool printed_plain(textbuf *b, const char *format, va_list ap) {
+    textbuf_reserve(b, 128);
+    const size_t n = format_plain(b->data + b->len, b->cap - b->len, format, ap);
+    if (n != SIZE_MAX) b->len += n;
+    return n != SIZE_MAX;
+}
+
 static void textbuf_vprintf(textbuf *b, const char *format, va_list ap) {
     va_list again;
     va_copy(again, ap);
-    textbuf_reserve(b, 64);
     int n = vsnprintf(b->data + b->len, b->cap - b->len, format, ap);
     if (n < 0) ICE("bad format '%s'", format);
     if ((size_t)n >= b->cap - b->len) {
@@ -47,6 +99,10 @@ static void textbuf_vprintf(textbuf *b, const char *format, va_list ap) {
 
 void textbuf_printf(textbuf *b, const char *format, ...) {
     va_list ap;
+    va_start(ap, format);
+    const bool plain = printed_plain(b, format, ap);
+    va_end(ap);
+    if (plain) return;
     va_start(ap, format);
     textbuf_vprintf(b, format, ap);
     va_end(ap);
