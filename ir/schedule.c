@@ -26,7 +26,9 @@ const char *schedule_word_text(schedule_word w) {
 
 // Whether its subjects are stages or values, several of them joined by commas.
 static bool lists_subjects(schedule_verb v) {
-    return !strncmp(statements[v].form, "STAGES", 6) || !strncmp(statements[v].form, "VALUES", 6);
+    const char *form = statements[v].form;
+    return (*form == 'S' || *form == 'V') &&
+           (!strncmp(form, "STAGES", 6) || !strncmp(form, "VALUES", 6));
 }
 
 static bool form_has(schedule_verb v, const char *word) {
@@ -81,16 +83,32 @@ static bool more_specific(const schedule *s, const schedule_cell *a, const sched
     return of_a != of_b ? of_a > of_b : depth_of_subject(s, a) > depth_of_subject(s, b);
 }
 
+// The number of the last cell of a verb. Passes ask for cells by the ten thousand, of verbs that
+// few cells have.
+static uint32_t last_of(const schedule *s, schedule_verb verb) {
+    schedule_places *x = (schedule_places *)&s->places;
+    if (x->of != s->cells.data || x->n > s->cells.len) *x = (schedule_places){.of = s->cells.data};
+    for (; x->n < s->cells.len; x->n++) {
+        schedule_cell *c = &s->cells.data[x->n];
+        c->before = x->last[c->verb];
+        x->last[c->verb] = x->n + 1;
+    }
+    return x->last[verb];
+}
+
+// Of those that are as specific, the first.
 schedule_cell *schedule_find(const schedule *s, tensor_id stage, schedule_verb verb,
                              tensor_id about) {
     schedule_cell *best = NULL;
-    for (uint32_t i = 0; i < s->cells.len; i++) {
-        schedule_cell *c = &s->cells.data[i];
-        if (c->verb != verb || !schedule_covers(s, c, stage) || !is_about(s, c, about)) continue;
-        if (!best || more_specific(s, c, best)) best = c;
+    for (uint32_t i = last_of(s, verb); i; i = s->cells.data[i - 1].before) {
+        schedule_cell *c = &s->cells.data[i - 1];
+        if (!is_about(s, c, about) || !schedule_covers(s, c, stage)) continue;
+        if (!best || !more_specific(s, best, c)) best = c;
     }
     return best && !best->empty ? best : NULL;
 }
+
+bool schedule_says(const schedule *s, schedule_verb verb) { return last_of(s, verb); }
 
 const schedule_value *schedule_value_of(const schedule_cell *c, const char *keyword) {
     for (uint32_t i = 0; i < c->nvalues; i++)
@@ -112,13 +130,15 @@ bool schedule_same_place(const schedule_cell *a, const schedule_cell *b) {
 }
 
 void schedule_fill(arena *a, schedule *s, schedule_cell cell) {
-    for (uint32_t i = 0; i < s->cells.len; i++) {
-        schedule_cell *c = &s->cells.data[i];
-        if (c->verb != cell.verb || !schedule_same_place(c, &cell)) continue;
-        *c = cell;
-        return;
+    schedule_cell *same = NULL;   // the first
+    for (uint32_t i = last_of(s, cell.verb); i; i = s->cells.data[i - 1].before)
+        if (schedule_same_place(&s->cells.data[i - 1], &cell)) same = &s->cells.data[i - 1];
+    if (same) {
+        cell.before = same->before;
+        *same = cell;
+    } else {
+        VEC_PUSH(a, &s->cells, cell);
     }
-    VEC_PUSH(a, &s->cells, cell);
 }
 
 // ---- Keys ---------------------------------------------------------------------------------------

@@ -71,11 +71,12 @@ typedef struct {
     schedule_ids about;    // the subject; none: the statement has none
     uint32_t nvalues;
     const schedule_value *values;
-    span at;         // the verb
-    bool empty;      // `none`
-    bool optional;   // `tune`: the tuner may leave it out
-    bool consumed;   // by a pass
-    bool made;       // by the default, for what the schedule leaves open
+    span at;           // the verb
+    bool empty;        // `none`
+    bool optional;     // `tune`: the tuner may leave it out
+    bool consumed;     // by a pass
+    uint32_t before;   // of schedule_places: the cell of that verb before it
+    bool made;         // by the default, for what the schedule leaves open
 } schedule_cell;
 
 typedef struct {   // let NAME = TEXT; of what is open
@@ -91,6 +92,13 @@ typedef struct {   // of `when`: what compiling leaves open
     int64_t bytes;
     span at;
 } schedule_condition;
+
+// Where cells of a verb stand, as far as anybody asked: numbers from 1 on, 0 is none.
+typedef struct {
+    const schedule_cell *of;   // the cells that it tells of, and how many
+    uint32_t n;
+    uint32_t last[SCHEDULE_VERB_COUNT];
+} schedule_places;
 
 typedef struct schedule {
     const char *name;   // "rows"; "default"
@@ -112,6 +120,7 @@ typedef struct schedule {
     // made by a pass: may be changed to fit, never reported as the user's
     bool automatic;
     uint32_t number;   // of schedule_choice
+    schedule_places places;
 } schedule;
 
 typedef VEC(schedule *) schedule_list;
@@ -139,6 +148,7 @@ typedef struct {
 // none. A subject that is a stage or value covers what lies inside. Finding does not consume.
 schedule_cell *schedule_find(const schedule *s, tensor_id stage, schedule_verb verb,
                              tensor_id about);
+bool schedule_says(const schedule *s, schedule_verb verb);   // whether it has a cell of that verb
 bool schedule_covers(const schedule *s, const schedule_cell *c,
                      tensor_id stage);                       // whether it is about that stage
 bool schedule_lists(const schedule_cell *c, tensor_id id);   // a list of it does

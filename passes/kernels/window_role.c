@@ -20,7 +20,8 @@ static bool sums_beside(const planner *p, const schedule_cell *walk, uint32_t st
                         plan_matrix *m) {
     const tensor_stage *st = plan_stage(p, stage);
     tensor_var row = 0;
-    schedule_cell *window = plan_walks_at(p, walk, stage) ? plan_window_cell(p, st, &row) : NULL;
+    schedule_cell *window = plan_window_cell(p, st, &row);
+    if (window && !plan_walks_at(p, walk, stage)) return false;
     for (uint32_t i = 0; window && i < p->op->stages.len; i++) {
         const schedule_cell *other = walk_of(p, i);
         if (!other || !plan_same_statement(other, walk) ||
@@ -39,9 +40,10 @@ static bool sums_beside(const planner *p, const schedule_cell *walk, uint32_t st
 }
 
 bool plan_windowed(const planner *p, uint32_t stage, plan_matrix *m) {
+    if (!schedule_says(p->s, SCHEDULE_WINDOW)) return false;
     const schedule_cell *walk = stage < p->op->stages.len ? walk_of(p, stage) : NULL;
     for (uint32_t i = 0; walk && i < p->op->stages.len; i++)
-        if (plan_walks_at(p, walk, i) && plan_matrix_of(p, plan_stage(p, i), m) && m->window)
+        if (plan_matrix_of(p, plan_stage(p, i), m) && m->window && plan_walks_at(p, walk, i))
             return true;
     for (uint32_t i = 0; walk && i < p->op->stages.len; i++)
         if (sums_beside(p, walk, i, m)) return true;
