@@ -41,6 +41,7 @@ void simt_access_add(const simt_func *f, simt_access x, uint8_t *of) {
 const uint8_t *simt_accesses_of(arena *a, const simt_func *f) {
     uint8_t *out = ARENA_ARRAY(a, uint8_t, f->params.len + 1);
     for (uint32_t k = 1; k < f->instrs.len; k++)
-        simt_access_add(f, simt_access_of(f, &f->instrs.data[k]), out);
+        if (accesses(&f->instrs.data[k]))
+            simt_access_add(f, simt_access_of(f, &f->instrs.data[k]), out);
     return out;
 }

@@ -392,12 +392,20 @@ static void hoist(hoisting *h, simt_instr loop, instr_list *to) {
     VEC_PUSH(h->a, to, loop);
 }
 
+static bool is_loop(const simt_instr_info *i) { return i->op == SIMT_FOR || i->op == SIMT_WHILE; }
+
 static void walk(hoisting *h, simt_region r) {
     instr_list to = {0};
+    bool loops = false;
     for (uint32_t k = 0; k < region(h, r)->instrs.len; k++) {
         simt_instr i = region(h, r)->instrs.data[k];
         for (uint32_t n = 0; n < at(h, i)->nregions; n++) walk(h, at(h, i)->regions[n]);
-        if (at(h, i)->op == SIMT_FOR || at(h, i)->op == SIMT_WHILE) hoist(h, i, &to);
+        loops |= is_loop(at(h, i));
+    }
+    if (!loops) return;
+    for (uint32_t k = 0; k < region(h, r)->instrs.len; k++) {
+        simt_instr i = region(h, r)->instrs.data[k];
+        if (is_loop(at(h, i))) hoist(h, i, &to);
         else VEC_PUSH(h->a, &to, i);
     }
     region(h, r)->instrs.len = 0;

@@ -3,15 +3,12 @@
 
 #include <string.h>
 
-const simt_op_info *simt_op_table(simt_op op) {
-    static const simt_op_info table[SIMT_OP_COUNT] = {
+const simt_op_info simt_ops[SIMT_OP_COUNT] = {
 #define SIMT_OP(op, text, args, results, rule, takes, flags)                                       \
     [SIMT_##op] = {text, args, results, rule, SIMT_TAKES_##takes, flags},
 #include "simt.def"
 #undef SIMT_OP
-    };
-    return &table[op];
-}
+};
 
 const char *simt_element_text(simt_element e) {
     static const char *const table[SIMT_ELEMENT_COUNT] = {
@@ -100,8 +97,8 @@ simt_instr simt_instr_new(simt_func *f, simt_op op, const simt_value *args, uint
     simt_instr handle = f->instrs.len;
     simt_instr_info i = {
         .op = (uint16_t)op, .nargs = (uint16_t)nargs, .nresults = (uint16_t)nresults, .at = at};
-    i.args = ARENA_ARRAY(a, simt_value, nargs);
-    i.results = ARENA_ARRAY(a, simt_value, nresults);
+    i.args = ARENA_ARRAY(a, simt_value, nargs + nresults);
+    i.results = i.args + nargs;
     if (nargs) memcpy(i.args, args, nargs * sizeof *args);
     for (uint32_t k = 0; k < nresults; k++)
         i.results[k] = value_new(

@@ -85,7 +85,8 @@ typedef struct {
     int8_t args, results;
     uint8_t rule, takes, flags;
 } simt_op_info;
-const simt_op_info *simt_op_table(simt_op op);
+extern const simt_op_info simt_ops[SIMT_OP_COUNT];   // asked by the million: simt_op_table
+static inline const simt_op_info *simt_op_table(simt_op op) { return &simt_ops[op]; }
 static inline bool simt_is_group(uint16_t op) {   // of four warps
     return op == SIMT_MMA_GROUP || op == SIMT_MMA_ROWS || op == SIMT_MMA_ROWS_TRANS ||
            op == SIMT_MMA_ROWS_BOTH;

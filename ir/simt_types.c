@@ -141,29 +141,28 @@ static const char *shape_fault(simt_op op, const simt_type *t, simt_type r) {
     return NULL;   // the arguments only have to be of one type, checked by the caller
 }
 
-static bool args_must_agree(simt_op op) {
-    simt_rule rule = simt_op_table(op)->rule;
+static bool args_must_agree(simt_op op, simt_rule rule) {
     return (rule == RULE_SAME || rule == RULE_PRED) && op != SIMT_INSERT && op != SIMT_ADDR;
 }
 
 static const char *plain_fault(const simt_func *f, const simt_instr_info *i) {
     simt_op op = i->op;
+    const simt_op_info *info = simt_op_table(op);
+    const simt_rule rule = info->rule;
     simt_type t[3] = {{0, 0}}, r = i->nresults ? simt_typeof(f, i->results[0]) : (simt_type){0, 0};
     for (uint32_t k = 0; k < i->nargs; k++) t[k] = simt_typeof(f, i->args[k]);
-    if (args_must_agree(op))
+    if (args_must_agree(op, rule))
         for (uint32_t k = 1; k < i->nargs; k++)
             if (!simt_type_equal(t[0], t[k])) return "its arguments differ in type";
-    bool by_second = simt_op_table(op)->rule == RULE_SECOND || op == SIMT_ST ||
-                     op == SIMT_ST_SOME || op == SIMT_RED,
+    bool by_second = rule == RULE_SECOND || op == SIMT_ST || op == SIMT_ST_SOME || op == SIMT_RED,
          load = op == SIMT_LD || op == SIMT_LD_SOME;
     simt_type deciding = by_second ? t[1] : i->nargs ? t[0] : r;
-    if (!load && !(kind_of(deciding.element) & simt_op_table(op)->takes))
+    if (!load && !(kind_of(deciding.element) & info->takes))
         return "it does not take values of this type";
     if ((load || op == SIMT_CVT || op == SIMT_UCVT || op == SIMT_BITCAST) &&
-        !(kind_of(r.element) & simt_op_table(op)->takes))
+        !(kind_of(r.element) & info->takes))
         return "it does not give values of this type";
-    if (i->nresults && simt_op_table(op)->rule != RULE_GIVEN &&
-        !simt_type_equal(r, simt_rule_type(f, op, i->args)))
+    if (i->nresults && rule != RULE_GIVEN && !simt_type_equal(r, simt_rule_type(f, op, i->args)))
         return "its result has another type than its arguments ask for";
     return shape_fault(op, t, r);
 }
@@ -232,9 +231,22 @@ static const char *group_fault(const simt_func *f, const simt_instr_info *i) {
     return NULL;
 }
 
-const char *simt_types_fault(const simt_func *f, simt_instr instr) {
-    const simt_instr_info *i = &f->instrs.data[instr];
-    const simt_op_info *op = simt_op_table(i->op);
+// What most instructions are: arithmetic on one type, and addresses. false: it is not sure.
+static bool is_right(const simt_func *f, const simt_instr_info *i, const simt_op_info *op) {
+    const bool shaped = i->op == SIMT_INSERT || i->op == SIMT_ADDR || i->op == SIMT_CVT_TF32;
+    if (op->rule != RULE_SAME || op->flags != SIMT_PURE || i->nargs != op->args || i->nresults != 1)
+        return false;
+    const simt_type r = simt_typeof(f, i->results[0]), t = simt_typeof(f, i->args[0]);
+    if (!simt_type_equal(r, t) || !simt_type_valid(r) || !(kind_of(t.element) & op->takes))
+        return false;
+    if (i->op == SIMT_ADDR) return index_type(simt_typeof(f, i->args[1]));
+    if (i->nargs > 1 && !simt_type_equal(t, simt_typeof(f, i->args[1]))) return false;
+    return !shaped && (i->nargs < 3 || simt_type_equal(t, simt_typeof(f, i->args[2])));
+}
+
+// By itself, so that what is right at the first look has no part of it.
+__attribute__((noinline)) static const char *
+looked_into(const simt_func *f, const simt_instr_info *i, const simt_op_info *op) {
     if (op->args >= 0 && i->nargs != op->args) return "it has a wrong number of arguments";
     if (op->results >= 0 && i->nresults != op->results) return "it has a wrong number of results";
     for (uint32_t k = 0; k < i->nresults; k++)
@@ -251,4 +263,10 @@ const char *simt_types_fault(const simt_func *f, simt_instr instr) {
     if (i->op == SIMT_YIELD || i->op == SIMT_RETURN)
         return NULL;   // what they must give is their region's matter
     return i->nargs + i->nresults ? plain_fault(f, i) : NULL;
+}
+
+const char *simt_types_fault(const simt_func *f, simt_instr instr) {
+    const simt_instr_info *i = &f->instrs.data[instr];
+    const simt_op_info *op = simt_op_table(i->op);
+    return is_right(f, i, op) ? NULL : looked_into(f, i, op);
 }

@@ -104,6 +104,9 @@ static int64_t divisor(const analysis *s, const simt_instr_info *i, simt_value *
 
 static bool drops_the_lane(const analysis *s, const simt_instr_info *i) {
     int64_t c;
+    if (i->op != SIMT_LSHR && i->op != SIMT_ASHR && i->op != SIMT_UDIV && i->op != SIMT_DIV &&
+        i->op != SIMT_AND)
+        return false;
     simt_value of = 0;
     int64_t by = divisor(s, i, &of);
     if (of && by && by % 32 == 0 && counts_lanes(s, of, 0)) return true;
