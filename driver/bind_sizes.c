@@ -192,7 +192,7 @@ static bool expression_sizes(binding *b) {
     for (tensor_space s = 0; s < b->op->spaces.len; s++) {
         const tensor_space_info *info = &b->op->spaces.data[s];
         // a plan's own, of its maps
-        if (info->kind != SPACE_EXPR || tensor_counted(b->op, info->expr)) continue;
+        if (info->kind != SPACE_EXPR || tensor_node_at(b->op, info->expr)->counted) continue;
         if (!bind_expression(b, info->expr, &b->sizes[s]) || b->sizes[s] < 0) {
             diag(b->d->ds, E0819, info->at, "%s: the size of %s is negative or too large",
                  b->op->name, info->name);

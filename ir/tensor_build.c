@@ -9,6 +9,7 @@ typedef struct {
     tensor_op op;
     uint32_t *slots;   // open addressing; 0: empty
     uint32_t nslots;   // a power of two
+    bool lent;         // slots and nodes are those of the op it was copied from
 } shared_op;
 
 tensor_op *tensor_op_new(arena *a, const char *name) {
@@ -104,9 +105,11 @@ static bool node_equal(const tensor_node *x, const tensor_node *y) {
            (x->nargs == 0 || memcmp(x->args, y->args, sizeof *x->args * x->nargs) == 0);
 }
 
+// A copy may have the slots of its op, in which later nodes of that one stand, too.
 static uint32_t *slot_of(const shared_op *s, const tensor_node *n) {
     uint32_t i = (uint32_t)node_hash(n) & (s->nslots - 1);
-    while (s->slots[i] && !node_equal(&s->op.exprs.data[s->slots[i]], n))
+    while (s->slots[i] &&
+           (s->slots[i] >= s->op.exprs.len || !node_equal(&s->op.exprs.data[s->slots[i]], n)))
         i = (i + 1) & (s->nslots - 1);
     return &s->slots[i];
 }
@@ -121,18 +124,67 @@ static void grow(shared_op *s) {
     fill_slots(s);
 }
 
-void tensor_share_again(tensor_op *op) { fill_slots((shared_op *)op); }
+// Room for more nodes in memory of its own: others may go on reading those it had.
+static void move_nodes(shared_op *s) {
+    const uint32_t n = s->op.exprs.len;
+    s->op.exprs.cap = n + n / 2 + 8;
+    tensor_node *data = ARENA_ARRAY(s->op.arena, tensor_node, s->op.exprs.cap);
+    memcpy(data, s->op.exprs.data, sizeof *data * n);
+    s->op.exprs.data = data;
+}
+
+// What stands in the slots of an op behind the copy's nodes came later than those: none of them was
+// put where it is because of it.
+static void own_slots(shared_op *s) {
+    uint32_t *slots = ARENA_ARRAY(s->op.arena, uint32_t, s->nslots);
+    for (uint32_t i = 0; i < s->nslots; i++)
+        slots[i] = s->slots[i] < s->op.exprs.len ? s->slots[i] : 0;
+    s->slots = slots;
+}
+
+void tensor_own_nodes(tensor_op *op) {
+    shared_op *s = (shared_op *)op;
+    if (!s->lent) return;
+    move_nodes(s);
+    own_slots(s);
+    s->lent = false;
+}
+
+void tensor_take_nodes(tensor_op *op, tensor_node *nodes, uint32_t n) {
+    shared_op *s = (shared_op *)op;
+    op->exprs.data = nodes;
+    op->exprs.len = op->exprs.cap = n;
+    s->lent = false;
+    fill_slots(s);
+}
+
+void tensor_node_tell(arena *a, const tensor_node *all, tensor_node *n) {
+    n->counted = n->op == TENSOR_PREIMAGE_OP || n->op == TENSOR_AT_LEAST_OP ||
+                 n->op == TENSOR_CUT_PARTS_OP;
+    n->vars = n->loads = NULL;
+    for (uint32_t i = 0; i < n->nargs; i++) {
+        const tensor_node *x = &all[n->args[i]];
+        n->counted = n->counted || x->counted;
+        n->vars = tensor_set_join(a, n->vars, x->vars);
+        n->loads = tensor_set_join(a, n->loads, x->loads);
+    }
+    if (n->op == TENSOR_VAR_OP) n->vars = tensor_set_with(a, NULL, (tensor_var)n->imm.i);
+    if (n->op == TENSOR_LOAD_OP) n->loads = tensor_set_with(a, n->loads, (tensor_val)n->imm.i);
+}
 
 static tensor_expr share(tensor_op *op, tensor_node n) {
     shared_op *s = (shared_op *)op;
     if (op->exprs.len * 2 >= s->nslots) grow(s);
     uint32_t *slot = slot_of(s, &n);
     if (*slot) return *slot;
+    if (s->lent) tensor_own_nodes(op), slot = slot_of(s, &n);
     tensor_expr *args = ARENA_ARRAY(op->arena, tensor_expr, n.nargs);
     if (n.nargs) memcpy(args, n.args, sizeof *args * n.nargs);
     n.args = args;
+    tensor_node_tell(op->arena, op->exprs.data, &n);
     *slot = op->exprs.len;
-    VEC_PUSH(op->arena, &op->exprs, n);
+    if (op->exprs.len == op->exprs.cap) move_nodes(s);
+    op->exprs.data[op->exprs.len++] = n;
     return op->exprs.len - 1;
 }
 
@@ -164,7 +216,8 @@ tensor_expr tensor_node_new(tensor_op *op, tensor_node n) {
     return folded ? folded : share(op, n);
 }
 
-// What the tables point to is shared: it never changes.
+// What the tables point to is shared: it never changes. Nor do nodes, so that the table of them is
+// shared as long as none is added.
 tensor_op *tensor_op_copy(arena *a, const tensor_op *op) {
     shared_op *s = ARENA_NEW(a, shared_op);
     s->op = *op;
@@ -179,15 +232,15 @@ tensor_op *tensor_op_copy(arena *a, const tensor_op *op) {
     COPY(spaces);
     COPY(vals);
     COPY(vars);
-    COPY(exprs);
     COPY(reducers);
     COPY(stages);
     COPY(loops);
     COPY(required);
 #undef COPY
-    s->nslots = 32;
-    while (s->nslots <= op->exprs.len * 2) s->nslots *= 2;
-    grow(s);
+    const shared_op *from = (const shared_op *)op;
+    s->slots = from->slots;
+    s->nslots = from->nslots;
+    s->lent = true;
     return &s->op;
 }
 
@@ -372,19 +425,4 @@ uint32_t tensor_builtin_reducer(tensor_op *op, tensor_reduce_kind kind, tensor_t
     r.finish = one(op, component(op, TENSOR_LEFT_OP, t));
     VEC_PUSH(op->arena, &op->reducers, r);
     return op->reducers.len - 1;
-}
-
-bool tensor_mentions(const tensor_op *op, tensor_expr e, tensor_var v) {
-    const tensor_node *n = tensor_node_at(op, e);
-    bool found = n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v;
-    for (uint32_t i = 0; i < n->nargs && !found; i++) found = tensor_mentions(op, n->args[i], v);
-    return found;
-}
-
-bool tensor_counted(const tensor_op *op, tensor_expr e) {
-    const tensor_node *n = tensor_node_at(op, e);
-    bool any = e && (n->op == TENSOR_PREIMAGE_OP || n->op == TENSOR_AT_LEAST_OP ||
-                     n->op == TENSOR_CUT_PARTS_OP);
-    for (uint32_t i = 0; e && i < n->nargs; i++) any = any || tensor_counted(op, n->args[i]);
-    return any;
 }

@@ -7,6 +7,8 @@
 tensor_op *tensor_op_new(arena *a, const char *name);
 // handles mean the same in both; either may grow
 tensor_op *tensor_op_copy(arena *a, const tensor_op *op);
+// Nodes may be shared with copies until one is added. What changes one itself has them first.
+void tensor_own_nodes(tensor_op *op);
 tensor_space tensor_add_space(tensor_op *op, tensor_space_info info);
 // TENSOR_NO_… fields must be set by the caller
 tensor_val tensor_add_val(tensor_op *op, tensor_val_info info);
@@ -29,9 +31,6 @@ tensor_expr tensor_float(tensor_op *op, ir_dtype type, double x);
 tensor_expr tensor_var_expr(tensor_op *op, tensor_var v, span at);
 tensor_expr tensor_size(tensor_op *op, tensor_space s, span at);
 tensor_expr tensor_load(tensor_op *op, tensor_val v, const tensor_expr *index, uint32_t n, span at);
-bool tensor_mentions(const tensor_op *op, tensor_expr e, tensor_var v);
-// does it hold how many entries of maps something has?
-bool tensor_counted(const tensor_op *op, tensor_expr e);
 tensor_expr tensor_index(tensor_op *op, tensor_space s, tensor_expr x, span at);
 tensor_expr tensor_unary(tensor_op *op, tensor_opcode o, tensor_expr x, span at);
 tensor_expr tensor_binary(tensor_op *op, tensor_opcode o, tensor_expr x, tensor_expr y, span at);
@@ -47,6 +46,12 @@ static inline const tensor_node *tensor_node_at(const tensor_op *op, tensor_expr
 }
 static inline tensor_type tensor_typeof(const tensor_op *op, tensor_expr e) {
     return op->exprs.data[e].type;
+}
+static inline bool tensor_mentions(const tensor_op *op, tensor_expr e, tensor_var v) {
+    return tensor_set_has(op->exprs.data[e].vars, v);
+}
+static inline bool tensor_loads(const tensor_op *op, tensor_expr e, tensor_val v) {
+    return tensor_set_has(op->exprs.data[e].loads, v);
 }
 // The builtin reducer of a kind at a type, made at first use.
 uint32_t tensor_builtin_reducer(tensor_op *op, tensor_reduce_kind kind, tensor_type t);

@@ -3,6 +3,7 @@
 #define GNNC_TENSOR_EXPR_H
 
 #include "program.h"
+#include "tensor_set.h"
 
 // ---- Handles ------------------------------------------------------------------------------------
 typedef uint32_t tensor_space;   // into op->spaces
@@ -63,6 +64,8 @@ typedef struct {
     uint16_t op;   // tensor_opcode
     uint16_t nargs;
     tensor_type type;
+    // it, or an argument, holds how many entries of maps something has
+    bool counted;
     const tensor_expr *args;
     union {
         int64_t i;
@@ -70,6 +73,8 @@ typedef struct {
     } imm;
     int64_t imm2;
     span at;
+    // what the expression mentions and loads; told when it is made, as `counted` is
+    const tensor_set *vars, *loads;
 } tensor_node;
 
 // rand(seed, i1, …, ik), on 64-bit words that wrap: h = mix(seed + G); h = mix((h ^ ij) + G) for

@@ -17,8 +17,10 @@ const char *tensor_type_text(arena *a, const tensor_op *op, tensor_type t);
 // and on every target; else 0.
 tensor_expr tensor_fold(tensor_op *op, const tensor_node *n);
 
-// Equal nodes are found as one again, after nodes have changed.
-void tensor_share_again(tensor_op *op);
+// What a node says of its whole expression, by the nodes of its arguments.
+void tensor_node_tell(arena *a, const tensor_node *all, tensor_node *n);
+// Other nodes than it had: what is given is the op's now.
+void tensor_take_nodes(tensor_op *op, tensor_node *nodes, uint32_t n);
 // Values and spaces under other numbers: each has vals[v], spaces[s]. Those of parameters stay.
 void tensor_renumber(tensor_op *op, const tensor_val *vals, const tensor_space *spaces);
 

@@ -60,8 +60,8 @@ static void read_space(parser *p) {
     }
     const tensor_space_info *before = p->op->spaces.len ? &p->op->spaces.data[p->op->spaces.len - 1]
                                                         : NULL;
-    if (!p->failed && before && tensor_counted(p->op, before->expr) &&
-        !tensor_counted(p->op, info.expr))
+    if (!p->failed && before && tensor_node_at(p->op, before->expr)->counted &&
+        !tensor_node_at(p->op, info.expr)->counted)
         tensor_parse_fail(p, E0972, name.at, "'%s' stands behind '%s', a size that maps decide",
                           name.text, before->name);
     if (!p->failed) tensor_add_space(p->op, info);

@@ -528,11 +528,11 @@ void tensor_print_op(printer *p) {
     }
     OUT(p, " {\n");
     for (uint32_t i = 0; i < op->spaces.len; i++)
-        if (!tensor_counted(op, op->spaces.data[i].expr)) print_space(p, i);
+        if (!tensor_node_at(op, op->spaces.data[i].expr)->counted) print_space(p, i);
     for (uint32_t i = 0; i < op->nparams; i++) print_val(p, i);
     for (uint32_t i = 0; i < op->spaces.len; i++)
         // maps decide it: it stands behind them
-        if (tensor_counted(op, op->spaces.data[i].expr)) print_space(p, i);
+        if (tensor_node_at(op, op->spaces.data[i].expr)->counted) print_space(p, i);
     for (uint32_t i = op->nparams; i < op->vals.len; i++) print_val(p, i);
     for (uint32_t i = 0; i < op->reducers.len; i++) print_reducer(p, i);
     for (uint32_t i = 0; i < op->required.len; i++) {

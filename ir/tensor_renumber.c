@@ -32,6 +32,7 @@ static tensor_expr expr(renumbering *r, tensor_expr e) {
     for (uint32_t i = 0; i < n.nargs; i++) args[i] = expr(r, n.args[i]);
     n.args = args;
     r->exprs[e] = r->nodes.len;
+    tensor_node_tell(r->op->arena, r->nodes.data, &n);
     VEC_PUSH(r->op->arena, &r->nodes, n);
     return r->exprs[e];
 }
@@ -140,7 +141,5 @@ void tensor_renumber(tensor_op *op, const tensor_val *vals, const tensor_space *
         op->vars.data[v].space = space_numbers[op->vars.data[v].space];
     for (uint32_t l = 0; l < op->loops.len; l++)
         op->loops.data[l].space = space_numbers[op->loops.data[l].space];
-    op->exprs.len = 0;
-    for (tensor_expr e = 0; e < r.nodes.len; e++) VEC_PUSH(op->arena, &op->exprs, r.nodes.data[e]);
-    tensor_share_again(op);
+    tensor_take_nodes(op, r.nodes.data, r.nodes.len);
 }

@@ -28,6 +28,7 @@ static bool only_rounds(const tensor_op *op, const tensor_node *n) {
 void tensor_widen(tensor_op *op) {
     for (tensor_val v = 0; v < op->vals.len; v++)
         if (ir_dtype_is_float(op->vals.data[v].type)) op->vals.data[v].type = DT_F64;
+    tensor_own_nodes(op);
     for (tensor_expr e = 1; e < op->exprs.len; e++) {
         tensor_node *n = &op->exprs.data[e];
         // the value it is given

@@ -21,6 +21,9 @@ bool plan_dense(const planner *p, tensor_var v);   // no map leads from or into 
 // terms that the factor is applied to at once; 0: there is none
 uint32_t plan_every(const planner *p, const tensor_stage *st);
 bool plan_mentions(const planner *p, tensor_expr e, tensor_var v);
+// The expression mentions v, but for what it reads by that map (TENSOR_NO_VAL: none), whose value
+// is given.
+bool plan_depends(const planner *p, tensor_expr e, tensor_var v, tensor_val given);
 bool plan_inlined(const planner *p, uint32_t stage);
 // Calls visit for every load in what a stage evaluates; stops and gives false where visit does.
 bool plan_loads(const planner *p, const tensor_stage *st, plan_visit *visit, void *user);

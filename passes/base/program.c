@@ -84,7 +84,7 @@ size_expr size_product(arena *a, const program *p, const tensor_op *op, const te
 static void add_spaces(arena *a, program *p, const tensor_op *op) {
     for (tensor_space i = 0; i < op->spaces.len; i++) {
         const tensor_space_info *s = &op->spaces.data[i];
-        if (s->kind == SPACE_EXPR && tensor_counted(op, s->expr)) return;
+        if (s->kind == SPACE_EXPR && tensor_node_at(op, s->expr)->counted) return;
         program_space x = {.name = s->name, .kind = s->kind};
         VEC_PUSH(a, &p->spaces, x);
         size_expr size = {0};

@@ -12,16 +12,6 @@ bool plan_inlined(const planner *p, uint32_t stage) {
     return w->home == LOOP_INLINE && w->stage == stage;
 }
 
-static bool mentions(const planner *p, tensor_expr e, tensor_var v, uint8_t *seen) {
-    const tensor_node *n = tensor_node_at(p->op, e);
-    if (n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v) return true;
-    if (seen[e]) return false;
-    seen[e] = 1;
-    for (uint32_t i = 0; i < n->nargs; i++)
-        if (mentions(p, n->args[i], v, seen)) return true;
-    return false;
-}
-
 // Questions are asked by the thousand: what they mark goes at their end, not with the arena.
 static uint8_t *none_seen(const planner *p) {
     uint8_t *seen = xmalloc(p->op->exprs.len + 1);
@@ -29,8 +19,26 @@ static uint8_t *none_seen(const planner *p) {
 }
 
 bool plan_mentions(const planner *p, tensor_expr e, tensor_var v) {
+    return tensor_mentions(p->op, e, v);
+}
+
+static bool depends(const planner *p, tensor_expr e, tensor_var v, tensor_val given,
+                    uint8_t *seen) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    if (seen[e] || !tensor_mentions(p->op, e, v)) return false;
+    if (!tensor_loads(p->op, e, given)) return true;
+    if (n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == given) return false;
+    seen[e] = 1;
+    for (uint32_t i = 0; i < n->nargs; i++)
+        if (depends(p, n->args[i], v, given, seen)) return true;
+    return false;
+}
+
+bool plan_depends(const planner *p, tensor_expr e, tensor_var v, tensor_val given) {
+    if (!tensor_mentions(p->op, e, v)) return false;
+    if (!tensor_loads(p->op, e, given)) return true;   // of none, too
     uint8_t *seen = none_seen(p);
-    bool does = mentions(p, e, v, seen);
+    const bool does = depends(p, e, v, given, seen);
     free(seen);
     return does;
 }
@@ -38,7 +46,7 @@ bool plan_mentions(const planner *p, tensor_expr e, tensor_var v) {
 static bool loads_in(const planner *p, tensor_expr e, plan_visit *visit, void *user,
                      uint8_t *seen) {
     const tensor_node *n = tensor_node_at(p->op, e);
-    if (seen[e]) return true;
+    if (seen[e] || !n->loads) return true;
     seen[e] = 1;
     if (n->op == TENSOR_LOAD_OP && !visit(user, n)) return false;
     for (uint32_t i = 0; i < n->nargs; i++)
@@ -62,21 +70,18 @@ bool plan_loads(const planner *p, const tensor_stage *st, plan_visit *visit, voi
     return all;
 }
 
-typedef struct {
-    tensor_val val;
-    bool found;
-} search;
-
-static bool reads(void *user, const tensor_node *load) {
-    search *s = user;
-    s->found |= (tensor_val)load->imm.i == s->val;
-    return true;
+static bool loads_any(const planner *p, const tensor_expr *of, uint32_t n, tensor_val v) {
+    for (uint32_t i = 0; i < n; i++)
+        if (tensor_loads(p->op, of[i], v)) return true;
+    return false;
 }
 
 bool plan_reads_val(const planner *p, const tensor_stage *st, tensor_val v) {
-    search s = {v, false};
-    plan_loads(p, st, reads, &s);
-    return s.found;
+    for (uint32_t i = 0; i < st->nkeys; i++)
+        if (tensor_loads(p->op, st->keys[i].lhs, v) || tensor_loads(p->op, st->keys[i].rhs, v))
+            return true;
+    return loads_any(p, st->body, st->nbody, v) || loads_any(p, st->filters, st->nfilters, v) ||
+           loads_any(p, st->orelse, st->nelse, v);
 }
 
 bool plan_read_by(const planner *p, uint32_t stage, tensor_val v) {

@@ -47,9 +47,6 @@ void plan_matrix_check(planner *p);   // refuses sums of which rewriting left on
 bool plan_adds(const planner *p, const tensor_stage *st);
 // it adds in f32, which a matrix operation can do
 bool plan_matrix_sums(const planner *p, const tensor_stage *st);
-// The expression mentions v, but for what it reads by that map (TENSOR_NO_VAL: none), whose value
-// is given.
-bool plan_depends(const planner *p, tensor_expr e, tensor_var v, tensor_val given);
 // TENSOR_NO_VAL: its blocks own no tiles
 tensor_val plan_tiled_by(const planner *p, const tensor_stage *st, tensor_var v);
 bool plan_matrix_of(const planner *p, const tensor_stage *st, plan_matrix *m);

@@ -72,16 +72,6 @@ tensor_val plan_tiled_by(const planner *p, const tensor_stage *st, tensor_var v)
     return by ? plan_val_meant(p, by) : TENSOR_NO_VAL;
 }
 
-bool plan_depends(const planner *p, tensor_expr e, tensor_var v, tensor_val given) {
-    const tensor_node *n = tensor_node_at(p->op, e);
-    if (n->op == TENSOR_VAR_OP) return (tensor_var)n->imm.i == v;
-    if (n->op == TENSOR_LOAD_OP && given != TENSOR_NO_VAL && (tensor_val)n->imm.i == given)
-        return false;
-    for (uint32_t i = 0; i < n->nargs; i++)
-        if (plan_depends(p, n->args[i], v, given)) return true;
-    return false;
-}
-
 // Which of two factors mention a left index: a bit each.
 static uint32_t factors_with(const planner *p, const tensor_stage *st, tensor_var v) {
     const tensor_node *body = tensor_node_at(p->op, st->body[0]);

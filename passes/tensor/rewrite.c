@@ -20,19 +20,36 @@ typedef struct {
 
 static tensor_expr rewrite(rewriting *r, tensor_expr e);
 
-static tensor_expr rewrite_in(planner *p, tensor_expr e, const tensor_expr *vars,
-                              const tensor_stage *keys, bool inlines) {
-    rewriting r = {.p = p,
-                   .memo = ARENA_ARRAY(p->arena, tensor_expr, p->op->exprs.len + 1),
-                   .vars = vars,
-                   .keys = keys,
-                   .inlines = inlines};
-    return rewrite(&r, e);
-}
-
 static const tensor_stage *inlined_stage(const planner *p, tensor_val v) {
     const loop_value *w = &p->plan->values.data[v];
     return w->home == LOOP_INLINE ? &p->op->stages.data[w->stage] : NULL;
+}
+
+// Whether something in it is replaced. Most of what is asked about is as it was.
+static bool may_change(const rewriting *r, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(r->p->op, e);
+    bool may = r->by && n->loads;
+    for (uint32_t i = 0; r->vars && n->vars && i < n->vars->n && !may; i++)
+        may = r->vars[n->vars->at[i]];
+    for (uint32_t i = 0; r->inlines && n->loads && i < n->loads->n && !may; i++)
+        may = inlined_stage(r->p, n->loads->at[i]) != NULL;
+    for (uint32_t k = 0; r->keys && k < r->keys->nkeys && !may; k++) {
+        const tensor_node *key = tensor_node_at(r->p->op, r->keys->keys[k].lhs);
+        may = tensor_set_all(n->vars, key->vars) && tensor_set_all(n->loads, key->loads);
+    }
+    return may;
+}
+
+static tensor_expr rewrite_all(rewriting *r, tensor_expr e) {
+    if (!may_change(r, e)) return e;
+    r->memo = ARENA_ARRAY(r->p->arena, tensor_expr, r->p->op->exprs.len + 1);
+    return rewrite(r, e);
+}
+
+static tensor_expr rewrite_in(planner *p, tensor_expr e, const tensor_expr *vars,
+                              const tensor_stage *keys, bool inlines) {
+    rewriting r = {.p = p, .vars = vars, .keys = keys, .inlines = inlines};
+    return rewrite_all(&r, e);
 }
 
 // The stage's body with its variables at the load's indices.
@@ -63,6 +80,7 @@ static tensor_expr rewrite_node(rewriting *r, tensor_expr e) {
 
 static tensor_expr rewrite(rewriting *r, tensor_expr e) {
     if (r->memo[e]) return r->memo[e];
+    if (!may_change(r, e)) return r->memo[e] = e;
     tensor_expr to = 0;
     for (uint32_t k = 0; r->keys && k < r->keys->nkeys; k++)
         if (r->keys->keys[k].lhs == e && tensor_node_at(r->p->op, e)->op != TENSOR_VAR_OP)
@@ -156,11 +174,8 @@ static const tensor_expr *replaced(planner *p, const tensor_expr *e, uint32_t n,
                                    plan_replacement *by, void *user) {
     tensor_expr *out = ARENA_ARRAY(p->arena, tensor_expr, n + 1);
     for (uint32_t i = 0; i < n; i++) {
-        rewriting r = {.p = p,
-                       .memo = ARENA_ARRAY(p->arena, tensor_expr, p->op->exprs.len + 1),
-                       .by = by,
-                       .user = user};
-        out[i] = rewrite(&r, e[i]);
+        rewriting r = {.p = p, .by = by, .user = user};
+        out[i] = rewrite_all(&r, e[i]);
     }
     return out;
 }

@@ -5,6 +5,7 @@
 //     w[r, k, q] = sum{e : type[e] == r} x[e, k] * g[e, q]
 //       →  block r 1;  split e 2048;  groups q 2;  …
 //          mma e f16;  keep x, g shared;  pipeline e 3;
+#include "base/base.h"
 #include "default/ask/ask.h"
 #include "default/ask/limits.h"
 #include "default/cells/cells.h"

@@ -84,6 +84,8 @@ void lw_store_slots(kernel *k, simt_builder *b, const reduction *r, const tensor
 
 // ---- phase.c ------------------------------------------------------------------------------------
 meeting lw_meeting(const kernel *k);
+// Bodies without phases need no barriers inside.
+bool lw_has_phases(const loop_body *body);
 // A barrier before n, if one is needed; before a body that runs again.
 void lw_meet(kernel *k, simt_builder *b, const loop_node *n, meeting *m);
 void lw_meet_again(const kernel *k, simt_builder *b, const loop_body *body);

@@ -84,6 +84,12 @@ static void use_add(shared_use *to, const shared_use *from) {
 
 meeting lw_meeting(const kernel *k) { return (meeting){use_new(k), use_new(k)}; }
 
+bool lw_has_phases(const loop_body *body) {
+    bool any = false;
+    for (uint32_t i = 0; i < body->len && !any; i++) any = body->data[i]->kind == LOOP_PHASE;
+    return any;
+}
+
 void lw_meet(kernel *k, simt_builder *b, const loop_node *n, meeting *m) {
     if (!lw_threads(k)) return;
     shared_use now = use_of(k, n);
@@ -98,9 +104,10 @@ void lw_meet(kernel *k, simt_builder *b, const loop_node *n, meeting *m) {
 static void phases_use(const kernel *k, const loop_body *body, shared_use *all) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        shared_use one = use_of(k, n);
-        if (n->kind == LOOP_PHASE) use_add(all, &one);
-        else phases_use(k, &n->body, all);
+        const bool phase = n->kind == LOOP_PHASE;
+        if (!phase) phases_use(k, &n->body, all);
+        shared_use one = phase ? use_of(k, n) : (shared_use){0};
+        if (phase) use_add(all, &one);
     }
 }
 
@@ -117,7 +124,7 @@ void lw_forget_tiles(kernel *k, tensor_var v) {
         const loop_value *w = &k->l->plan->values.data[k->scope.tiles.data[i]];
         bool stays = true;
         for (uint32_t x = 0; x < k->l->op->vals.data[k->scope.tiles.data[i]].rank; x++)
-            if (w->origin[x] && lw_mentions(k->l, w->origin[x], v)) stays = false;
+            if (w->origin[x] && tensor_mentions(k->l->op, w->origin[x], v)) stays = false;
         if (stays) k->scope.tiles.data[kept++] = k->scope.tiles.data[i];
     }
     k->scope.tiles.len = kept;

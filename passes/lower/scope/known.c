@@ -52,21 +52,6 @@ axis_set lw_depends(kernel *k, tensor_expr e) {
     return s;
 }
 
-static bool mentions_in(lowering *l, tensor_expr e, tensor_var v) {
-    const tensor_node *x = tensor_node_at(l->op, e);
-    if (l->visited[e] == l->visits) return false;
-    l->visited[e] = l->visits;
-    if (x->op == TENSOR_VAR_OP && (tensor_var)x->imm.i == v) return true;
-    for (uint32_t i = 0; i < x->nargs; i++)
-        if (mentions_in(l, x->args[i], v)) return true;
-    return false;
-}
-
-bool lw_mentions(lowering *l, tensor_expr e, tensor_var v) {
-    l->visits++;
-    return mentions_in(l, e, v);
-}
-
 bool lw_is_known(const kernel *k, tensor_expr e) {
     const memo_cell *c = &k->known.memo[e];
     return c->known && c->of[lw_instance(&k->digits, c->axes)];

@@ -57,7 +57,6 @@ bool lw_walk_next(instance_walk *w);
 // The digits that a value depends on.
 axis_set lw_depends(kernel *k, tensor_expr e);
 axis_set lw_var_depends(kernel *k, tensor_var v);
-bool lw_mentions(lowering *l, tensor_expr e, tensor_var v);
 // Says which digits the expression depends on; false: that was known.
 bool lw_know(kernel *k, tensor_expr e, axis_set s);
 // The value of an expression at the instance at hand.

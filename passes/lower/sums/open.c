@@ -9,7 +9,7 @@
 static bool varies(kernel *k, tensor_expr e) {
     for (tensor_var v = 0; v < k->l->op->vars.len; v++)
         if (k->scope.var[v].kind != BOUND_NOT && lw_vector_free(&k->digits, lw_var_depends(k, v)) &&
-            lw_mentions(k->l, e, v))
+            tensor_mentions(k->l->op, e, v))
             return true;
     return false;
 }
