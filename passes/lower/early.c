@@ -18,15 +18,23 @@ bool lw_shares_launch(const lowering *l, uint32_t step) {
 // A load that is invariant, or goes through a pointer without aliases, may come before the wait. So
 // no value may be loaded that way which a kernel before still writes, or reads where this kernel
 // writes it.
+static const loop_uses *uses_of(lowering *l, uint32_t step) {
+    const loop_uses **of = &l->uses[step];
+    if (*of) return *of;
+    loop_uses *made = ARENA_NEW(l->arena, loop_uses);
+    *made = loop_uses_of(l->arena, l->plan, lw_launch_at(l, step));
+    return *of = made;
+}
+
 void lw_find_unsettled(kernel *k, uint32_t step) {
     if (k->plan->start != LOOP_START_WAIT_FIRST || !k->l->o->machine->gpu) return;
     arena *a = k->l->arena;
-    loop_uses own = loop_uses_of(a, k->l->plan, k->plan);
+    const loop_uses own = loop_uses_of(a, k->l->plan, k->plan);
     k->access.unsettled = ARENA_ARRAY(a, bool, k->l->op->vals.len + 1);
     for (uint32_t i = step; i-- > 0 && lw_launch_at(k->l, i);) {
-        loop_uses before = loop_uses_of(a, k->l->plan, lw_launch_at(k->l, i));
+        const loop_uses *before = uses_of(k->l, i);
         for (tensor_val v = 0; v < k->l->op->vals.len; v++)
-            k->access.unsettled[v] |= before.writes[v] || (before.reads[v] && own.writes[v]);
+            k->access.unsettled[v] |= before->writes[v] || (before->reads[v] && own.writes[v]);
         if (lw_launch_at(k->l, i)->start == LOOP_START_IN_TURN) return;
     }
 }

@@ -86,6 +86,7 @@ void lower_plan(arena *a, const loop_plan *plan, program *p, program_version *v,
     l.temp_of = ARENA_ARRAY(a, uint32_t, op->vals.len + 1);
     l.prepared_of = ARENA_ARRAY(a, uint32_t, op->vals.len + 1);
     l.visited = ARENA_ARRAY(a, uint32_t, op->exprs.len + 1);
+    l.uses = ARENA_ARRAY(a, const loop_uses *, plan->steps.len + 1);
     for (tensor_val i = 0; i < op->vals.len; i++) l.temp_of[i] = l.prepared_of[i] = UINT32_MAX;
     l.none_facts = scalar_none_facts(l.arena, l.op);
     lw_find_nonpositive(&l);

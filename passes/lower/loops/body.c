@@ -101,7 +101,8 @@ void lw_node(kernel *k, simt_builder *b, const loop_node *n) {
 }
 
 static void nodes_in(kernel *k, simt_builder *b, const loop_body *body) {
-    meeting m = lw_meeting(k);
+    const bool phases = lw_has_phases(body);
+    meeting m = phases ? lw_meeting(k) : (meeting){0};
     bool walk = lw_distributes_walk(k);
     uint32_t given = k->scope.given.len;
     bool distributes = k->distributed && !walk && loop_reduces(body) &&
@@ -113,7 +114,7 @@ static void nodes_in(kernel *k, simt_builder *b, const loop_body *body) {
         if (n->at.hi) b->at = n->at;
         if (distributes && !done && n->kind == LOOP_STORE) done = true, lw_distribute(k, b);
         if (walk) lw_distribute_for(k, b, body, i);
-        lw_meet(k, b, n, &m);
+        if (phases) lw_meet(k, b, n, &m);
         lw_load_ahead(k, b, body, i);
         lw_node(k, b, n);
         b->at = outer;
