@@ -22,11 +22,18 @@ static bool is_free(const splitting *x, tensor_expr e) {
     return true;
 }
 
+// A power of a power has countless factors, though few nodes: what comes behind so many stays whole.
+static bool has_many(const splitting *x) {
+    enum { MOST = 64 };
+    return x->inside.len + x->outside.len + x->under.len >= MOST;
+}
+
 static void split(splitting *x, tensor_expr e) {
     tensor_op *op = x->g->op;
     const tensor_node n = *tensor_node_at(op, e);
     gradient_masked m = gradient_masked_of(op, e);
     if (is_free(x, e)) VEC_PUSH(x->g->arena, &x->outside, e);
+    else if (has_many(x)) VEC_PUSH(x->g->arena, &x->inside, e);
     else if (m.condition && is_free(x, m.condition)) {
         x->holds = gradient_both(op, x->holds, m.condition);
         split(x, m.value);
