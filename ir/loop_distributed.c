@@ -167,7 +167,7 @@ static bool reads_stored(const distributed_reads *r, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         for (uint32_t s = 0; s < n->nstages && n->kind == LOOP_STORE; s++)
-            any |= loop_load_of(r->a, r->op, r->reader->body[0],
+            any |= loop_load_of(r->op, r->reader->body[0],
                                 r->op->stages.data[n->stages[s]].targets[0].val) != 0;
         any |= reads_stored(r, &n->body);
     }

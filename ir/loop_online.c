@@ -29,20 +29,12 @@ typedef enum { NOT_MET, NEVER, ONCE, EVERY, OTHERWISE } degree;
 typedef struct {
     const tensor_op *op;
     tensor_val val;
-    uint8_t *met;    // per expression: a degree
-    uint8_t *seen;   // per expression: 1: it reads val, 2: it does not
+    uint8_t *met;   // per expression: a degree
 } terms;
 
 static const tensor_node *at(const terms *t, tensor_expr e) { return tensor_node_at(t->op, e); }
 
-static bool reads(terms *t, tensor_expr e) {
-    const tensor_node *n = at(t, e);
-    if (t->seen[e]) return t->seen[e] == 1;
-    bool any = n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == t->val;
-    for (uint32_t i = 0; i < n->nargs && !any; i++) any = reads(t, n->args[i]);
-    t->seen[e] = any ? 1 : 2;
-    return any;
-}
+static bool reads(const terms *t, tensor_expr e) { return tensor_loads(t->op, e, t->val); }
 
 // Whether all that the maximum is found of is of the type, so that it is no other number as one.
 static bool is_of(const terms *t, ir_dtype type) {
@@ -136,7 +128,6 @@ static degree degree_of(terms *t, tensor_expr e) {
 static terms terms_of(arena *a, const tensor_op *op, tensor_val val) {
     terms t = {.op = op, .val = val};
     t.met = ARENA_ARRAY(a, uint8_t, op->exprs.len + 1);
-    t.seen = ARENA_ARRAY(a, uint8_t, op->exprs.len + 1);
     return t;
 }
 
@@ -170,18 +161,13 @@ bool loop_always_rescales(arena *a, const tensor_op *op, tensor_expr term, tenso
     return always(&t, term);
 }
 
-static tensor_expr first_load(terms *t, tensor_expr e) {
-    const tensor_node *n = at(t, e);
-    if (!reads(t, e)) return 0;
-    if (n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == t->val) return e;
-    for (uint32_t i = 0; i < n->nargs; i++) {
-        tensor_expr found = first_load(t, n->args[i]);
-        if (found) return found;
+tensor_expr loop_load_of(const tensor_op *op, tensor_expr e, tensor_val val) {
+    if (!tensor_loads(op, e, val)) return 0;
+    const tensor_node *n = tensor_node_at(op, e);
+    while (n->op != TENSOR_LOAD_OP || (tensor_val)n->imm.i != val) {
+        uint32_t i = 0;
+        while (!tensor_loads(op, n->args[i], val)) i++;
+        n = tensor_node_at(op, e = n->args[i]);
     }
-    return 0;
-}
-
-tensor_expr loop_load_of(arena *a, const tensor_op *op, tensor_expr e, tensor_val val) {
-    terms t = terms_of(a, op, val);
-    return first_load(&t, e);
+    return e;
 }

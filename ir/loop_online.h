@@ -12,7 +12,7 @@ bool loop_rescales(arena *a, const tensor_op *op, tensor_expr term, tensor_val v
 // and no choice leaves the exponential out
 bool loop_always_rescales(arena *a, const tensor_op *op, tensor_expr term, tensor_val val);
 // the first in it; 0: it does not read it
-tensor_expr loop_load_of(arena *a, const tensor_op *op, tensor_expr e, tensor_val val);
+tensor_expr loop_load_of(const tensor_op *op, tensor_expr e, tensor_val val);
 // NULL: it is none of its maxima
 const loop_maximum *loop_running(const loop_node *reduce, const tensor_op *op, tensor_val val);
 

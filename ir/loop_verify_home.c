@@ -321,7 +321,7 @@ static bool is_read(const loop_verifier *v, tensor_val val) {
         const tensor_stage *s = &v->op->stages.data[i];
         bool stored = v->plan->values.data[s->targets[0].val].home != LOOP_INLINE;
         for (uint32_t k = 0; k < s->nbody && stored; k++)
-            if (loop_load_of(v->arena, v->op, s->body[k], val)) return true;
+            if (loop_load_of(v->op, s->body[k], val)) return true;
     }
     return false;
 }

@@ -12,7 +12,7 @@ static tensor_val value_of(const loop_verifier *v, const loop_maximum *m) {
 static bool reads(const loop_verifier *v, uint32_t stage, tensor_val val) {
     const tensor_stage *s = stage_at(v, stage);
     for (uint32_t i = 0; i < s->nbody; i++)
-        if (loop_load_of(v->scratch, v->op, s->body[i], val)) return true;
+        if (loop_load_of(v->op, s->body[i], val)) return true;
     return false;
 }
 
@@ -148,7 +148,7 @@ const char *loop_check_relative(loop_verifier *v, const loop_node *n) {
         const tensor_stage *of = stage_at(v, m->stage);
         if (!loop_is_maximum(v->op, of))
             return WRONG(v, "stage '%s' is no maximum of floats", of->name);
-        tensor_expr load = loop_load_of(v->scratch, v->op, s->body[0], of->targets[0].val);
+        tensor_expr load = loop_load_of(v->op, s->body[0], of->targets[0].val);
         if (!load) return WRONG(v, "'%s' does not read '%s'", s->name, of->name);
         TRY(loop_check_slot(v, m->slot, v->op->reducers.data[of->reducer].state_types[0]));
         TRY(loop_check_expr(v, m->slot, UINT32_MAX));

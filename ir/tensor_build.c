@@ -155,6 +155,7 @@ void tensor_take_nodes(tensor_op *op, tensor_node *nodes, uint32_t n) {
     op->exprs.data = nodes;
     op->exprs.len = op->exprs.cap = n;
     s->lent = false;
+    op->loads = NULL;
     fill_slots(s);
 }
 
@@ -222,6 +223,7 @@ tensor_op *tensor_op_copy(arena *a, const tensor_op *op) {
     shared_op *s = ARENA_NEW(a, shared_op);
     s->op = *op;
     s->op.arena = a;
+    s->op.loads = NULL;
 #define COPY(field)                                                                                \
     do {                                                                                           \
         s->op.field.cap = op->field.len + op->field.len / 2 + 8;                                   \
@@ -242,6 +244,28 @@ tensor_op *tensor_op_copy(arena *a, const tensor_op *op) {
     s->nslots = from->nslots;
     s->lent = true;
     return &s->op;
+}
+
+static uint64_t mix_bytes(uint64_t h, const void *bytes, size_t n) {
+    uint64_t word = 0;
+    for (size_t i = 0; i + sizeof word <= n; i += sizeof word)
+        h = mix(h, (memcpy(&word, (const char *)bytes + i, sizeof word), word));
+    return mix(h, n);
+}
+
+// What tables point to never changes, so that they tell.
+uint64_t tensor_op_mark(const tensor_op *op) {
+    uint64_t h = op->exprs.len;
+#define MIX(field) h = mix_bytes(h, op->field.data, sizeof *op->field.data * op->field.len)
+    MIX(spaces);
+    MIX(vals);
+    MIX(vars);
+    MIX(reducers);
+    MIX(stages);
+    MIX(loops);
+    MIX(required);
+#undef MIX
+    return h;
 }
 
 // ---- Expressions --------------------------------------------------------------------------------

@@ -53,6 +53,15 @@ static inline bool tensor_mentions(const tensor_op *op, tensor_expr e, tensor_va
 static inline bool tensor_loads(const tensor_op *op, tensor_expr e, tensor_val v) {
     return tensor_set_has(op->exprs.data[e].loads, v);
 }
+typedef struct {
+    uint32_t n;
+    tensor_expr at[];
+} tensor_load_list;
+// In what a stage evaluates, each once: its body, filters, otherwise, keys; one that stands in
+// another's index comes after it.
+const tensor_load_list *tensor_loads_of(const tensor_op *op, const tensor_stage *st);
+// As tables of it are now: another number where a stage, value or expression came or changed.
+uint64_t tensor_op_mark(const tensor_op *op);
 // The builtin reducer of a kind at a type, made at first use.
 uint32_t tensor_builtin_reducer(tensor_op *op, tensor_reduce_kind kind, tensor_type t);
 // By which builtin kind part i of the state is combined with itself alone; false: in another way.

@@ -157,6 +157,7 @@ typedef struct {
     VEC(tensor_stage) stages;   // in order of execution
     VEC(tensor_loop) loops;
     VEC(tensor_require) required;
+    struct tensor_loads *loads;   // of stages that were asked for; NULL: none was
     span at;
 } tensor_op;
 

@@ -43,31 +43,11 @@ bool plan_depends(const planner *p, tensor_expr e, tensor_var v, tensor_val give
     return does;
 }
 
-static bool loads_in(const planner *p, tensor_expr e, plan_visit *visit, void *user,
-                     uint8_t *seen) {
-    const tensor_node *n = tensor_node_at(p->op, e);
-    if (seen[e] || !n->loads) return true;
-    seen[e] = 1;
-    if (n->op == TENSOR_LOAD_OP && !visit(user, n)) return false;
-    for (uint32_t i = 0; i < n->nargs; i++)
-        if (!loads_in(p, n->args[i], visit, user, seen)) return false;
-    return true;
-}
-
 bool plan_loads(const planner *p, const tensor_stage *st, plan_visit *visit, void *user) {
-    uint8_t *seen = none_seen(p);
-    bool all = true;
-    for (uint32_t i = 0; i < st->nbody; i++)
-        all = all && loads_in(p, st->body[i], visit, user, seen);
-    for (uint32_t i = 0; i < st->nfilters; i++)
-        all = all && loads_in(p, st->filters[i], visit, user, seen);
-    for (uint32_t i = 0; i < st->nelse; i++)
-        all = all && loads_in(p, st->orelse[i], visit, user, seen);
-    for (uint32_t i = 0; i < st->nkeys; i++)
-        all = all && loads_in(p, st->keys[i].lhs, visit, user, seen) &&
-              loads_in(p, st->keys[i].rhs, visit, user, seen);
-    free(seen);
-    return all;
+    const tensor_load_list *all = tensor_loads_of(p->op, st);
+    for (uint32_t i = 0; i < all->n; i++)
+        if (!visit(user, tensor_node_at(p->op, all->at[i]))) return false;
+    return true;
 }
 
 static bool loads_any(const planner *p, const tensor_expr *of, uint32_t n, tensor_val v) {

@@ -404,8 +404,7 @@ static tensor_expr or_nan(const taking *t, const tensor_stage *of, tensor_expr x
     tensor_op *o = t->p->op;
     for (uint32_t i = 0; i < o->stages.len && t->where; i++) {
         tensor_expr m = plan_is_online(t->p, i) && plan_walks_at(t->p, t->fuse, i)
-                            ? loop_load_of(t->p->arena, o, of->body[0],
-                                           o->stages.data[i].targets[0].val)
+                            ? loop_load_of(o, of->body[0], o->stages.data[i].targets[0].val)
                             : 0;
         if (!m) continue;
         tensor_expr nan = tensor_binary(o, TENSOR_NE_OP, m, m, NO_SPAN);
@@ -487,7 +486,7 @@ static weighing weighs(const taking *t, tensor_expr e) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         tensor_val v = plan_stage(t->p, i)->targets[0].val;
         if (!plan_is_online(p, i) || !plan_walks_at(p, t->fuse, i)) continue;
-        if (!loop_load_of(p->arena, p->op, e, v)) continue;
+        if (!loop_load_of(p->op, e, v)) continue;
         w.any = true;
         w.some_without |= !loop_always_rescales(p->arena, p->op, e, v);
     }

@@ -9,14 +9,19 @@ static const schedule_verb deals[] = {SCHEDULE_BUCKET, SCHEDULE_BLOCK,      SCHE
                                       SCHEDULE_SPLIT,  SCHEDULE_SPECIALIZE, SCHEDULE_PAD};
 
 // The cells that cover a stage, of which few do: what asks for each index and verb asks these.
-static schedule covering(const making *m, const tensor_stage *st) {
-    schedule few = *m->s;
-    few.cells.data = NULL;
-    few.cells.len = few.cells.cap = 0;
-    for (uint32_t i = 0; i < m->s->cells.len; i++)
-        if (schedule_covers(m->s, &m->s->cells.data[i], st->id))
-            VEC_PUSH(m->p->arena, &few.cells, m->s->cells.data[i]);
-    return few;
+// false: they are all of its own.
+static bool covering(const making *m, const tensor_stage *st, schedule *few) {
+    bool inherits = false;
+    *few = *m->s;
+    few->cells.data = NULL;
+    few->cells.len = few->cells.cap = 0;
+    for (uint32_t i = 0; i < m->s->cells.len; i++) {
+        const schedule_cell *c = &m->s->cells.data[i];
+        if (!schedule_covers(m->s, c, st->id)) continue;
+        VEC_PUSH(m->p->arena, &few->cells, *c);
+        inherits |= c->of != st->id;
+    }
+    return inherits;
 }
 
 // Cells of `a` cover `a.sum`: where they were not meant for it, it says `none`.
@@ -33,7 +38,7 @@ static void fill_none(making *m, schedule *of, const tensor_stage *st, schedule_
 static void fill_nones_of(making *m, schedule *of, const tensor_stage *st, tensor_var v,
                           bool reduced) {
     for (uint32_t i = 0; i < sizeof deals / sizeof *deals; i++)
-        if (reduced || deals[i] != SCHEDULE_SPLIT)
+        if (schedule_says(of, deals[i]) && (reduced || deals[i] != SCHEDULE_SPLIT))
             fill_none(m, of, st, default_index_cell(m->p, deals[i], st, v));
 }
 
@@ -58,7 +63,8 @@ void default_nones(making *m) {
         if (plan_inlined(m->p, i) || !tensor_id_outer(m->p->op->ids, st->id))
             continue;   // is inside none
         fill_stored(m, st);
-        schedule of = covering(m, st);
+        schedule of;
+        if (!covering(m, st, &of)) continue;
         fill_none(m, &of, st, default_cell(SCHEDULE_COLLAPSE, st));
         fill_none(m, &of, st, default_cell(SCHEDULE_ACCUMULATE, st));
         fill_none(m, &of, st, default_cell(SCHEDULE_SEPARATE, st));

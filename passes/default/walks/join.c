@@ -68,7 +68,7 @@ static bool may_join(const walks *w, const walk *of, uint32_t stage) {
     for (uint32_t i = 0; i < of->sums.len; i++) {
         const tensor_stage *sum = plan_stage(w->p, of->sums.data[i]);
         tensor_val v = sum->targets[0].val;
-        if (!loop_load_of(p->arena, p->op, body, v)) continue;
+        if (!loop_load_of(p->op, body, v)) continue;
         tensor_reduce_kind kind = p->op->reducers.data[sum->reducer].kind;
         if (kind == REDUCE_MAX && !loop_is_maximum(p->op, sum)) return false;
         if (kind == REDUCE_MAX && !loop_rescales(p->arena, p->op, body, v)) return false;

@@ -33,8 +33,7 @@ bool default_sums_outer(const planner *p, const tensor_stage *st) {
 }
 
 tensor_val default_map_of(const walks *w, uint32_t i) {
-    stage_group g = {0};
-    VEC_PUSH(w->p->arena, &g, i);
+    const stage_group g = {.data = &i, .len = 1, .cap = 1};
     const tensor_stage *st = plan_stage(w->p, i);
     if (st->reducer == TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || st->nkeys != 1 ||
         st->ntargets != 1 || st->nfilters || st->nelse || default_sums_outer(w->p, st))
@@ -60,8 +59,7 @@ bool default_reads(const walks *w, uint32_t reader, uint32_t writer) {
     const tensor_stage st = plan_inlined_stage(w->p, reader);
     bool any = false;
     for (uint32_t i = 0; i < st.nbody; i++)
-        any |= loop_load_of(w->p->arena, w->p->op, st.body[i],
-                            plan_stage(w->p, writer)->targets[0].val) != 0;
+        any |= tensor_loads(w->p->op, st.body[i], plan_stage(w->p, writer)->targets[0].val);
     return any;
 }
 
@@ -128,12 +126,12 @@ static bool is_stored(const walks *w, uint32_t stage) {
 // Results of edges are better made of numbers that threads still have of them: then rows are taken
 // whole. So are sums that no walk may have.
 bool default_walk_is_worth(const walks *w, const walk *of) {
-    bool others = false;
-    for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
+    bool others = of->scores || !of->meets;
+    for (uint32_t i = 0; i < w->p->op->stages.len && !others; i++) {
         const tensor_stage *st = plan_stage(w->p, i);
         if (w->scores[i] || w->walk_of[i] || plan_inlined(w->p, i) || is_stored(w, i)) continue;
-        others |= (st->nkeys || default_is_walked(w, default_first_space(w, st))) &&
-                  default_reads_sum(w, of, i);
+        others = default_reads_sum(w, of, i) &&
+                 (st->nkeys || default_is_walked(w, default_first_space(w, st)));
     }
     return of->scores || (of->meets && !others);
 }

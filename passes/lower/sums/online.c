@@ -10,7 +10,7 @@
 // The load of the maximum in a sum's terms; 0: they do not read it.
 static tensor_expr load_of(const kernel *k, uint32_t sum, uint32_t maximum) {
     const tensor_stage *st = &k->l->op->stages.data[sum];
-    return loop_load_of(k->l->arena, k->l->op, st->body[0], lw_target_of(k->l->op, maximum));
+    return loop_load_of(k->l->op, st->body[0], lw_target_of(k->l->op, maximum));
 }
 
 static bool is_lazy_by_plan(const loop_node *n, uint32_t stage) {
