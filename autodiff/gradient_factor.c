@@ -22,7 +22,7 @@ static bool is_free(const splitting *x, tensor_expr e) {
     return true;
 }
 
-// A power of a power has countless factors, though few nodes: what comes behind so many stays whole.
+// A power of a power has countless factors, though few nodes: what comes after many stays whole.
 static bool has_many(const splitting *x) {
     enum { MOST = 64 };
     return x->inside.len + x->outside.len + x->under.len >= MOST;

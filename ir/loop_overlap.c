@@ -145,7 +145,15 @@ static const char *launch_fault(arena *a, const loop_kernel *k, const loop_kerne
     return mixed ? "all kernels of a launch are interleaved, or none is" : NULL;
 }
 
-const char *loop_start_fault(arena *a, const loop_plan *p, uint32_t step) {
+static const loop_uses *uses_at(arena *a, const loop_plan *p, uint32_t step,
+                                const loop_uses **uses) {
+    if (uses[step]) return uses[step];
+    loop_uses *made = ARENA_NEW(a, loop_uses);
+    *made = loop_uses_of(a, p, kernel_at(p, step));
+    return uses[step] = made;
+}
+
+const char *loop_start_fault(arena *a, const loop_plan *p, uint32_t step, const loop_uses **uses) {
     const loop_kernel *k = kernel_at(p, step);
     // same: those of its launch come
     bool together = loop_shares_launch(k->start), same = together;
@@ -155,11 +163,10 @@ const char *loop_start_fault(arena *a, const loop_plan *p, uint32_t step) {
         return arena_printf(a, "%s, but no kernel stands just before it", shares);
     const char *fault = together ? launch_fault(a, k, kernel_at(p, step - 1)) : NULL;
     if (fault || k->start == LOOP_START_WAIT_FIRST) return fault;
-    loop_uses own = loop_uses_of(a, p, k);
+    const loop_uses *own = uses_at(a, p, step, uses);
     for (uint32_t i = step; i-- > 0;) {
         const loop_kernel *before = kernel_at(p, i);
-        loop_uses theirs = loop_uses_of(a, p, before);
-        tensor_val v = loop_uses_meet(p, &own, &theirs);
+        tensor_val v = loop_uses_meet(p, own, uses_at(a, p, i, uses));
         if (v != TENSOR_NO_VAL)
             return arena_printf(a,
                                 "it %s, but kernel '%s', which may still run, and it meet in '%s'",

@@ -23,6 +23,7 @@ bool loop_stored_before(arena *a, const loop_plan *p, const loop_kernel *k, tens
 // A value because of which two kernels may not run at the same time; TENSOR_NO_VAL: they may.
 tensor_val loop_uses_meet(const loop_plan *p, const loop_uses *a, const loop_uses *b);
 // of a launch: why it may not start as it does
-const char *loop_start_fault(arena *a, const loop_plan *p, uint32_t step);
+// uses: of each step, once they were asked for
+const char *loop_start_fault(arena *a, const loop_plan *p, uint32_t step, const loop_uses **uses);
 
 #endif

@@ -84,6 +84,7 @@ typedef struct {
     uint32_t kernel, rounds;   // rounds: of which recurrence, or TENSOR_NO_LOOP
     uint32_t reader;           // stage whose expressions are read; UINT32_MAX: the plan's own
     const loop_kernel *launch;
+    const loop_uses **uses;   // per step; NULL: nobody asked
     // tests around: the outermost variable is at least that, and below that; 0: there is none
     tensor_expr from, below;
 } loop_verifier;

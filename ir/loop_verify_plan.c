@@ -42,7 +42,7 @@ static const char *check_kernel(loop_verifier *v, uint32_t step) {
     TRY(loop_check_nodes(v, &k->body));
     if (k->persistent && !v->blocks.len)
         return WRONG(v, "it is persistent, but nothing is dealt out to blocks");
-    const char *start = loop_start_fault(v->arena, v->plan, step);
+    const char *start = loop_start_fault(v->scratch, v->plan, step, v->uses);
     return start ? WRONG(v, "%s", start) : NULL;
 }
 
@@ -120,6 +120,7 @@ const char *loop_fault(arena *a, const loop_plan *p, span *at) {
     v.stages = stages_new(v.scratch, op->stages.len);
     v.walk.seen = ARENA_ARRAY(v.scratch, uint32_t, op->exprs.len);
     v.walk.seen_inlined = ARENA_ARRAY(v.scratch, uint32_t, op->exprs.len);
+    v.uses = ARENA_ARRAY(v.scratch, const loop_uses *, p->steps.len + 1);
     words = loop_check_declarations(&v);
     if (!words) words = check_steps(&v);
     *at = v.at;

@@ -78,37 +78,49 @@ static uint32_t depth_of_subject(const schedule *s, const schedule_cell *c) {
     return c->about.n ? tensor_id_depth(s->ids, c->about.data[0]) : 0;
 }
 
-static bool more_specific(const schedule *s, const schedule_cell *a, const schedule_cell *b) {
-    uint32_t of_a = tensor_id_depth(s->ids, a->of), of_b = tensor_id_depth(s->ids, b->of);
-    return of_a != of_b ? of_a > of_b : depth_of_subject(s, a) > depth_of_subject(s, b);
+static uint32_t row_of(schedule_verb verb, tensor_id of) {
+    return (of * 31u + (uint32_t)verb) % SCHEDULE_ROWS;
 }
 
-// The number of the last cell of a verb. Passes ask for cells by the ten thousand, of verbs that
-// few cells have.
-static uint32_t last_of(const schedule *s, schedule_verb verb) {
+// Passes ask for cells by the ten thousand, and few cells are of the stage or what it lies in.
+static const schedule_places *places_of(const schedule *s) {
     schedule_places *x = (schedule_places *)&s->places;
     if (x->of != s->cells.data || x->n > s->cells.len) *x = (schedule_places){.of = s->cells.data};
     for (; x->n < s->cells.len; x->n++) {
         schedule_cell *c = &s->cells.data[x->n];
-        c->before = x->last[c->verb];
-        x->last[c->verb] = x->n + 1;
+        uint32_t *last = &x->last[row_of(c->verb, c->of)];
+        c->before = *last;
+        *last = x->n + 1;
+        x->says[c->verb] = true;
     }
-    return x->last[verb];
+    return x;
 }
 
 // Of those that are as specific, the first.
+static schedule_cell *found_of(const schedule *s, tensor_id of, schedule_verb verb,
+                               tensor_id about) {
+    schedule_cell *best = NULL;
+    for (uint32_t i = places_of(s)->last[row_of(verb, of)]; i; i = s->cells.data[i - 1].before) {
+        schedule_cell *c = &s->cells.data[i - 1];
+        if (c->verb != verb || c->of != of || !is_about(s, c, about)) continue;
+        if (!best || depth_of_subject(s, best) <= depth_of_subject(s, c)) best = c;
+    }
+    return best;
+}
+
+// What is of an inner stage is more specific than what is of those around it.
 schedule_cell *schedule_find(const schedule *s, tensor_id stage, schedule_verb verb,
                              tensor_id about) {
-    schedule_cell *best = NULL;
-    for (uint32_t i = last_of(s, verb); i; i = s->cells.data[i - 1].before) {
-        schedule_cell *c = &s->cells.data[i - 1];
-        if (!is_about(s, c, about) || !schedule_covers(s, c, stage)) continue;
-        if (!best || !more_specific(s, best, c)) best = c;
+    if (!schedule_says(s, verb)) return NULL;
+    schedule_cell *best = found_of(s, stage, verb, about);
+    for (tensor_id of = stage; !best && of;) {
+        of = tensor_id_outer(s->ids, of);
+        best = found_of(s, of, verb, about);
     }
     return best && !best->empty ? best : NULL;
 }
 
-bool schedule_says(const schedule *s, schedule_verb verb) { return last_of(s, verb); }
+bool schedule_says(const schedule *s, schedule_verb verb) { return places_of(s)->says[verb]; }
 
 const schedule_value *schedule_value_of(const schedule_cell *c, const char *keyword) {
     for (uint32_t i = 0; i < c->nvalues; i++)
@@ -131,8 +143,11 @@ bool schedule_same_place(const schedule_cell *a, const schedule_cell *b) {
 
 void schedule_fill(arena *a, schedule *s, schedule_cell cell) {
     schedule_cell *same = NULL;   // the first
-    for (uint32_t i = last_of(s, cell.verb); i; i = s->cells.data[i - 1].before)
-        if (schedule_same_place(&s->cells.data[i - 1], &cell)) same = &s->cells.data[i - 1];
+    for (uint32_t i = places_of(s)->last[row_of(cell.verb, cell.of)]; i;
+         i = s->cells.data[i - 1].before) {
+        schedule_cell *c = &s->cells.data[i - 1];
+        if (c->verb == cell.verb && schedule_same_place(c, &cell)) same = c;
+    }
     if (same) {
         cell.before = same->before;
         *same = cell;

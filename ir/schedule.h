@@ -75,7 +75,7 @@ typedef struct {
     bool empty;        // `none`
     bool optional;     // `tune`: the tuner may leave it out
     bool consumed;     // by a pass
-    uint32_t before;   // of schedule_places: the cell of that verb before it
+    uint32_t before;   // of schedule_places: the cell before it in its row
     bool made;         // by the default, for what the schedule leaves open
 } schedule_cell;
 
@@ -93,11 +93,13 @@ typedef struct {   // of `when`: what compiling leaves open
     span at;
 } schedule_condition;
 
-// Where cells of a verb stand, as far as anybody asked: numbers from 1 on, 0 is none.
+// Where cells stand, as far as anybody asked: in rows by their verb and what they are of.
+enum { SCHEDULE_ROWS = 128 };
 typedef struct {
     const schedule_cell *of;   // the cells that it tells of, and how many
     uint32_t n;
-    uint32_t last[SCHEDULE_VERB_COUNT];
+    uint32_t last[SCHEDULE_ROWS];   // numbers from 1 on, 0 is none
+    bool says[SCHEDULE_VERB_COUNT];
 } schedule_places;
 
 typedef struct schedule {

@@ -55,6 +55,7 @@ static inline bool tensor_loads(const tensor_op *op, tensor_expr e, tensor_val v
 }
 typedef struct {
     uint32_t n;
+    bool gathers;   // one of them reads at what another one gives
     tensor_expr at[];
 } tensor_load_list;
 // In what a stage evaluates, each once: its body, filters, otherwise, keys; one that stands in

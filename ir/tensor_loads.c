@@ -43,6 +43,7 @@ typedef struct {
     uint8_t *seen;   // per expression
     tensor_expr *found;
     uint32_t n;
+    bool gathers;
 } finding;
 
 static void find(finding *f, tensor_expr e) {
@@ -50,6 +51,8 @@ static void find(finding *f, tensor_expr e) {
     if (f->seen[e] || !n->loads) return;
     f->seen[e] = 1;
     if (n->op == TENSOR_LOAD_OP) f->found[f->n++] = e;
+    for (uint32_t i = 0; n->op == TENSOR_LOAD_OP && i < n->nargs; i++)
+        f->gathers |= tensor_node_at(f->op, n->args[i])->op == TENSOR_LOAD_OP;
     for (uint32_t i = 0; i < n->nargs; i++) find(f, n->args[i]);
 }
 
@@ -61,6 +64,7 @@ static const tensor_load_list *found(const tensor_op *op, const tensor_expr *roo
     for (uint32_t i = 0; i < n; i++) find(&f, roots[i]);
     tensor_load_list *all = arena_alloc(op->arena, sizeof *all + f.n * sizeof *all->at);
     all->n = f.n;
+    all->gathers = f.gathers;
     memcpy(all->at, f.found, f.n * sizeof *all->at);
     free(f.seen);
     free(f.found);

@@ -266,7 +266,8 @@ static kernel kernel_start(lowering *l, const loop_kernel *plan) {
     k.access.held = ARENA_ARRAY(a, bool, l->op->vals.len + 1);
     k.shared.at = ARENA_ARRAY(a, uint32_t, l->op->vals.len + 1);
     k.scope.var = ARENA_ARRAY(a, binding, l->op->vars.len + 1);
-    k.known.memo = ARENA_ARRAY(a, memo_cell, l->op->exprs.len + 1);
+    k.known.memo = l->memo ? l->memo : ARENA_ARRAY(a, memo_cell, l->op->exprs.len + 1);
+    k.known.spare = l->spare;
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++) k.digits.at[i] = -1;
     return k;
 }
@@ -315,6 +316,8 @@ void lw_kernel(lowering *l, uint32_t step) {
     size_expr grid = walk_blocks(&k, &b, step);
     lw_end_early(&k, &b);
     simt_build_return(&b, NULL, 0);
+    l->memo = memset(k.known.memo, 0, sizeof *l->memo * (l->op->exprs.len + 1));
+    l->spare = k.known.spare;
     simt_hoist(k.f);
     lw_wait_late(&k);
     simt_ask_early(k.f);

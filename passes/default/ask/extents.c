@@ -98,11 +98,11 @@ static bool see_gathered(void *user, const tensor_node *load) {
 // Neither gathered nor summed by rows, where others are.
 static bool is_beside(const planner *p, tensor_space s) {
     gathered_rows g = {p, s, false, false};
-    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+    for (uint32_t i = 0; i < p->op->stages.len && !g.of_it; i++) {
         const tensor_stage *st = plan_stage(p, i);
-        plan_loads(p, st, see_gathered, &g);
-        g.of_it |= st->nkeys && st->nleft > 1 &&
-                   p->op->vars.data[st->left[st->nleft - 1]].space == s;
+        g.of_it = st->nkeys && st->nleft > 1 &&
+                  p->op->vars.data[st->left[st->nleft - 1]].space == s;
+        if (!g.of_it && tensor_loads_of(p->op, st)->gathers) plan_loads(p, st, see_gathered, &g);
     }
     return g.of_others && !g.of_it;
 }

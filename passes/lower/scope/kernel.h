@@ -23,6 +23,7 @@ typedef struct {   // what the kernels of a plan share
     bool *bare;
     uint32_t *visited, visits;
     const loop_uses **uses;   // per step: what its kernel touches; NULL: nobody asked
+    memo_cell *memo, *spare;   // of the kernel before, empty again; NULL: there was none
 } lowering;
 
 typedef struct {
