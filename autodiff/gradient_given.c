@@ -11,12 +11,17 @@
 
 typedef VEC(tensor_expr) factor_list;
 
+// Powers of powers have countless factors, though few nodes: what comes after so many stays whole,
+// and products of as many are not matched.
+enum { MOST_FACTORS = 32, MOST_STEPS = 1 << 16 };
+
 typedef struct {
     gradient *g;
     // per variable of the result's stage: what stands for it; 0: nothing yet
     tensor_expr *as;
     const tensor_var *own;   // those that may still stand for something
     uint32_t nown;
+    uint32_t steps;   // so far
 } matching;
 
 static const tensor_stage *stage_of(const gradient *g, tensor_val v) {
@@ -51,21 +56,29 @@ static tensor_expr body_at(gradient *g, const tensor_stage *s, const tensor_node
 }
 
 // Factors of a product that stages compute point by point.
-static tensor_expr opened(gradient *g, tensor_expr e) {
+static tensor_expr opened_in(gradient *g, tensor_expr e, uint32_t *products) {
     const tensor_node n = *tensor_node_at(g->op, e);
-    if (n.op == TENSOR_MUL_OP)
-        return tensor_binary(g->op, TENSOR_MUL_OP, opened(g, n.args[0]), opened(g, n.args[1]),
-                             NO_SPAN);
+    if (n.op == TENSOR_MUL_OP) {
+        if (++*products > MOST_FACTORS) return e;
+        const tensor_expr x = opened_in(g, n.args[0], products),
+                          y = opened_in(g, n.args[1], products);
+        return tensor_binary(g->op, TENSOR_MUL_OP, x, y, NO_SPAN);
+    }
     const tensor_stage *s = n.op == TENSOR_LOAD_OP ? stage_of(g, (tensor_val)n.imm.i) : NULL;
     bool pointwise = s && s->reducer == TENSOR_NO_REDUCER && is_plain(g, s) &&
                      g->op->vals.data[n.imm.i].role == VAL_STAGE;
-    return pointwise ? opened(g, body_at(g, s, &n)) : e;
+    return pointwise ? opened_in(g, body_at(g, s, &n), products) : e;
+}
+
+static tensor_expr opened(gradient *g, tensor_expr e) {
+    uint32_t products = 0;
+    return opened_in(g, e, &products);
 }
 
 // What a tree of one operation joins, factors of a product or conditions.
 static void joined(gradient *g, tensor_opcode by, tensor_expr e, factor_list *out) {
     const tensor_node n = *tensor_node_at(g->op, e);
-    if (n.op != by) {
+    if (n.op != by || out->len > MOST_FACTORS) {
         VEC_PUSH(g->arena, out, e);
         return;
     }
@@ -88,6 +101,7 @@ static bool is_own(const matching *m, tensor_var v) {
 // what makes it so.
 static bool unify(matching *m, tensor_expr of, tensor_expr e) {
     const tensor_node *a = tensor_node_at(m->g->op, of), *b = tensor_node_at(m->g->op, e);
+    if (m->steps++ > MOST_STEPS) return false;
     if (a->op == TENSOR_VAR_OP && is_own(m, (tensor_var)a->imm.i)) {
         tensor_expr *is = &m->as[a->imm.i];
         if (!*is && b->op == TENSOR_VAR_OP) *is = e;
@@ -210,12 +224,12 @@ static tensor_expr by_result(gradient *g, tensor_val y, const contraction *c, co
     VEC(tensor_var) own = {0};
     for (uint32_t i = 0; i < of->nleft; i++) VEC_PUSH(g->arena, &own, of->left[i]);
     for (uint32_t i = 0; i < of->nbound; i++) VEC_PUSH(g->arena, &own, of->bound[i]);
-    matching m = {g, ARENA_ARRAY(g->arena, tensor_expr, g->op->vars.len), own.data, own.len};
+    matching m = {g, ARENA_ARRAY(g->arena, tensor_expr, g->op->vars.len), own.data, own.len, 0};
     factor_list wanted = c->others, parts = {0};
     factors_of(g, f.inside, &wanted);
     factors_of(g, row.inside, &parts);
     bool *used = ARENA_ARRAY(g->arena, bool, wanted.len + 1);
-    if (parts.len != wanted.len || !unify_keys(&m, of, s) ||
+    if (parts.len != wanted.len || parts.len > MOST_FACTORS || !unify_keys(&m, of, s) ||
         !unify_all(&m, &parts, &wanted, 0, used))
         return 0;
     tensor_expr *index = ARENA_ARRAY(g->arena, tensor_expr, of->nleft + 1);

@@ -40,8 +40,11 @@ static bool is_var(const planner *p, tensor_expr e, tensor_var v) {
 }
 
 // Not what its row or its slot says, nor what the thread knows.
-static bool reads_entry(const planner *p, const cells *c, tensor_expr e, tensor_var v) {
+static bool reads_entry_in(const planner *p, const cells *c, tensor_expr e, tensor_var v,
+                           bool *seen) {
     const tensor_node *n = tensor_node_at(p->op, e);
+    if (seen[e] || !tensor_mentions(p->op, e, v)) return false;
+    seen[e] = true;
     tensor_val of = n->op == TENSOR_LOAD_OP ? (tensor_val)n->imm.i : TENSOR_NO_VAL;
     bool known = of != TENSOR_NO_VAL && (of == c->rows || of == c->source ||
                                          p->plan->values.data[of].home == LOOP_REGISTERS);
@@ -50,8 +53,14 @@ static bool reads_entry(const planner *p, const cells *c, tensor_expr e, tensor_
     if (n->op == TENSOR_GE_OP && tensor_node_at(p->op, n->args[1])->op == TENSOR_CONST_OP)
         known = true;
     for (uint32_t i = 0; i < n->nargs; i++)
-        if (!(known && is_var(p, n->args[i], v)) && reads_entry(p, c, n->args[i], v)) return true;
+        if (!(known && is_var(p, n->args[i], v)) && reads_entry_in(p, c, n->args[i], v, seen))
+            return true;
     return false;
+}
+
+static bool reads_entry(const planner *p, const cells *c, tensor_expr e, tensor_var v) {
+    if (!tensor_mentions(p->op, e, v)) return false;
+    return reads_entry_in(p, c, e, v, ARENA_ARRAY(p->arena, bool, p->op->exprs.len + 1));
 }
 
 static bool stage_reads_entry(const planner *p, const cells *c, const tensor_stage *st,

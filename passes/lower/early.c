@@ -55,18 +55,17 @@ static bool find_states(const kernel *k, const loop_body *body, bool *states) {
 // kernel waits before it writes them, which is the last it does.
 static bool leaves_states_alone(const kernel *k, uint32_t step) {
     const tensor_op *op = k->l->op;
-    arena *a = k->l->arena;
-    bool *states = ARENA_ARRAY(a, bool, op->vals.len + 1), any = false;
+    bool *states = ARENA_ARRAY(k->l->arena, bool, op->vals.len + 1), any = false;
     uint32_t end = step + 1;
     while (lw_shares_launch(k->l, end)) end++;
     for (uint32_t i = step; i < end; i++)
         any |= find_states(k, &lw_launch_at(k->l, i)->body, states);
     for (uint32_t i = 0; i < end && any; i++) {
         if (!lw_launch_at(k->l, i)) continue;
-        loop_uses uses = loop_uses_of(a, k->l->plan, lw_launch_at(k->l, i));
+        const loop_uses *uses = uses_of(k->l, i);
         for (tensor_val v = 0; v < op->vals.len; v++) {
-            bool before = i < step && states[v] && (uses.reads[v] || uses.writes[v]),
-                 other = i >= step && !states[v] && uses.writes[v] &&
+            bool before = i < step && states[v] && (uses->reads[v] || uses->writes[v]),
+                 other = i >= step && !states[v] && uses->writes[v] &&
                          op->vals.data[v].role == VAL_STAGE;
             if (before || other) return false;
         }

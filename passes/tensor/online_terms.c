@@ -21,6 +21,11 @@ typedef struct {   // their sum, times
     tensor_expr common, outer;   // what the edge has, and the row; 0: 1
 } split_terms;
 
+typedef struct {   // of what is known before the walk
+    bool met;
+    tensor_expr common, outer;
+} known_parts;
+
 typedef struct {
     planner *p;
     const schedule_cell *fuse;
@@ -29,6 +34,8 @@ typedef struct {
     bool closed;         // that choice is behind
     uint32_t nchoices;   // of one or the other, around
     bool failed;
+    uint32_t asked;          // how often an expression was split that is not known before the walk
+    known_parts *parts[2];   // per expression, without and with choices around
 } taking;
 
 // ---- What is known when -------------------------------------------------------------------------
@@ -264,9 +271,8 @@ static bool rounds(const tensor_node *n) {
     return n->op == TENSOR_ROUND_OP || n->op == TENSOR_TF32_OP || n->op == TENSOR_PARTS_OP;
 }
 
-static split_terms split(taking *t, tensor_expr e) {
+static split_terms split_as_read(taking *t, tensor_expr e, reading r) {
     const tensor_node n = *tensor_node_at(t->p->op, e);
-    reading r = read_in(t, e);
     bool other;
     if (of_row(t, e) && (r.final || (!t->nchoices && is_plain_number(t, e))))
         return one_term(t, 0, e);
@@ -282,6 +288,20 @@ static split_terms split(taking *t, tensor_expr e) {
     bool widens = n.op == TENSOR_CVT_OP &&
                   ir_dtype_holds(n.type.type, tensor_typeof(t->p->op, n.args[0]).type);
     return widens ? converted(t, &n) : give_up(t, e);
+}
+
+// What many arguments share is split once, where no choice of the walk's takes part.
+static split_terms split(taking *t, tensor_expr e) {
+    enum { MOST = 1 << 14 };   // of powers of powers there are countless terms
+    const reading r = read_in(t, e);
+    if (r.any) return t->asked++ < MOST ? split_as_read(t, e, r) : give_up(t, e);
+    known_parts *x = &t->parts[t->nchoices > 0][e];
+    if (!x->met) {
+        const split_terms all = split_as_read(t, e, r);
+        *x = (known_parts){true, all.common, all.outer};
+    }
+    split_terms all = one_term(t, x->common, x->outer);
+    return all;
 }
 
 // Terms with one factor are one.
@@ -503,6 +523,8 @@ void plan_take_apart(planner *p, const schedule_cell *fuse, uint32_t stage) {
     bool final = read_in(&t, body).final;
     weighing w = weighs(&t, body);
     if (!final && !w.some_without) return;
+    for (uint32_t i = 0; i < 2; i++)
+        t.parts[i] = ARENA_ARRAY(p->arena, known_parts, p->op->exprs.len);
     split_terms all = split(&t, body);
     all.terms = merged(&t, &all.terms);
     bool fits = !t.failed && all.terms.len <= MOST_TERMS && (w.any || all.terms.len > 1);

@@ -26,26 +26,19 @@ static bool walks(const planner *p, uint32_t i) {
 typedef struct {
     const planner *p;
     const tensor_stage *other;
-    tensor_val val;
     bool shared;
 } sharing;
-
-static bool see_same(void *user, const tensor_node *load) {
-    sharing *s = user;
-    s->shared |= (tensor_val)load->imm.i == s->val;
-    return !s->shared;
-}
 
 // Numbers, not maps, which are small beside them.
 static bool see_number(void *user, const tensor_node *load) {
     sharing *s = user;
-    s->val = (tensor_val)load->imm.i;
-    if (load->nargs && tensor_type_is_float(load->type)) plan_loads(s->p, s->other, see_same, s);
+    if (load->nargs && tensor_type_is_float(load->type))
+        s->shared = plan_reads_val(s->p, s->other, (tensor_val)load->imm.i);
     return !s->shared;
 }
 
 static bool read_alike(const planner *p, const tensor_stage *a, const tensor_stage *b) {
-    sharing s = {p, b, TENSOR_NO_VAL, false};
+    sharing s = {p, b, false};
     plan_loads(p, a, see_number, &s);
     return s.shared;
 }
@@ -89,7 +82,7 @@ static void place_siblings(placing *x, uint32_t stage) {
     planner *p = x->p;
     uint32_t n = 1;
     for (uint32_t i = stage + 1; i < p->op->stages.len && n < MOST; i++) {
-        if (x->placed[i] || !walks(p, i) || !is_ready(x, i) || !share_walk(p, stage, i)) continue;
+        if (x->placed[i] || !walks(p, i) || !share_walk(p, stage, i) || !is_ready(x, i)) continue;
         place(x, i);
         n++;
     }

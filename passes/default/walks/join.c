@@ -17,31 +17,36 @@ static bool same_loops(const walks *w, const tensor_stage *a, const tensor_stage
 }
 
 // What a row's sums are known to be after the walk; a maximum is found on the run.
+static bool is_final(const walks *w, const walk *of, tensor_val v) {
+    const uint32_t writer = default_writer_of(w, v);
+    if (writer == UINT32_MAX || w->scores[writer]) return false;
+    const tensor_stage *st = plan_stage(w->p, writer);
+    bool found = st->reducer != TENSOR_NO_REDUCER &&
+                 w->p->op->reducers.data[st->reducer].kind == REDUCE_MAX;
+    return default_in_walk(of, writer) ? !found : default_need(w, of, writer).any;
+}
+
 static bool reads_final(const walks *w, const walk *of, tensor_expr e) {
-    const tensor_node *n = tensor_node_at(w->p->op, e);
-    uint32_t writer = n->op == TENSOR_LOAD_OP ? default_writer_of(w, (tensor_val)n->imm.i)
-                                              : UINT32_MAX;
-    if (writer != UINT32_MAX && !w->scores[writer]) {
-        const tensor_stage *st = plan_stage(w->p, writer);
-        bool found = st->reducer != TENSOR_NO_REDUCER &&
-                     w->p->op->reducers.data[st->reducer].kind == REDUCE_MAX;
-        if (default_in_walk(of, writer) ? !found : default_need(w, of, writer).any) return true;
-    }
-    for (uint32_t i = 0; i < n->nargs; i++)
-        if (reads_final(w, of, n->args[i])) return true;
+    const tensor_set *loads = tensor_node_at(w->p->op, e)->loads;
+    for (uint32_t i = 0; loads && i < loads->n; i++)
+        if (is_final(w, of, loads->at[i])) return true;
     return false;
 }
 
 // They are a factor of all that the row sums: a sum of terms with factors of their own, rounded
 // each, would leave what the roundings differ by.
-static bool is_one_term(const walks *w, const walk *of, const tensor_stage *st, tensor_expr e) {
+static bool is_one_term(const walks *w, const walk *of, const tensor_stage *st, tensor_expr e,
+                        bool *seen) {
     const planner *p = w->p;
     const tensor_node *n = tensor_node_at(p->op, e);
+    if (seen[e]) return true;   // or nobody would ask again
+    seen[e] = true;
     if (!reads_final(w, of, e) || !plan_depends(p, e, st->bound[0], of->map)) return true;
     if (n->op == TENSOR_MUL_OP)
-        return is_one_term(w, of, st, n->args[0]) && is_one_term(w, of, st, n->args[1]);
+        return is_one_term(w, of, st, n->args[0], seen) &&
+               is_one_term(w, of, st, n->args[1], seen);
     bool one = n->op == TENSOR_NEG_OP || n->op == TENSOR_CVT_OP || n->op == TENSOR_ROUND_OP;
-    return one && is_one_term(w, of, st, n->args[0]);
+    return one && is_one_term(w, of, st, n->args[0], seen);
 }
 
 // A row has more of it than its scores have: the terms are those of a matrix operation, which
@@ -63,7 +68,7 @@ static bool may_join(const walks *w, const walk *of, uint32_t stage) {
         return false;
     tensor_expr body = plan_inline_loads(w->p, st->body[0]);
     if (plan_rows_has(w->m->rows, ROWS_ARE_WINDOWED) && has_columns(w, stage) &&
-        !is_one_term(w, of, st, body))
+        !is_one_term(w, of, st, body, ARENA_ARRAY(p->arena, bool, p->op->exprs.len + 1)))
         return false;
     for (uint32_t i = 0; i < of->sums.len; i++) {
         const tensor_stage *sum = plan_stage(w->p, of->sums.data[i]);

@@ -77,22 +77,25 @@ typedef struct {
 } factors;
 
 // A number of the caller's stands in a cell by itself.
-static bool has_numbers(const windows *x, tensor_expr e, tensor_var columns) {
+static bool has_numbers(const windows *x, tensor_expr e, tensor_var columns, bool *seen) {
     const planner *p = x->w->p;
     const tensor_node *n = tensor_node_at(p->op, e);
+    if (seen[e]) return false;
+    seen[e] = true;
     if (n->op == TENSOR_EXP_OP) return false;
     if (n->op == TENSOR_LOAD_OP && p->op->vals.data[n->imm.i].role == VAL_TENSOR)
         return !plan_mentions(p, e, columns);
     for (uint32_t i = 0; i < n->nargs; i++)
-        if (has_numbers(x, n->args[i], columns)) return true;
+        if (has_numbers(x, n->args[i], columns, seen)) return true;
     return false;
 }
 
 // Exponentials of differences from a maximum that is found on the run: what else a term has of the
 // row waits.
 static bool is_weight(const windows *x, const tensor_stage *st) {
-    if (has_numbers(x, plan_inline_loads(x->w->p, st->body[0]), st->left[st->nleft - 1]))
-        return false;
+    const tensor_expr body = plan_inline_loads(x->w->p, st->body[0]);
+    bool *seen = ARENA_ARRAY(x->w->p->arena, bool, x->w->p->op->exprs.len + 1);
+    if (has_numbers(x, body, st->left[st->nleft - 1], seen)) return false;
     for (uint32_t i = 0; i < x->of->sums.len; i++) {
         const tensor_stage *m = window_stage(x->w, x->of->sums.data[i]);
         if (x->w->p->op->reducers.data[m->reducer].kind == REDUCE_MAX &&

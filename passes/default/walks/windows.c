@@ -152,8 +152,10 @@ typedef struct {
     const planner *p;
     tensor_var along;   // that rows end on
     tensor_val source, found;
+    bool *seen;   // per expression
 } reading;
 
+// The last one.
 static void find_shared(reading *r, tensor_expr e) {
     const tensor_node *n = tensor_node_at(r->p->op, e);
     const tensor_node *at = n->op == TENSOR_LOAD_OP && n->nargs > 1
@@ -163,7 +165,9 @@ static void find_shared(reading *r, tensor_expr e) {
     const tensor_node *last = row ? tensor_node_at(r->p->op, n->args[n->nargs - 1]) : NULL;
     if (row && last->op == TENSOR_VAR_OP && (tensor_var)last->imm.i == r->along)
         r->found = (tensor_val)n->imm.i;
-    for (uint32_t i = 0; i < n->nargs && n->op != TENSOR_LOAD_OP; i++) find_shared(r, n->args[i]);
+    if (r->seen[e] || n->op == TENSOR_LOAD_OP) return;
+    r->seen[e] = true;
+    for (uint32_t i = n->nargs; i-- > 0 && r->found == TENSOR_NO_VAL;) find_shared(r, n->args[i]);
 }
 
 static void fill_keep(walks *w, const tensor_stage *st, tensor_val input, schedule_word place) {
@@ -175,7 +179,8 @@ static void fill_keep(walks *w, const tensor_stage *st, tensor_val input, schedu
 // What is read at the map's values: of the factor that has columns, of the score's.
 static void fill_shared(walks *w, const tensor_stage *st, tensor_var along, tensor_val source) {
     tensor_expr body = plan_inline_loads(w->p, st->body[0]);
-    reading r = {w->p, along, source, TENSOR_NO_VAL};
+    bool *seen = ARENA_ARRAY(w->p->arena, bool, w->p->op->exprs.len + 1);
+    reading r = {w->p, along, source, TENSOR_NO_VAL, seen};
     find_shared(&r, body);
     if (r.found == TENSOR_NO_VAL) return;
     fill_keep(w, st, r.found, SCHEDULE_PLACE_SHARED);

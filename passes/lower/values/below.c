@@ -13,6 +13,7 @@ typedef struct {
     const tensor_node *load;       // of the maximum
     // per bound variable of `of`: the point it is; 0: it was not met yet
     tensor_expr *at;
+    tensor_expr *as;   // per expression of `of`: what it was the same as; 0: not met yet
 } match;
 
 static bool same(match *m, tensor_expr of, tensor_expr in);
@@ -37,10 +38,11 @@ static bool same(match *m, tensor_expr of, tensor_expr in) {
     const tensor_node *x = tensor_node_at(m->op, of), *y = tensor_node_at(m->op, in);
     if (tensor_type_is_narrow(x->type)) return false;
     if (x->op == TENSOR_VAR_OP) return same_variable(m, (tensor_var)x->imm.i, of, in);
-    if (of == in && !x->nargs) return true;
+    if ((of == in && !x->nargs) || m->as[of] == in) return true;
     bool alike = x->op == y->op && x->nargs == y->nargs && x->imm.i == y->imm.i &&
                  x->imm2 == y->imm2 && tensor_type_equal(x->type, y->type) && x->nargs;
     for (uint32_t i = 0; alike && i < x->nargs; i++) alike = same(m, x->args[i], y->args[i]);
+    if (alike) m->as[of] = in;
     return alike;
 }
 
@@ -94,7 +96,13 @@ static bool nonpositive(const lowering *l, const tensor_stage *in, tensor_expr e
     if (most->op != TENSOR_LOAD_OP) return false;
     const tensor_stage *of = maximum(l, (tensor_val)most->imm.i, x->type);
     if (!of) return false;
-    match m = {l, l->op, in, of, most, ARENA_ARRAY(l->arena, tensor_expr, of->nbound + 1)};
+    match m = {l,
+               l->op,
+               in,
+               of,
+               most,
+               ARENA_ARRAY(l->arena, tensor_expr, of->nbound + 1),
+               ARENA_ARRAY(l->arena, tensor_expr, l->op->exprs.len + 1)};
     bool good = same(&m, of->body[0], x->args[0]);
     for (uint32_t i = 0; good && i < of->nkeys; i++) good = same_key(&m, &of->keys[i]);
     for (uint32_t i = 0; good && i < of->nfilters; i++) good = same_filter(&m, of->filters[i]);
