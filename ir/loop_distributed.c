@@ -64,12 +64,11 @@ typedef struct {
     bool *changing;   // per variable: it may be of the steps
 } dealing;
 
-static bool mentions(dealing *d, tensor_expr e) {
-    const tensor_node *x = tensor_node_at(d->op, e);
-    if (x->op == TENSOR_VAR_OP && d->changing[x->imm.i]) return true;
-    for (uint32_t i = 0; i < x->nargs; i++)
-        if (mentions(d, x->args[i])) return true;
-    return false;
+static bool mentions(const dealing *d, tensor_expr e) {
+    const tensor_set *vars = tensor_node_at(d->op, e)->vars;
+    bool any = false;
+    for (uint32_t i = 0; vars && i < vars->n && !any; i++) any = d->changing[vars->at[i]];
+    return any;
 }
 
 // What is reduced for each point that is reduced has states of its own, which nobody distributes.

@@ -15,17 +15,23 @@ static tensor_expr given_as(const loop_verifier *v, tensor_expr e) {
     return 0;
 }
 
-static bool mentions(loop_verifier *v, tensor_expr e, tensor_var x) {
+static bool mentions_in(loop_verifier *v, tensor_expr e, tensor_var x, bool *seen) {
+    if (seen[e]) return false;
+    seen[e] = true;
     tensor_expr given = given_as(v, e);
-    if (given) return mentions(v, given, x);
+    if (given) return mentions_in(v, given, x, seen);
     const tensor_node *n = tensor_node_at(v->op, e);
     if (n->op == TENSOR_VAR_OP) {
         tensor_var y = (tensor_var)n->imm.i;
-        return y == x || (v->vars.value[y] && mentions(v, v->vars.value[y], x));
+        return y == x || (v->vars.value[y] && mentions_in(v, v->vars.value[y], x, seen));
     }
     for (uint32_t i = 0; i < n->nargs; i++)
-        if (mentions(v, n->args[i], x)) return true;
+        if (mentions_in(v, n->args[i], x, seen)) return true;
     return false;
+}
+
+static bool mentions(loop_verifier *v, tensor_expr e, tensor_var x) {
+    return mentions_in(v, e, x, ARENA_ARRAY(v->scratch, bool, v->op->exprs.len));
 }
 
 // What lets say.

@@ -24,17 +24,8 @@ typedef struct {
     bool apart;   // each is combined from its own two sides
 } reducing;
 
-static bool mentions(naive *n, tensor_expr e, tensor_var v) {
-    const tensor_node *x = tensor_node_at(n->op, e);
-    if (x->op == TENSOR_VAR_OP && (tensor_var)x->imm.i == v) return true;
-    for (uint32_t i = 0; i < x->nargs; i++)
-        if (first_visit(n, x->args[i]) && mentions(n, x->args[i], v)) return true;
-    return false;
-}
-
-static bool depends(naive *n, tensor_expr e, tensor_var v) {
-    n->visits++;
-    return mentions(n, e, v);
+static bool depends(const naive *n, tensor_expr e, tensor_var v) {
+    return tensor_mentions(n->op, e, v);
 }
 
 // ---- Choosing -----------------------------------------------------------------------------------

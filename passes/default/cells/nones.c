@@ -49,8 +49,7 @@ static void fill_none_of_stage(making *m, const tensor_stage *st, schedule_verb 
 // What is split is reduced over there, not around it.
 static void fill_nones_of(making *m, const tensor_stage *st, tensor_var v, bool reduced) {
     for (uint32_t i = 0; i < sizeof deals / sizeof *deals; i++)
-        if ((reduced || deals[i] != SCHEDULE_SPLIT) &&
-            takes(m, st, deals[i], plan_var_id(m->p, v)))
+        if ((reduced || deals[i] != SCHEDULE_SPLIT) && takes(m, st, deals[i], plan_var_id(m->p, v)))
             fill_none(m, default_index_cell(m->p, deals[i], st, v));
 }
 

@@ -43,8 +43,7 @@ static bool is_one_term(const walks *w, const walk *of, const tensor_stage *st, 
     seen[e] = true;
     if (!reads_final(w, of, e) || !plan_depends(p, e, st->bound[0], of->map)) return true;
     if (n->op == TENSOR_MUL_OP)
-        return is_one_term(w, of, st, n->args[0], seen) &&
-               is_one_term(w, of, st, n->args[1], seen);
+        return is_one_term(w, of, st, n->args[0], seen) && is_one_term(w, of, st, n->args[1], seen);
     bool one = n->op == TENSOR_NEG_OP || n->op == TENSOR_CVT_OP || n->op == TENSOR_ROUND_OP;
     return one && is_one_term(w, of, st, n->args[0], seen);
 }
