@@ -412,7 +412,14 @@ static void walk(hoisting *h, simt_region r) {
     for (uint32_t k = 0; k < to.len; k++) simt_region_add(h->f, r, to.data[k]);
 }
 
+#define ROOM(vec, n)                                                                               \
+    (vec)->data = arena_alloc(h.a, sizeof *(vec)->data * (n)), (vec)->len = (vec)->cap = (n)
+
 void simt_hoist(simt_func *f) {
     hoisting h = {.f = f, .a = f->module->arena};
+    ROOM(&h.loop, f->values.len);
+    ROOM(&h.needed, f->values.len);
+    ROOM(&h.gone, f->instrs.len);
     walk(&h, 1);
 }
+#undef ROOM

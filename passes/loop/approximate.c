@@ -7,6 +7,9 @@
 #include "tensor/tensor.h"
 #include "loop/loop.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 // Each expression once, as what shares others may be a tree of any size.
 static void find_exponentials(const planner *p, tensor_expr e, bool narrow, plan_having *has) {
     const tensor_node *n = tensor_node_at(p->op, e);
@@ -31,9 +34,11 @@ static bool stage_has(planner *p, uint32_t stage, bool narrow) {
     bool has = false;
     for (uint32_t i = 0; i < st->nbody && !has; i++) {
         tensor_expr e = plan_inline_loads(p, p->op->stages.data[stage].body[i]);
-        plan_having *of = ARENA_ARRAY(p->arena, plan_having, p->op->exprs.len + 1);
+        const size_t bytes = sizeof(plan_having) * (p->op->exprs.len + 1);
+        plan_having *of = memset(xmalloc(bytes), 0, bytes);
         find_exponentials(p, e, narrow, of);
         has = of[e] == PLAN_HAS;
+        free(of);
     }
     return has;
 }

@@ -265,7 +265,7 @@ static kernel kernel_start(lowering *l, const loop_kernel *plan) {
     k.access.written = ARENA_ARRAY(a, bool, l->op->vals.len + 1);
     k.access.held = ARENA_ARRAY(a, bool, l->op->vals.len + 1);
     k.shared.at = ARENA_ARRAY(a, uint32_t, l->op->vals.len + 1);
-    k.scope.var = ARENA_ARRAY(a, binding, l->op->vars.len + 1);
+    k.scope.var = l->var ? l->var : ARENA_ARRAY(a, binding, l->op->vars.len + 1);
     k.known.memo = l->memo ? l->memo : ARENA_ARRAY(a, memo_cell, l->op->exprs.len + 1);
     k.known.spare = l->spare;
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++) k.digits.at[i] = -1;
@@ -318,6 +318,7 @@ void lw_kernel(lowering *l, uint32_t step) {
     simt_build_return(&b, NULL, 0);
     l->memo = memset(k.known.memo, 0, sizeof *l->memo * (l->op->exprs.len + 1));
     l->spare = k.known.spare;
+    l->var = memset(k.scope.var, 0, sizeof *l->var * (l->op->vars.len + 1));
     simt_hoist(k.f);
     lw_wait_late(&k);
     simt_ask_early(k.f);

@@ -22,8 +22,10 @@ typedef struct {   // what the kernels of a plan share
     // likewise: it is read where no choice of 0 is around for a difference from -inf
     bool *bare;
     uint32_t *visited, visits;
-    const loop_uses **uses;    // per step: what its kernel touches; NULL: nobody asked
-    memo_cell *memo, *spare;   // of the kernel before, empty again; NULL: there was none
+    const loop_uses **uses;   // per step: what its kernel touches; NULL: nobody asked
+    // of the kernel before, empty again; NULL: there was none
+    memo_cell *memo, *spare;
+    binding *var;
 } lowering;
 
 typedef struct {
