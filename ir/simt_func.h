@@ -96,11 +96,18 @@ struct simt_module {
     const char *name;
     // in order of definition; CALL's handle is the position here. No function reaches itself
     VEC(simt_func *) funcs;
+    struct {   // room that a function has given back, for the next one
+        VEC(simt_value_info) values;
+        VEC(simt_instr_info) instrs;
+    } spare;
 };
 
 simt_module *simt_module_new(arena *a, const char *name);
 simt_func *simt_kernel_new(simt_module *m, const char *name, uint32_t block);
 simt_func *simt_func_find(const simt_module *m, const char *name);
+// It is built: what it has is as large as it needs, and the room it was built in is for the next
+// one. kept: it stays in the module.
+void simt_func_settle(simt_func *f, bool kept);
 simt_value simt_param(simt_func *f, const char *name, simt_type type, uint32_t flags);
 #define SIMT_PTR SIMT_T(PTR_GLOBAL)
 

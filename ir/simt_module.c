@@ -40,6 +40,9 @@ simt_func *simt_func_add(simt_module *m, const char *name, bool kernel) {
     f->module = m;
     f->name = arena_strdup(m->arena, name);
     f->kernel = kernel;
+    f->values.data = m->spare.values.data, f->values.cap = m->spare.values.cap;
+    f->instrs.data = m->spare.instrs.data, f->instrs.cap = m->spare.instrs.cap;
+    m->spare.values.cap = m->spare.instrs.cap = 0;
     VEC_PUSH(m->arena, &f->values, (simt_value_info){0});
     VEC_PUSH(m->arena, &f->instrs, (simt_instr_info){0});
     VEC_PUSH(m->arena, &f->regions, (simt_region_info){0});
@@ -52,6 +55,20 @@ simt_func *simt_kernel_new(simt_module *m, const char *name, uint32_t block) {
     simt_func *f = simt_func_add(m, name, true);
     f->block = block;
     return f;
+}
+
+static void *settled(arena *a, const void *data, size_t bytes, bool kept) {
+    return kept ? memcpy(arena_alloc(a, bytes), data, bytes) : NULL;
+}
+
+void simt_func_settle(simt_func *f, bool kept) {
+    simt_module *m = f->module;
+    void *values = settled(m->arena, f->values.data, sizeof *f->values.data * f->values.len, kept),
+         *instrs = settled(m->arena, f->instrs.data, sizeof *f->instrs.data * f->instrs.len, kept);
+    m->spare.values.data = f->values.data, m->spare.values.cap = f->values.cap;
+    m->spare.instrs.data = f->instrs.data, m->spare.instrs.cap = f->instrs.cap;
+    f->values.data = values, f->values.cap = f->values.len;
+    f->instrs.data = instrs, f->instrs.cap = f->instrs.len;
 }
 
 simt_func *simt_func_find(const simt_module *m, const char *name) {

@@ -276,13 +276,13 @@ static kernel kernel_start(lowering *l, const loop_kernel *plan) {
 // the module has already is not made again.
 static const char *made_before(const kernel *k) {
     simt_module *m = k->l->p->module;
-    if (m->funcs.data[m->funcs.len - 1] != k->f) return k->f->name;   // others came with it
-    for (uint32_t i = 0; i + 1 < m->funcs.len; i++)
-        if (simt_func_alike(m->funcs.data[i], k->f)) {
-            m->funcs.len--;
-            return m->funcs.data[i]->name;
-        }
-    return k->f->name;
+    const simt_func *made = k->f;
+    const bool alone = m->funcs.data[m->funcs.len - 1] == k->f;   // no other came with it
+    for (uint32_t i = 0; alone && i + 1 < m->funcs.len && made == k->f; i++)
+        if (simt_func_alike(m->funcs.data[i], k->f)) made = m->funcs.data[i];
+    if (made != k->f) m->funcs.len--;
+    simt_func_settle(k->f, made == k->f);
+    return made->name;
 }
 
 // ---- The kernel ---------------------------------------------------------------------------------
