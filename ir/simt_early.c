@@ -21,7 +21,8 @@ typedef struct {
     arena *a;
     const uint8_t *access;   // per parameter
     bool *inside, *early;    // per value: made behind the wait; of nothing that has to stay there
-    bool *item;              // per instruction: it is asked for early
+    bool *item;              // per instruction there was: it is asked for early
+    uint32_t instrs;         // there were
     uint32_t words, most;    // of items, and of all that there may be
     bool over;               // there would be more
     bool stopped;            // something may be written from here on
@@ -214,7 +215,7 @@ static void without_items(waiting *w, simt_region r) {
         for (uint32_t x = 0; x < i->nargs; x++)
             if (w->by[i->args[x]]) i->args[x] = w->by[i->args[x]];
         for (uint32_t x = 0; x < i->nregions; x++) without_items(w, i->regions[x]);
-        if (!w->item[instr]) region(w, r)->instrs.data[n++] = instr;
+        if (instr >= w->instrs || !w->item[instr]) region(w, r)->instrs.data[n++] = instr;
     }
     region(w, r)->instrs.len = n;
 }
@@ -251,6 +252,7 @@ static void ask_behind(simt_func *f, simt_region r) {
     waiting w = {.f = f,
                  .a = a,
                  .access = simt_accesses_of(a, f),
+                 .instrs = instrs,
                  .most = room < MOST_WORDS ? room : MOST_WORDS};
     w.inside = ARENA_ARRAY(a, bool, f->values.len), w.early = ARENA_ARRAY(a, bool, f->values.len);
     w.item = ARENA_ARRAY(a, bool, f->instrs.len), w.by = ARENA_ARRAY(a, simt_value, f->values.len);
