@@ -82,7 +82,7 @@ void default_fill_bucket(making *m, const tensor_stage *st, tensor_var row, tens
 // where they lie is read once by rows that stand side by side, and twice at each end of one that
 // does not. (Of few entries a cache has it.) Neighbours often gather the same rows, too, of which
 // wide ones take more than what unequal lengths cost.
-int64_t default_stands(const making *m, const tensor_stage *st) {
+static int64_t stands_of(const making *m, const tensor_stage *st) {
     const int64_t bytes = default_row_bytes(m->p, st);
     const bool wide = !bytes || bytes >= DEFAULT_STANDS_WIDE;
     return wide || (m->hand.streams && m->rows != ROWS_FEW) ? DEFAULT_STANDS : 0;
@@ -90,7 +90,7 @@ int64_t default_stands(const making *m, const tensor_stage *st) {
 
 void default_order_by_degree(making *m, const tensor_stage *st, tensor_var row, tensor_val map) {
     planner *p = m->p;
-    const int64_t stands = default_stands(m, st);
+    const int64_t stands = stands_of(m, st);
     schedule_value *by = ARENA_ARRAY(p->arena, schedule_value, 3);
     by[0] = degree_key(m, map, row);
     by[1] = (schedule_value){.keyword = "desc", .var = UINT32_MAX};

@@ -13,7 +13,6 @@ typedef struct {
     int64_t most;   // entries of rows that stand in their own order; 0: none do
     bool fused;     // one launch has all classes
 } default_standing;
-int64_t default_stands(const making *m, const tensor_stage *st);   // entries; 0: none do
 void default_fill_bucket(making *m, const tensor_stage *st, tensor_var row, tensor_val map,
                          const default_bucket_class *all, uint32_t n, const default_standing *how);
 void default_order_by_degree(making *m, const tensor_stage *st, tensor_var row, tensor_val map);
