@@ -6,6 +6,11 @@
 #include <string.h>
 
 // ---- Formats ------------------------------------------------------------------------------------
+// Behind the last byte; NULL: there is no room for them and a terminator.
+static char *put_bytes(char *to, const char *end, const char *bytes, size_t n) {
+    return (size_t)(end - to) > n ? (char *)memcpy(to, bytes, n) + n : NULL;
+}
+
 static char *put_number(char *to, const char *end, unsigned long long x, bool minus) {
     char digits[24], *first = digits + sizeof digits;
     for (bool more = true; more; more = x > 0) {
@@ -13,8 +18,7 @@ static char *put_number(char *to, const char *end, unsigned long long x, bool mi
         x /= 10;
     }
     if (minus) *--first = '-';
-    const size_t n = (size_t)(digits + sizeof digits - first);
-    return (size_t)(end - to) > n ? (char *)memcpy(to, first, n) + n : NULL;
+    return put_bytes(to, end, first, (size_t)(digits + sizeof digits - first));
 }
 
 static char *put_integer(char *to, const char *end, long long x) {
@@ -22,8 +26,7 @@ static char *put_integer(char *to, const char *end, long long x) {
 }
 
 static char *put_text(char *to, const char *end, const char *s) {
-    const size_t n = s ? strlen(s) : SIZE_MAX;
-    return s && (size_t)(end - to) > n ? (char *)memcpy(to, s, n) + n : NULL;
+    return s ? put_bytes(to, end, s, strlen(s)) : NULL;
 }
 
 size_t format_plain(char *to, size_t room, const char *format, va_list ap) {

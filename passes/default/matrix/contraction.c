@@ -13,8 +13,9 @@
 // ---- What is one --------------------------------------------------------------------------------
 static uint32_t factors_with(const planner *p, const tensor_node *product, tensor_var v,
                              tensor_val given) {
-    return plan_depends(p, product->args[0], v, given) | plan_depends(p, product->args[1], v, given)
-                                                             << 1;
+    const uint32_t first = plan_depends(p, product->args[0], v, given),
+                   second = plan_depends(p, product->args[1], v, given);
+    return first | second << 1;
 }
 
 // Of the maps that rows are read by, the one that leaves the second factor without rows.
