@@ -147,7 +147,7 @@ static double longest(const run_op *o) { return o->r->d->verb == VERB_BENCH ? 2e
 // Whether an evaluation is too long for a sample: by what is certain to be computed, and of a time
 // that a small budget asks for soon, by the geometric mean of that and of all that may be.
 static bool is_too_long(const run_op *o, uint64_t one_in) {
-    enum { BUDGETS = 100 };
+    enum { BUDGETS = 50 };
     double asked = BUDGETS * o->r->asked.check_budget,
            certain = evaluation_cost(o->b, (double)one_in, true),
            all = evaluation_cost(o->b, (double)one_in, false);
