@@ -56,26 +56,11 @@ static bool is_keyed_sum(const gradient *g, const tensor_stage *st) {
            g->op->reducers.data[st->reducer].kind == REDUCE_SUM;
 }
 
-static bool reads(const gradient *g, tensor_expr e, tensor_val v, uint8_t *seen) {
-    const tensor_node *n = node_at(g, e);
-    if (seen[e]) return false;
-    seen[e] = 1;
-    bool does = n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == v;
-    for (uint32_t i = 0; i < n->nargs && !does; i++) does = reads(g, n->args[i], v, seen);
-    return does;
-}
-
 static bool read_by(const gradient *g, const tensor_stage *st, tensor_val v) {
-    uint8_t *seen = ARENA_ARRAY(g->arena, uint8_t, g->op->exprs.len + 1);
+    const tensor_load_list *loads = tensor_loads_of(g->op, st);
     bool does = false;
-    for (uint32_t i = 0; i < st->nbody; i++) does |= reads(g, st->body[i], v, seen);
-    for (uint32_t i = 0; i < st->nfilters; i++) does |= reads(g, st->filters[i], v, seen);
-    for (uint32_t i = 0; i < st->nelse; i++) does |= reads(g, st->orelse[i], v, seen);
-    for (uint32_t i = 0; i < st->nkeys; i++)
-        does |= reads(g, st->keys[i].lhs, v, seen) || reads(g, st->keys[i].rhs, v, seen);
-    for (uint32_t t = 0; t < st->ntargets; t++)
-        for (uint32_t i = 0; i < st->targets[t].rank; i++)
-            does |= reads(g, st->targets[t].index[i], v, seen);
+    for (uint32_t i = 0; i < loads->n && !does; i++)
+        does = (tensor_val)node_at(g, loads->at[i])->imm.i == v;
     return does;
 }
 
@@ -114,7 +99,7 @@ static void add_terms(terms *t, tensor_expr e, bool negative) {
     }
 }
 
-// A sum that is added twice, or read by something else of the reader, too, is left alone.
+// A sum that is added twice is left alone.
 static void leave_out(terms *t) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < t->n; i++) {
@@ -390,6 +375,17 @@ static bool are_worth(const joining *j) {
     return entries <= 2 * j->n;
 }
 
+// What else the reader adds may read one of them, too, as a factor has it.
+static bool are_read_once(const joining *j) {
+    const gradient *g = j->t->g;
+    const tensor_expr rest = rest_of(j, stage_at(g, j->t->reader)->body[0]);
+    bool once = true;
+    for (uint32_t i = 0; i < j->n && rest; i++)
+        once &= !tensor_loads(g->op, rest,
+                              (tensor_val)node_at(g, j->t->terms[j->of[i]].load)->imm.i);
+    return once;
+}
+
 static bool join_some(gradient *g, uint32_t reader, bool alike) {
     terms t = terms_of(g, reader);
     for (uint32_t i = 0; i < t.n; i++) {
@@ -398,7 +394,7 @@ static bool join_some(gradient *g, uint32_t reader, bool alike) {
             if (share_table(g, stage_of(&t, i), stage_of(&t, k)) >=
                 (alike ? SAME_COLUMNS : ONE_TABLE))
                 j.of[j.n++] = k;
-        if (j.n < 2 || (!alike && !are_worth(&j))) continue;
+        if (j.n < 2 || (!alike && !are_worth(&j)) || !are_read_once(&j)) continue;
         join(&j);
         return true;
     }
