@@ -137,6 +137,7 @@ void lower_plan(arena *a, const loop_plan *plan, program *p, program_version *v,
 // Spaces, parameters and preconditions of a program, as the op has them; no kernels yet.
 program *program_start(arena *a, const tensor_op *op, const pass_options *o);
 // Sizes in postfix: of an i64 expression over sizes, of a space, of a product of spaces.
+const char *plan_arg_name(arena *a, const tensor_op *op, program_arg arg);   // as a parameter
 void size_append(arena *a, size_expr *s, const program *p, const tensor_op *op, tensor_expr e);
 void size_append_space(arena *a, size_expr *s, const program *p, const tensor_op *op,
                        tensor_space space);

@@ -3,6 +3,8 @@
 #include "plan.h"
 #include "base/base.h"
 
+#include <string.h>
+
 static size_token_kind size_token_of(tensor_opcode op) {
     switch (op) {
     case TENSOR_ADD_OP: return SZ_ADD;
@@ -138,4 +140,25 @@ program *program_start(arena *a, const tensor_op *op, const pass_options *o) {
     add_params(a, p, op);
     add_requires(a, p, op);
     return p;
+}
+
+// ---- Names of parameters ------------------------------------------------------------------------
+// Of kernels. What the compiler passes by itself makes way for arrays that are called likewise.
+static const char *own_name(arena *a, const tensor_op *op, const char *name) {
+    for (tensor_val v = 0; v < op->vals.len; v++)
+        if (!strcmp(op->vals.data[v].name, name))
+            return own_name(a, op, arena_printf(a, "%s.own", name));
+    return name;
+}
+
+const char *plan_arg_name(arena *a, const tensor_op *op, program_arg arg) {
+#define X(name, text) [ARG_##name] = text,
+    static const char *const words[] = {ARG_KINDS(X)};
+#undef X
+    const char *word = arg.kind == ARG_TEMP ? "stage" : words[arg.kind];
+    if (arg.kind == ARG_DATA || arg.kind == ARG_VALUE) return op->vals.data[arg.index].name;
+    if (arg.kind == ARG_STEP) return own_name(a, op, word);
+    if (arg.kind != ARG_STRIDE) return own_name(a, op, arena_printf(a, "%s%u", word, arg.index));
+    return own_name(a, op,
+                    arena_printf(a, "%s_%s%u", op->vals.data[arg.index].name, word, arg.axis));
 }

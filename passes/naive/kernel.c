@@ -16,48 +16,36 @@ simt_value kernel_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis) {
         if (k->args.data[i].kind == kind && k->args.data[i].index == index &&
             k->args.data[i].axis == axis)
             return k->values.data[i];
+    const program_arg arg = {kind, index, axis};
     const tensor_op *op = k->n->op;
     simt_type t = NAIVE_I64;
     uint32_t flags = 0;
-    const char *name = "step";
     switch (kind) {
     case ARG_DATA:
         t = SIMT_PTR;
         flags = kernel_writes(k, index) ? (shares_memory(op, index) ? 0 : SIMT_NOALIAS)
                                         : SIMT_READONLY | SIMT_NOALIAS;
-        name = op->vals.data[index].name;
-        break;
-    case ARG_STRIDE:
-        name = arena_printf(k->n->arena, "%s_stride%u", op->vals.data[index].name, axis);
         break;
     case ARG_VALUE:
         t = value_simt(tensor_type_of_storage(op->vals.data[index].type, TENSOR_NO_SPACE));
         if (t.element == SIMT_PRED) t = NAIVE_I64;
         if (op->vals.data[index].type == DT_I32) t = SIMT_T(I32);
-        name = op->vals.data[index].name;
         break;
-    case ARG_SIZE: name = arena_printf(k->n->arena, "size%u", index); break;
-    case ARG_MAGIC: name = arena_printf(k->n->arena, "magic%u", index); break;
-    case ARG_SHIFT: name = arena_printf(k->n->arena, "shift%u", index); break;
     case ARG_PREPARED:
         t = SIMT_PTR;
         flags = SIMT_READONLY | SIMT_NOALIAS;
-        name = arena_printf(k->n->arena, "prepared%u", index);
         break;
     case ARG_TEMP:
         t = SIMT_PTR;
         for (tensor_val v = 0; v < op->vals.len; v++)
-            if (k->n->temp_of[v] == index) {
+            if (k->n->temp_of[v] == index)
                 flags = kernel_writes(k, v) ? SIMT_NOALIAS : SIMT_READONLY | SIMT_NOALIAS;
-                name = arena_printf(k->n->arena, "stage%u", index);
-            }
         break;
     case ARG_NUMBER: ICE("the naive plan asks for no statistics");
-    case ARG_STEP: break;
-    case ARG_KIND_COUNT: ICE("no such argument");
+    default: break;
     }
-    simt_value v = simt_param(k->f, name, t, flags);
-    VEC_PUSH(k->n->arena, &k->args, ((program_arg){kind, index, axis}));
+    simt_value v = simt_param(k->f, plan_arg_name(k->n->arena, op, arg), t, flags);
+    VEC_PUSH(k->n->arena, &k->args, arg);
     VEC_PUSH(k->n->arena, &k->values, v);
     return v;
 }

@@ -52,37 +52,21 @@ static tensor_val val_of_temp(const kernel *k, uint32_t temp) {
     ICE("'%s': nothing lies in a temporary", k->plan->name);
 }
 
-static simt_value add_param(kernel *k, arg_kind kind, uint32_t index, uint32_t axis) {
-    arena *a = k->l->arena;
-    const tensor_op *op = k->l->op;
-    switch (kind) {
-    case ARG_DATA:
-        return simt_param(k->f, op->vals.data[index].name, SIMT_PTR, pointer_flags(k, index));
-    case ARG_STRIDE:
-        return simt_param(k->f, arena_printf(a, "%s_stride%u", op->vals.data[index].name, axis),
-                          SIMT_T(I64), 0);
-    case ARG_VALUE: {
-        ir_dtype t = op->vals.data[index].type;
-        simt_type wide = t == DT_I32            ? SIMT_T(I32)
-                         : t == DT_F64          ? SIMT_T(F64)
-                         : ir_dtype_is_float(t) ? SIMT_T(F32)
-                                                : SIMT_T(I64);
-        return simt_param(k->f, op->vals.data[index].name, wide, 0);
-    }
-    case ARG_SIZE: return simt_param(k->f, arena_printf(a, "size%u", index), SIMT_T(I64), 0);
-    case ARG_PREPARED:
-        return simt_param(k->f, arena_printf(a, "prepared%u", index), SIMT_PTR,
-                          SIMT_READONLY | SIMT_NOALIAS);
-    case ARG_TEMP:
-        return simt_param(k->f, arena_printf(a, "stage%u", index), SIMT_PTR,
-                          pointer_flags(k, val_of_temp(k, index)));
-    case ARG_NUMBER: return simt_param(k->f, arena_printf(a, "number%u", index), SIMT_T(I64), 0);
-    case ARG_STEP: return simt_param(k->f, "step", SIMT_T(I64), 0);
-    case ARG_MAGIC: return simt_param(k->f, arena_printf(a, "magic%u", index), SIMT_T(I64), 0);
-    case ARG_SHIFT: return simt_param(k->f, arena_printf(a, "shift%u", index), SIMT_T(I64), 0);
-    case ARG_KIND_COUNT: break;
-    }
-    ICE("'%s': no such argument", k->plan->name);
+static simt_type type_of_arg(const kernel *k, arg_kind kind, uint32_t index) {
+    if (kind == ARG_DATA || kind == ARG_PREPARED || kind == ARG_TEMP) return SIMT_PTR;
+    if (kind != ARG_VALUE) return SIMT_T(I64);
+    ir_dtype t = k->l->op->vals.data[index].type;
+    return t == DT_I32            ? SIMT_T(I32)
+           : t == DT_F64          ? SIMT_T(F64)
+           : ir_dtype_is_float(t) ? SIMT_T(F32)
+                                  : SIMT_T(I64);
+}
+
+static uint32_t flags_of_arg(const kernel *k, arg_kind kind, uint32_t index) {
+    return kind == ARG_DATA       ? pointer_flags(k, index)
+           : kind == ARG_TEMP     ? pointer_flags(k, val_of_temp(k, index))
+           : kind == ARG_PREPARED ? SIMT_READONLY | SIMT_NOALIAS
+                                  : 0;
 }
 
 simt_value lw_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis) {
@@ -90,8 +74,10 @@ simt_value lw_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis) {
         if (k->args.list.data[i].kind == kind && k->args.list.data[i].index == index &&
             k->args.list.data[i].axis == axis)
             return k->args.values.data[i];
-    simt_value v = add_param(k, kind, index, axis);
-    VEC_PUSH(k->l->arena, &k->args.list, ((program_arg){kind, index, axis}));
+    const program_arg arg = {kind, index, axis};
+    simt_value v = simt_param(k->f, plan_arg_name(k->l->arena, k->l->op, arg),
+                              type_of_arg(k, kind, index), flags_of_arg(k, kind, index));
+    VEC_PUSH(k->l->arena, &k->args.list, arg);
     VEC_PUSH(k->l->arena, &k->args.values, v);
     return v;
 }
