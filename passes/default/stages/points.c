@@ -65,6 +65,39 @@ static bool gathers(making *m, const stage_group *g) {
     return !default_streams(m->p, g);
 }
 
+typedef struct {
+    making *m;
+    const tensor_stage *st;
+    int64_t words;
+} word_count;
+
+// Of a load, those of all axes that it mentions: a thread has them in registers.
+static bool count_words(void *user, const tensor_node *load) {
+    word_count *c = user;
+    int64_t bytes = ir_dtype_bytes(c->m->p->op->vals.data[load->imm.i].type);
+    for (uint32_t i = 1; i < c->st->nleft; i++) {
+        bool mentioned = false;
+        for (uint32_t a = 0; a < load->nargs; a++)
+            mentioned |= plan_mentions(c->m->p, load->args[a], c->st->left[i]);
+        index_cut d = default_cut_of(c->m, c->st, c->st->left[i], false);
+        if (mentioned) bytes *= plan_or_one(d.vector) * plan_or_one(d.registers);
+    }
+    c->words += (bytes + DEFAULT_WORD - 1) / DEFAULT_WORD;
+    return true;
+}
+
+// Points of a thread under way at once, as far as registers hold what they load.
+static int64_t gathered_steps(making *m, const stage_group *g) {
+    int64_t steps = DEFAULT_POINT_STEPS;
+    word_count c = {m, NULL, 0};
+    for (uint32_t i = 0; i < g->len; i++) {
+        c.st = &m->p->op->stages.data[g->data[i]];
+        plan_loads(m->p, c.st, count_words, &c);
+    }
+    while (steps > 1 && c.words * steps > DEFAULT_POINT_WORDS) steps /= 2;
+    return steps;
+}
+
 // Numbers of 16 bits take more registers as they are widened, for which an assembler lets loads
 // wait.
 static void fill_room(making *m, const tensor_stage *st, int64_t bytes) {
@@ -121,7 +154,7 @@ void default_steps(making *m, const stage_group *g, const tensor_stage *st, cons
         fill_steps(m, g, st, left, n);
         fill_dot_room(m, first, st, left, n);
     } else if (gathers(m, g)) {
-        default_fill(m, st, SCHEDULE_UNROLL, left[0], DEFAULT_POINT_STEPS, NULL);
+        default_fill(m, st, SCHEDULE_UNROLL, left[0], gathered_steps(m, g), NULL);
         fill_room(m, st, default_entry_bytes(m->p, st));
     }
 }
