@@ -1,6 +1,6 @@
 from formulas import total
 
-CASE = dict(maps="grid=nb:P->G", sizes={}, wrt="f mass u c pull", ranges=dict(o=(0, 1), f=(0, 1), mass=(0.5, 1.5)),
+CASE = dict(maps="grid=nb:P->G", sizes=dict(J=8), wrt="f mass u c pull", ranges=dict(o=(0, 1), f=(0, 1), mass=(0.5, 1.5)),
             shapes=dict(o="J 3", f="P 3", mass="P", u="P 3", c="P 3 3", pull="3"))
 
 
