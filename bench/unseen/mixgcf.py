@@ -1,4 +1,4 @@
-CASE = dict(maps="user=src item=dst:E->V other=neg:E->V", sizes=dict(J=4, F=64), wrt="x z", ranges=dict(mix=(0, 1)),
+CASE = dict(maps="user=src other=neg:E->V item=dst:E->V", sizes=dict(J=4, F=64), wrt="x z", ranges=dict(mix=(0, 1)),
             shapes=dict(mix="E J 3", x="N 3 F", z="V 3 F"))
 
 
