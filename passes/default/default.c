@@ -24,8 +24,7 @@ static bool is_contraction(const making *m, uint32_t stage) {
 static bool contraction_joins(const making *m, const stage_group *g, uint32_t stage) {
     bool is = is_contraction(m, stage), joins = true;
     for (uint32_t i = 0; i < g->len; i++)
-        joins &= plan_matrix_joins(is_contraction(m, g->data[i]), &m->p->op->stages.data[stage],
-                                   is);
+        joins &= plan_matrix_joins(m->p, g, i, is_contraction(m, g->data[i]), stage, is);
     return joins;
 }
 
@@ -85,11 +84,18 @@ static bool is_cut_apart(making *m, const stage_group *g, const tensor_stage *st
     return first->reducer == TENSOR_NO_REDUCER || !plan_same_keys(m->p, first, st);
 }
 
+// Tensor cores have one sum in a kernel.
+static bool multiplied_apart(const making *m, const stage_group *g, uint32_t stage) {
+    return default_sums_outer_products(m, stage, true) ||
+           default_sums_outer_products(m, g->data[0], true) ||
+           (is_contraction(m, stage) && is_contraction(m, g->data[0]));
+}
+
 static bool cut_apart(making *m, const stage_group *g, uint32_t stage) {
     const tensor_stage *st = &m->p->op->stages.data[stage];
     if (!g->len || !m->p->machine->gpu || st->reducer == TENSOR_NO_REDUCER ||
-        (!is_cut_apart(m, g, st) && !by_others(m, g->data[0], stage) &&
-         !reduces_apart(m, g, stage)))
+        (!multiplied_apart(m, g, stage) && !is_cut_apart(m, g, st) &&
+         !by_others(m, g->data[0], stage) && !reduces_apart(m, g, stage)))
         return false;
     schedule_fill(m->p->arena, m->s, default_cell(SCHEDULE_SEPARATE, st));
     return true;
@@ -170,7 +176,7 @@ static bool is_for(const making *m, rows_family family) {
     case ROWS_FAMILY_FUSED: return true;
     case ROWS_FAMILY_ALONE: return m->count.kernels == 1 && m->count.walks == 1 && !m->unfit;
     case ROWS_FAMILY_POINTS: return m->points != TENSOR_NO_SPACE && !walks && !m->unfit;
-    case ROWS_FAMILY_OUTER: return m->outer.len && !walks;
+    case ROWS_FAMILY_OUTER: return m->outer.len && (!walks || m->rows == ROWS_OUTER);
     case ROWS_FAMILY_TILES: return m->tiled != TENSOR_NO_VAL && !walks;   // rows walked are cut
     }
     return false;

@@ -73,7 +73,7 @@ static bool is_worth(making *m, uint32_t stage) {
     if (plan_few_terms(p, st) > DEFAULT_SIDE_BY_SIDE && reads_rows(p, st)) return false;
     stage_group alone = {0};
     VEC_PUSH(p->arena, &alone, stage);
-    if (default_contracts(m, &alone)) return false;
+    if (default_contracts_apart(m, &alone)) return false;
     const tensor_expr all = plan_expanded(p, plan_stage(p, stage));
     const int64_t cost = plan_operations(p, all,
                                          ARENA_ARRAY(p->arena, uint8_t, p->op->exprs.len + 1));

@@ -323,7 +323,7 @@ static void guard_tiled(making *m) {
 
 // ---- All of them --------------------------------------------------------------------------------
 static void guard_outer(making *m, tensor_val map) {
-    guard_average(m, map, false, DEFAULT_OUTER);
+    guard_average(m, map, false, m->walked.len ? DEFAULT_OUTER_BESIDE : DEFAULT_OUTER);
     if (m->rows == ROWS_OUTER_FEW) guard_entries(m, map, true, DEFAULT_OUTER_FEW);
     if (m->rows == ROWS_OUTER_MANY) guard_entries(m, map, false, DEFAULT_OUTER_MANY);
 }

@@ -88,6 +88,9 @@ void default_kernel(making *m, const stage_group *g) {
         return;
     }
     if (retreat == RETREAT_EVEN) m->rows = ROWS_EVEN;
+    // rows that are walked beside sums of outer products may be of any length
+    if (m->rows == ROWS_OUTER && !default_sums_outer_products(m, g->data[0], false))
+        m->rows = ROWS_FEW;
     fill_kernel(m, g);
     m->rows = rows;
 }

@@ -135,10 +135,20 @@ static bool by_matrices(const planner *p, const tensor_stage *st) {
     return plan_matrix_of(p, st, &m) || plan_windowed(p, (uint32_t)(st - p->op->stages.data), &m);
 }
 
-// Rows are dealt out by a matrix operation as suits it: what follows from its result goes along,
-// another sum does not.
-bool plan_matrix_joins(bool before_is, const tensor_stage *st, bool is) {
-    return before_is == is || (before_is && st->reducer == TENSOR_NO_REDUCER);
+// The stage itself, or what the kernel computes from it.
+static bool takes(const planner *p, const stage_group *g, uint32_t stage, uint32_t from) {
+    bool any = plan_reads_stage(p, stage, g->data[from]);
+    for (uint32_t i = from + 1; i < g->len && !any; i++)
+        any = plan_reads_stage(p, stage, g->data[i]) && takes(p, g, g->data[i], from);
+    return any;
+}
+
+// Rows are dealt out by a matrix operation as suits it: what follows from its result goes along;
+// another sum does not, nor what takes nothing of it.
+bool plan_matrix_joins(const planner *p, const stage_group *g, uint32_t before, bool before_is,
+                       uint32_t stage, bool is) {
+    return before_is == is || (before_is && takes(p, g, stage, before) &&
+                               plan_stage(p, stage)->reducer == TENSOR_NO_REDUCER);
 }
 
 static uint32_t depth_of(const planner *p, const tensor_stage *st) {
@@ -163,7 +173,7 @@ bool plan_may_join(planner *p, const stage_group *g, uint32_t stage) {
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *w = &p->op->stages.data[g->data[i]];
         if (plan_carries(p, w) || plan_atomic(p, w) ||
-            !plan_matrix_joins(by_matrices(p, w), st, matrix))
+            !plan_matrix_joins(p, g, i, by_matrices(p, w), stage, matrix))
             return false;
         if (w->loop != st->loop || !prefix(p, w, st) || !reads_own(p, w, st) ||
             !reads_own(p, st, w) || !plan_owner_alone(p, w, st))

@@ -17,7 +17,8 @@ int64_t plan_length(const planner *p, tensor_expr e, tensor_var v, int64_t copie
 // ---- group.c ------------------------------------------------------------------------------------
 // Whether a stage joins one before it in a kernel, of which either may be a sum by matrix
 // operations.
-bool plan_matrix_joins(bool before_is, const tensor_stage *st, bool is);
+bool plan_matrix_joins(const planner *p, const stage_group *g, uint32_t before, bool before_is,
+                       uint32_t stage, bool is);
 // Whether it can join a kernel of those; whether it does, unless a schedule says otherwise.
 bool plan_may_join(planner *p, const stage_group *g, uint32_t stage);
 bool plan_joins(planner *p, const stage_group *g, uint32_t stage);

@@ -55,7 +55,10 @@ bool default_sums_columns(const planner *p, const tensor_stage *st, const tensor
 // Sums of matrices over the points of a graph, such as the gradient of a layer's weights.
 bool default_sums_matrices(const planner *p, const tensor_stage *st, const tensor_var *left,
                            uint32_t n) {
-    return n > 1 && sums_all(p, st, left, n) && !plan_dense(p, st->bound[0]);
+    bool known = true;
+    for (uint32_t i = 0; i < n; i++) known &= default_extent(p, left[i]) != 0;
+    return n > 1 && sums_all(p, st, left, n) &&
+           (!plan_dense(p, st->bound[0]) || (known && !default_extent(p, st->bound[0])));
 }
 
 // The first stage that sums columns or matrices, whose cells what is computed from it has, too.

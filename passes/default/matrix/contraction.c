@@ -43,12 +43,6 @@ static bool find_roles(const planner *p, contraction *c) {
            find_by(p, c, product, columns);
 }
 
-static bool is_worth(const planner *p, const contraction *c) {
-    int64_t depth = default_extent(p, c->depth), columns = default_extent(p, c->columns);
-    return (!depth || depth >= DEFAULT_MATRIX_LEAST) &&
-           (!columns || columns >= DEFAULT_MATRIX_LEAST);
-}
-
 static void find_bytes(contraction *c) {
     for (simt_mma k = 0; k < SIMT_MMA_COUNT && !c->bytes; k++) {
         const simt_mma_info *i = simt_mma_table(k);
@@ -56,6 +50,18 @@ static void find_bytes(contraction *c) {
         c->bytes = simt_element_bits(i->element) / 8;
         c->held = simt_mma_splits(k) ? 2 * c->bytes : c->bytes;
     }
+}
+
+// Of 32 bits, taken apart in two numbers of tf32 each; NULL: no operation of one warp does.
+static const char *words_operand(const planner *p, const contraction *c) {
+    const tensor_type a = tensor_typeof(p->op, c->first), b = tensor_typeof(p->op, c->second);
+    for (simt_mma k = 0; k < SIMT_MMA_COUNT && a.type == DT_F32 && b.type == DT_F32; k++) {
+        const simt_mma_info *i = simt_mma_table(k);
+        if (i->warps == 1 && i->element == SIMT_F32 && simt_mma_splits(k) &&
+            simt_mma_runs(k, p->machine->arch))
+            return i->operand;
+    }
+    return NULL;
 }
 
 // As the schedule says, or as both factors are stored.
@@ -68,10 +74,22 @@ bool default_operand(const planner *p, contraction *c) {
         return c->bytes && !schedule_value_of(c->said, "shape");
     }
     ir_dtype t = default_narrow_type(p->op, c->first);
-    if (t == DT_COUNT || t != default_narrow_type(p->op, c->second)) return false;
-    c->operand = ir_dtype_text(t);
-    find_bytes(c);
-    return true;
+    c->operand = t != DT_COUNT && t == default_narrow_type(p->op, c->second) ? ir_dtype_text(t)
+                                                                             : words_operand(p, c);
+    if (c->operand) find_bytes(c);
+    return c->operand;
+}
+
+int64_t default_matrix_least(const contraction *c) {
+    return c->bytes == 2 || c->said ? DEFAULT_MATRIX_LEAST : DEFAULT_WORDS_LEAST;
+}
+
+// Where what is reduced alone has any extent, its parts are for blocks, as a sum of outer products.
+static bool is_worth(const planner *p, const contraction *c) {
+    const int64_t depth = default_extent(p, c->depth), columns = default_extent(p, c->columns),
+                  rows = default_extent(p, c->rows), least = default_matrix_least(c);
+    return (depth || !rows || !columns) && (!depth || depth >= least) &&
+           (!columns || columns >= least);
 }
 
 bool default_find_contraction(const making *m, const stage_group *g, contraction *c) {
@@ -88,13 +106,21 @@ bool default_find_contraction(const making *m, const stage_group *g, contraction
             return false;
     }
     return plan_matrix_sums(p, st) && default_reduces_dense(p, st) && !st->nkeys && !st->nfilters &&
-           st->loop == TENSOR_NO_LOOP && find_roles(p, c) && is_worth(p, c) &&
-           default_operand(p, c);
+           st->loop == TENSOR_NO_LOOP && find_roles(p, c) && default_operand(p, c) &&
+           is_worth(p, c);
 }
 
 bool default_contracts(const making *m, const stage_group *g) {
     contraction c;
     return g->len && default_find_contraction(m, g, &c);
+}
+
+// To store what few terms of 32 bits sum takes longer than to compute it where it is read.
+bool default_contracts_apart(const making *m, const stage_group *g) {
+    contraction c;
+    if (!g->len || !default_find_contraction(m, g, &c)) return false;
+    const int64_t terms = default_extent(m->p, c.depth);
+    return c.bytes == 2 || !terms || terms >= DEFAULT_KEPT_TERMS;
 }
 
 // ---- Factors ------------------------------------------------------------------------------------

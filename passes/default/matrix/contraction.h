@@ -24,8 +24,11 @@ typedef struct {                        // of rows, columns and depth: 1: nothin
 
 // ---- contraction.c ------------------------------------------------------------------------------
 bool default_operand(const planner *p, contraction *c);   // false: it is not for tensor cores
+int64_t default_matrix_least(const contraction *c);       // rows, columns or depth
 bool default_find_contraction(const making *m, const stage_group *g, contraction *c);
 bool default_contracts(const making *m, const stage_group *g);   // default_matrix would take it
+// likewise, and it is not computed where it is read
+bool default_contracts_apart(const making *m, const stage_group *g);
 void default_matrix_cells(making *m, const stage_group *g, const contraction *c,
                           const matrix_shape *s);
 // `mma`, where more is to be said of it than is
@@ -57,6 +60,8 @@ bool default_matrix(making *m, const stage_group *g);
 // A sum of outer products over what a map takes to a row, on tensor cores; false: it is none, and
 // nothing is filled.
 bool default_outer(making *m, const stage_group *g);
+// It would take that alone, also where it may share what it reads with another sum.
+bool default_sums_outer_products(const making *m, uint32_t stage, bool shared);
 bool default_outer_all(making *m, const stage_group *g);   // over all points, where there is no map
 
 #endif

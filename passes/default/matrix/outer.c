@@ -52,12 +52,14 @@ static bool find(const making *m, const stage_group *g, contraction *c, tensor_v
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     if (!p->machine->gpu || p->facts->no_matrices || g->len != 1 || is_apart(p, st->id) ||
         !plan_matrix_sums(p, st) || st->nbound != 1 || st->nkeys > 1 || st->nfilters ||
-        st->loop != TENSOR_NO_LOOP || plan_left(p, st, left) != 2 + st->nkeys)
+        st->loop != TENSOR_NO_LOOP)
         return false;
+    const uint32_t n = plan_left(p, st, left);
+    if (n < 2 + st->nkeys || (st->nkeys && n > 2 + st->nkeys)) return false;
     *c = (contraction){
-        .sum = st, .rows = left[st->nkeys], .columns = left[st->nkeys + 1], .depth = st->bound[0]};
+        .sum = st, .rows = left[n - 2], .columns = left[n - 1], .depth = st->bound[0]};
     *map = st->nkeys ? key_map(p, st, left[0]) : TENSOR_NO_VAL;
-    bool rows = st->nkeys ? *map != TENSOR_NO_VAL : default_sums_matrices(p, st, left, 2);
+    bool rows = st->nkeys ? *map != TENSOR_NO_VAL : default_sums_matrices(p, st, left, n);
     return rows && find_factors(p, c) && default_operand(p, c);
 }
 
@@ -103,10 +105,19 @@ static bool shape_for(const contraction *c, int64_t rows, int64_t columns, outer
     return true;
 }
 
+// A part reads so many times what it leaves.
+static int64_t part_of_all(int64_t rows, int64_t columns) {
+    int64_t points = DEFAULT_OUTER_PART;
+    while (points < DEFAULT_OUTER_ALL_POINTS &&
+           points * (rows + columns) < DEFAULT_OUTER_READS * rows * columns)
+        points *= 2;
+    return points;
+}
+
 // Points of a part of a row: as many parts as fill a machine, and no more, for each leaves a
 // matrix.
 static int64_t part_of(const making *m, bool keyed, int64_t rows, int64_t columns) {
-    if (!keyed) return DEFAULT_OUTER_ALL_POINTS;
+    if (!keyed) return part_of_all(rows, columns);
     if (m->rows == ROWS_OUTER_FEW) return DEFAULT_OUTER_FEW_POINTS;
     if (m->rows == ROWS_OUTER_MANY) return DEFAULT_OUTER_MANY_POINTS;
     return rows < DEFAULT_OUTER_WIDE && columns < DEFAULT_OUTER_WIDE ? DEFAULT_OUTER_POINTS
@@ -168,6 +179,25 @@ static void fill_odd(making *m, const contraction *c, int64_t rows, int64_t colu
     fill_ahead(m, c, halves ? 2 : 3);
 }
 
+// Of several sums, one for each point of other indices, no pieces are empty.
+static bool is_worth(const making *m, const contraction *c, tensor_val map) {
+    const bool several = map == TENSOR_NO_VAL && c->sum->left[0] != c->rows,
+               keyed = plan_rows_info(m->rows)->family == ROWS_FAMILY_OUTER;
+    const int64_t least = several ? DEFAULT_PIECE_ROWS : default_matrix_least(c);
+    return (keyed || map == TENSOR_NO_VAL) && default_extent(m->p, c->rows) >= least &&
+           default_extent(m->p, c->columns) >= least;
+}
+
+bool default_sums_outer_products(const making *m, uint32_t stage, bool shared) {
+    stage_group alone = {0};
+    contraction c;
+    tensor_val map;
+    VEC_PUSH(m->p->arena, &alone, stage);
+    if (!find(m, &alone, &c, &map) || !is_worth(m, &c, map)) return false;
+    return !shared || c.bytes == 2 ||
+           default_extent(m->p, c.rows) * default_extent(m->p, c.columns) >= DEFAULT_OUTER_APART;
+}
+
 bool default_outer(making *m, const stage_group *g) {
     const planner *p = m->p;
     contraction c;
@@ -175,11 +205,11 @@ bool default_outer(making *m, const stage_group *g) {
     outer_shape s;
     if (!g->len || !find(m, g, &c, &map)) return false;
     int64_t rows = default_extent(p, c.rows), columns = default_extent(p, c.columns);
-    if (rows < DEFAULT_MATRIX_LEAST || columns < DEFAULT_MATRIX_LEAST ||
-        !shape_for(&c, rows, columns, &s))
-        return false;
+    if (!is_worth(m, &c, map) || !shape_for(&c, rows, columns, &s)) return false;
     const bool keyed = map != TENSOR_NO_VAL;
-    if (keyed) default_fill(m, c.sum, SCHEDULE_BLOCK, c.sum->left[0], 1, NULL);
+    // a matrix each of what stands before rows and columns
+    for (uint32_t i = 0; c.sum->left[i] != c.rows; i++)
+        default_fill(m, c.sum, SCHEDULE_BLOCK, c.sum->left[i], 1, NULL);
     default_fill(m, c.sum, keyed ? SCHEDULE_SPLIT : SCHEDULE_BLOCK, c.depth,
                  part_of(m, keyed, rows, columns), NULL);
     default_multiply(m, &c);
