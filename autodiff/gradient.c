@@ -2,6 +2,7 @@
 // it wrote have said what they add to its adjoint. An adjoint is the sum of those terms.
 #include "gradient_internal.h"
 #include "tensor_factor.h"
+#include "tensor_hoist.h"
 
 #include <string.h>
 
@@ -329,6 +330,7 @@ tensor_op *tensor_gradient(arena *a, diag_set *ds, const tensor_op *op, const gr
     tensor_val *given = ARENA_ARRAY(a, tensor_val, 2 * op->nparams + 1),
                *results = ARENA_ARRAY(a, tensor_val, r->nwrt + 1);
     uint32_t ngiven = 0;
+    tensor_hoist_rows(g.op);      // whose adjoints would be sums over points
     tensor_split_factors(g.op);   // whose adjoints would compute them again, too
     if (!gradient_write_steps(&g)) return NULL;
     begin(&g, r);

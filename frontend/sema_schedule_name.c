@@ -171,7 +171,7 @@ schedule_ids schedule_index_ids(const schedule_checker *c, const char *stage, co
             if (var_is(op, var_at(st, k), name))
                 add_id(c->s->arena, &ids, op->vars.data[var_at(st, k)].id);
         if (schedule_rows_called(op, st, name) != TENSOR_NO_SPACE)
-            add_id(c->s->arena, &ids, schedule_row_id(op, st, name));
+            add_id(c->s->arena, &ids, schedule_row_id(op, st, of ? stage : NULL, name));
     }
     return (schedule_ids){ids.len, ids.data};
 }

@@ -190,8 +190,10 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
              *none = new_schedule(a, op, class->name);
     default_stored stored = {0};
     bool keeps = rows != of->like;
+    planner given = plan_new(a, ds, op, none, mach, facts);
+    op = default_hoist(&given, s);
     if (of->family == ROWS_FAMILY_WALK) {
-        planner given = plan_new(a, ds, op, none, mach, facts);
+        given = plan_new(a, ds, op, none, mach, facts);
         op = default_rfactor(&given, s);
         stored = default_kept(&given, keeps);
         if (keeps && !stored.spares) return NULL;

@@ -1,5 +1,6 @@
 // Of several keys of a reduction the one that leaves the fewest points stands first: that one is
-// walked, and the others are looked at on the way. Keys that nothing can be walked by are conditions.
+// walked, and the others are looked at on the way. Keys that nothing can be walked by are
+// conditions.
 //     c[r, v] = sum{e : type[e] == r, dst[e] == v} …   →   dst[e] == v, type[e] == r
 #include "tensor/tensor.h"
 #include "base/base.h"

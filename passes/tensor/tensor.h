@@ -23,6 +23,15 @@ void plan_rfactor(planner *p);
 // NULL: it may be reduced row by row.
 const char *plan_why_no_rows(const planner *p, const tensor_stage *st, tensor_val map);
 
+// ---- hoist.c, addends.c -------------------------------------------------------------------------
+void plan_hoist(planner *p);
+// NULL: it may be
+const char *plan_why_no_hoist(planner *p, const tensor_stage *st, tensor_val map);
+void plan_addends(planner *p);
+const char *plan_why_no_addends(const planner *p, const tensor_stage *st);   // NULL: it has some
+// what it adds at a point: so many, at most `most`
+uint32_t plan_addends_of(const planner *p, const tensor_stage *st, tensor_expr *out, uint32_t most);
+
 // ---- terms.c ------------------------------------------------------------------------------------
 void plan_terms(planner *p);
 bool plan_has_terms(const planner *p, tensor_id stage);   // a statement makes it

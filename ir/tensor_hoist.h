@@ -1,0 +1,14 @@
+// Products of rows with matrices, which every point of a row has in common, before an op is
+// differentiated.
+#ifndef GNNC_TENSOR_HOIST_H
+#define GNNC_TENSOR_HOIST_H
+
+#include "tensor_op.h"
+
+// The expression reads what the map says of the variable, and nothing else of that.
+bool tensor_reads_row(const tensor_op *op, tensor_expr e, tensor_var point, tensor_val map);
+// Something is found for each value of the space anyway: a result or a sum has them all.
+bool tensor_has_all_rows(const tensor_op *op, tensor_space rows);
+bool tensor_hoist_rows(tensor_op *op);   // false: there are none
+
+#endif

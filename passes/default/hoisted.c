@@ -1,0 +1,86 @@
+// What points have in common that a map takes to a row is found once a row: products of a row with
+// a matrix. A sum of several products becomes as many sums where each has a way of its own.
+//     h[e, k] = sum{f} (x[src[e], f] * w[f, k] + z[e, f] * u[f, k])
+//       →  addends h;  hoist h.addend_1 by src
+#include "default/default.h"
+#include "default/ask/ask.h"
+#include "default/ask/limits.h"
+#include "default/cells/cells.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+#include "tensor/tensor.h"
+#include "tensor_hoist.h"
+
+static int64_t extent_of(const planner *p, tensor_var v) {
+    const tensor_space_info *s = &p->op->spaces.data[p->op->vars.data[v].space];
+    return s->kind == SPACE_CONST ? s->size : DEFAULT_HOIST_LEAST;
+}
+
+// ---- By which map -------------------------------------------------------------------------------
+static int64_t terms_of(const planner *p, const tensor_stage *st) {
+    int64_t n = 1;
+    for (uint32_t i = 0; i < st->nbound; i++) n *= extent_of(p, st->bound[i]);
+    return n;
+}
+
+// Of a table of which points read a few rows all would be found.
+static bool is_worth(planner *p, const tensor_stage *st, tensor_val map) {
+    return st->reducer != TENSOR_NO_REDUCER && terms_of(p, st) >= DEFAULT_HOIST_LEAST &&
+           !plan_why_no_hoist(p, st, map) && tensor_has_all_rows(p->op, p->op->vals.data[map].into);
+}
+
+static tensor_val map_for(planner *p, const tensor_stage *st) {
+    for (tensor_val v = 0; v < p->op->nparams; v++)
+        if (p->op->vals.data[v].role == VAL_MAP && p->op->vals.data[v].rank == 1 &&
+            is_worth(p, st, v))
+            return v;
+    return TENSOR_NO_VAL;
+}
+
+// ---- Sums of several ----------------------------------------------------------------------------
+// A product with a matrix: one factor has nothing of the first index, the other none of the last.
+static bool is_with_matrix(const planner *p, const tensor_stage *st, tensor_expr term) {
+    const tensor_node *n = tensor_node_at(p->op, term);
+    bool is = false;
+    if (n->op != TENSOR_MUL_OP || st->nleft != 2) return false;
+    for (uint32_t i = 0; i < 2; i++)
+        is |= !plan_mentions(p, n->args[i], st->left[0]) &&
+              !plan_mentions(p, n->args[1 - i], st->left[st->nleft - 1]) &&
+              plan_mentions(p, n->args[i], st->left[st->nleft - 1]);
+    return is;
+}
+
+static bool adds_products(planner *p, const tensor_stage *st) {
+    enum { MOST = 16 };
+    tensor_expr all[MOST];
+    bool matrices = p->machine->gpu && !st->nkeys;
+    if (plan_why_no_addends(p, st)) return false;
+    const uint32_t n = plan_addends_of(p, st, all, MOST);
+    for (uint32_t i = 0; i < n && matrices; i++) matrices = is_with_matrix(p, st, all[i]);
+    return matrices && terms_of(p, st) >= DEFAULT_HOIST_LEAST &&
+           extent_of(p, st->left[st->nleft - 1]) >= DEFAULT_HOIST_LEAST;
+}
+
+// ---- The statements -----------------------------------------------------------------------------
+static void say(planner *p, schedule *s, schedule_verb verb, uint32_t stage, tensor_val map) {
+    schedule_value *v = ARENA_ARRAY(p->arena, schedule_value, 2);
+    v[0] = default_stage_list(p, &(stage_group){.data = &stage, .len = 1});
+    if (map != TENSOR_NO_VAL) v[1] = default_by(p, map);
+    schedule_cell c = default_stage_cell(p, verb, plan_stage(p, stage));
+    c.nvalues = map == TENSOR_NO_VAL ? 1 : 2;
+    c.values = v;
+    schedule_fill(p->arena, s, c);
+}
+
+tensor_op *default_hoist(planner *p, schedule *s) {
+    for (uint32_t i = 0; i < p->op->stages.len; i++)
+        if (adds_products(p, plan_stage(p, i))) say(p, s, SCHEDULE_ADDENDS, i, TENSOR_NO_VAL);
+    p->s = s;
+    plan_addends(p);
+    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+        const tensor_val map = map_for(p, plan_stage(p, i));
+        if (map != TENSOR_NO_VAL) say(p, s, SCHEDULE_HOIST, i, map);
+    }
+    plan_hoist(p);
+    return p->op;
+}
