@@ -82,8 +82,8 @@ static bool verify_loops(const planner *p, const pass *done, bool legal) {
 // Most passes leave most ops as they were.
 static void verify_equations(planner *p, const pass *done) {
     const uint64_t mark = tensor_op_mark(p->op);
-    if (mark == p->verified) return;
-    p->verified = mark;
+    if (mark == p->of_op.verified) return;
+    p->of_op.verified = mark;
     const char *fault = tensor_verify_of_plan(p->arena, p->op);
     if (fault) broken(p, done, "tensor", fault);
 }

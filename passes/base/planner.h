@@ -96,7 +96,10 @@ typedef struct {
     schedule *s;
     const machine *machine;
     version_facts *facts;
-    uint64_t verified;   // tensor_op_mark of the op that was verified last; 0: none was
+    struct {
+        uint64_t verified;   // tensor_op_mark of the op that was verified last; 0: none was
+        struct inlined_stages *inlined;   // see tensor/inlined.c; NULL: none was asked for
+    } of_op;
     uint32_t nspaces;    // of the op as it came; later ones are the plan's own
     uint32_t inserted;   // stages added before those still to come
     bool failed;         // a refusal was reported

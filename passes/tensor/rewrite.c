@@ -7,6 +7,9 @@
 #include "kernels/kernels.h"
 #include "tensor/tensor.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 // ---- Rewriting expressions ----------------------------------------------------------------------
 typedef struct {
     planner *p;
@@ -40,10 +43,19 @@ static bool may_change(const rewriting *r, tensor_expr e) {
     return may;
 }
 
+// An entry for each expression, or variable. It goes with the rewriting, not with the arena: there
+// are thousands of them.
+static tensor_expr *none_replaced(uint32_t n) {
+    tensor_expr *memo = xmalloc((n + 1) * sizeof *memo);
+    return memset(memo, 0, (n + 1) * sizeof *memo);
+}
+
 static tensor_expr rewrite_all(rewriting *r, tensor_expr e) {
     if (!may_change(r, e)) return e;
-    r->memo = ARENA_ARRAY(r->p->arena, tensor_expr, r->p->op->exprs.len + 1);
-    return rewrite(r, e);
+    r->memo = none_replaced(r->p->op->exprs.len);
+    const tensor_expr to = rewrite(r, e);
+    free(r->memo);
+    return to;
 }
 
 static tensor_expr rewrite_in(planner *p, tensor_expr e, const tensor_expr *vars,
@@ -54,10 +66,12 @@ static tensor_expr rewrite_in(planner *p, tensor_expr e, const tensor_expr *vars
 
 // The stage's body with its variables at the load's indices.
 static tensor_expr body_at(planner *p, const tensor_stage *st, const tensor_expr *index) {
-    tensor_expr *vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len + 1);
+    tensor_expr *vars = none_replaced(p->op->vars.len);
     for (uint32_t i = 0; i < st->targets[0].rank; i++)
         vars[tensor_node_at(p->op, st->targets[0].index[i])->imm.i] = index[i];
-    return rewrite_in(p, st->body[0], vars, NULL, false);
+    const tensor_expr to = rewrite_in(p, st->body[0], vars, NULL, false);
+    free(vars);
+    return to;
 }
 
 static tensor_expr rewrite_node(rewriting *r, tensor_expr e) {
@@ -182,18 +196,6 @@ static const tensor_expr *replaced(planner *p, const tensor_expr *e, uint32_t n,
 
 tensor_expr plan_inline_loads(planner *p, tensor_expr e) {
     return rewrite_in(p, e, NULL, NULL, true);
-}
-
-tensor_stage plan_inlined_stage(planner *p, uint32_t stage) {
-    tensor_stage st = p->op->stages.data[stage];
-    tensor_expr *body = ARENA_ARRAY(p->arena, tensor_expr, st.nbody + 1);
-    for (uint32_t i = 0; i < st.nbody; i++) {
-        tensor_expr before = st.body[i];
-        // what is computed there may read what was not when it was rewritten
-        while ((body[i] = plan_inline_loads(p, before)) != before) before = body[i];
-    }
-    st.body = body;
-    return st;
 }
 
 void plan_replace_loads(planner *p, uint32_t stage, plan_replacement *by, void *user) {

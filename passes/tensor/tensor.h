@@ -82,9 +82,11 @@ const tensor_expr *plan_substitute(planner *p, const tensor_expr *e, uint32_t n,
 // by what holds inside the reduction: v for dst[e]
 tensor_expr plan_by_keys(planner *p, tensor_expr e, const tensor_stage *st);
 tensor_expr plan_inline_loads(planner *p, tensor_expr e);
+void plan_replace_loads(planner *p, uint32_t stage, plan_replacement *by, void *user);
+
+// ---- inlined.c ----------------------------------------------------------------------------------
 // its body with what is computed there
 tensor_stage plan_inlined_stage(planner *p, uint32_t stage);
-void plan_replace_loads(planner *p, uint32_t stage, plan_replacement *by, void *user);
 
 // ---- siblings.c ---------------------------------------------------------------------------------
 void plan_siblings(planner *p);   // reductions that share a walk stand side by side

@@ -11,15 +11,49 @@
 #include "kernels/kernels.h"
 #include "tensor/tensor.h"
 
+// What is asked for again and again: of a stage, or of a stage and another one, or a parameter.
+// Each answer is found once, as stages that read others in turn have as many ways to one as there
+// are.
+typedef enum {
+    READS,
+    NEEDS,
+    READS_FEATURES,
+    REDUCES_WITHOUT,
+    QUESTIONS_OF_PAIRS,
+    HAS_REDUCTION = QUESTIONS_OF_PAIRS,
+    MULTIPLIES,
+    NEEDS_WALK,
+    QUESTIONS
+} question;
+
 typedef struct {
-    planner *p;        // the op as it came
-    tensor_val *map;   // per stage: that it walks rows by; TENSOR_NO_VAL: none
-    bool *score;       // per stage: of edges that are walked, and no result
-    bool *before;      // per stage: of those, stored by a kernel of its own, before walks
-    char *read;        // per reader and writer: asked for once
+    planner *p;               // the op as it came
+    tensor_val *map;          // per stage: that it walks rows by; TENSOR_NO_VAL: none
+    bool *score;              // per stage: of edges that are walked, and no result
+    bool *before;             // per stage: of those, stored by a kernel of its own, before walks
+    char *known[QUESTIONS];   // per stage, and what else the question is about
 } edges;
 
 static uint32_t count(const edges *x) { return x->p->op->stages.len; }
+
+// ---- Asked once ---------------------------------------------------------------------------------
+static uint32_t width_of(const edges *x, question q) {
+    if (q >= QUESTIONS_OF_PAIRS) return 1;
+    return q == READS_FEATURES ? x->p->op->nparams : count(x);
+}
+
+static void forget(edges *x, question q) {
+    x->known[q] = ARENA_ARRAY(x->p->arena, char, (size_t)count(x) * width_of(x, q) + 1);
+}
+
+typedef bool answer(const edges *x, uint32_t stage, uint32_t other);
+
+static bool ask(const edges *x, question q, uint32_t stage, uint32_t other, answer *find) {
+    enum { NO = 1, YES };
+    char *known = &x->known[q][(size_t)stage * width_of(x, q) + other];
+    if (!*known) *known = find(x, stage, other) ? YES : NO;
+    return *known == YES;
+}
 
 static const tensor_val_info *val_at(const edges *x, tensor_val v) {
     return &x->p->op->vals.data[v];
@@ -30,11 +64,12 @@ static tensor_space first_space(const edges *x, uint32_t i) {
     return st->nleft ? x->p->op->vars.data[st->left[0]].space : TENSOR_NO_SPACE;
 }
 
+static bool find_reads(const edges *x, uint32_t reader, uint32_t writer) {
+    return reader != writer && plan_reads_stage(x->p, reader, writer);
+}
+
 static bool reads(const edges *x, uint32_t reader, uint32_t writer) {
-    enum { NOT = 1, READ };
-    char *known = &x->read[reader * count(x) + writer];
-    if (!*known) *known = reader != writer && plan_reads_stage(x->p, reader, writer) ? READ : NOT;
-    return *known == READ;
+    return ask(x, READS, reader, writer, find_reads);
 }
 
 static bool is_walked(const edges *x, tensor_space s) {
@@ -51,11 +86,17 @@ static bool is_of_edges(const edges *x, uint32_t i) {
 }
 
 // ---- Read by others -----------------------------------------------------------------------------
-static bool has_reduction(const edges *x, uint32_t i) {
+static bool has_reduction(const edges *x, uint32_t i);
+
+static bool find_reduction(const edges *x, uint32_t i, uint32_t) {
     if (plan_stage(x->p, i)->reducer != TENSOR_NO_REDUCER) return true;
     for (uint32_t k = 0; k < i; k++)
         if (x->score[k] && reads(x, i, k) && has_reduction(x, k)) return true;
     return false;
+}
+
+static bool has_reduction(const edges *x, uint32_t i) {
+    return ask(x, HAS_REDUCTION, i, 0, find_reduction);
 }
 
 typedef struct {
@@ -86,11 +127,17 @@ static bool is_long(const edges *x, uint32_t product) {
     return !terms || terms >= DEFAULT_KEPT_TERMS;
 }
 
-static bool multiplies(const edges *x, uint32_t i) {
+static bool multiplies(const edges *x, uint32_t i);
+
+static bool find_product(const edges *x, uint32_t i, uint32_t) {
     if (is_product(x, i)) return true;
     for (uint32_t k = 0; k < i; k++)
         if (x->score[k] && reads(x, i, k) && multiplies(x, k)) return true;
     return false;
+}
+
+static bool multiplies(const edges *x, uint32_t i) {
+    return ask(x, MULTIPLIES, i, 0, find_product);
 }
 
 static bool read_by_others(const edges *x, uint32_t score) {
@@ -114,7 +161,9 @@ static int64_t elements(const edges *x, const tensor_space *axes, uint32_t n) {
 }
 
 // An array of edges that is read by a stage, or by what edges make on the way without a reduction.
-static bool reads_features(const edges *x, uint32_t i, tensor_val features) {
+static bool reads_features(const edges *x, uint32_t i, tensor_val features);
+
+static bool find_features(const edges *x, uint32_t i, tensor_val features) {
     if (plan_read_by(x->p, i, features)) return true;
     for (uint32_t k = 0; k < i; k++)
         if (x->score[k] && plan_stage(x->p, k)->reducer == TENSOR_NO_REDUCER && reads(x, i, k) &&
@@ -123,11 +172,21 @@ static bool reads_features(const edges *x, uint32_t i, tensor_val features) {
     return false;
 }
 
-static bool needs(const edges *x, uint32_t i, uint32_t score) {
+static bool reads_features(const edges *x, uint32_t i, tensor_val features) {
+    return ask(x, READS_FEATURES, i, features, find_features);
+}
+
+static bool needs(const edges *x, uint32_t i, uint32_t score);
+
+static bool find_need(const edges *x, uint32_t i, uint32_t score) {
     if (reads(x, i, score)) return true;
     for (uint32_t k = 0; k < i; k++)
         if (x->score[k] && reads(x, i, k) && needs(x, k, score)) return true;
     return false;
+}
+
+static bool needs(const edges *x, uint32_t i, uint32_t score) {
+    return ask(x, NEEDS, i, score, find_need);
 }
 
 // Some walk by another map than the first one's needs the score, and none by that map has the
@@ -163,12 +222,18 @@ static bool is_dear(const edges *x, uint32_t i) {
 
 // ---- Spared -------------------------------------------------------------------------------------
 // It reduces at an edge, or reads a score that does, but for this one.
-static bool reduces_without(const edges *x, uint32_t i, uint32_t score) {
+static bool reduces_without(const edges *x, uint32_t i, uint32_t score);
+
+static bool find_reduction_without(const edges *x, uint32_t i, uint32_t score) {
     if (x->score[i] && plan_stage(x->p, i)->reducer != TENSOR_NO_REDUCER) return true;
     for (uint32_t k = 0; k < count(x); k++)
         if (k != score && k != i && x->score[k] && reads(x, i, k) && reduces_without(x, k, score))
             return true;
     return false;
+}
+
+static bool reduces_without(const edges *x, uint32_t i, uint32_t score) {
+    return ask(x, REDUCES_WITHOUT, i, score, find_reduction_without);
 }
 
 // Sums by the map need it, and nothing else that is reduced at an edge.
@@ -183,12 +248,16 @@ static bool spares_map(const edges *x, tensor_val map, uint32_t score) {
 }
 
 // Of what a walk finds: who stores it would walk after that one.
-static bool needs_walk(const edges *x, uint32_t i) {
+static bool needs_walk(const edges *x, uint32_t i);
+
+static bool find_walk(const edges *x, uint32_t i, uint32_t) {
     for (uint32_t k = 0; k < count(x); k++)
         if (reads(x, i, k) && (x->map[k] != TENSOR_NO_VAL || (k < i && needs_walk(x, k))))
             return true;
     return false;
 }
+
+static bool needs_walk(const edges *x, uint32_t i) { return ask(x, NEEDS_WALK, i, 0, find_walk); }
 
 // By a walk by another map than the one it spares, which waits for none: that one finds it.
 static bool needed_by_another(const edges *x, tensor_val map, uint32_t score) {
@@ -329,8 +398,11 @@ static void put_before(edges *x, uint32_t i) {
 default_stored default_kept(planner *p, bool spares) {
     uint32_t n = p->op->stages.len;
     default_stored all = {0};
-    edges x = {p, ARENA_ARRAY(p->arena, tensor_val, n + 1), ARENA_ARRAY(p->arena, bool, n + 1),
-               ARENA_ARRAY(p->arena, bool, n + 1), ARENA_ARRAY(p->arena, char, n *n + 1)};
+    edges x = {.p = p,
+               .map = ARENA_ARRAY(p->arena, tensor_val, n + 1),
+               .score = ARENA_ARRAY(p->arena, bool, n + 1),
+               .before = ARENA_ARRAY(p->arena, bool, n + 1)};
+    for (question q = 0; q < QUESTIONS; q++) forget(&x, q);
     for (uint32_t i = 0; i < n; i++) x.map[i] = default_walked_by(p, i);
     for (uint32_t i = 0; i < n; i++)
         x.score[i] = is_of_edges(&x, i) &&
@@ -344,6 +416,7 @@ default_stored default_kept(planner *p, bool spares) {
         if (x.before[i]) VEC_PUSH(p->arena, &all.before, plan_stage(p, i)->id);
         x.score[i] &= !x.before[i];
     }
+    for (question q = READS + 1; q < QUESTIONS; q++) forget(&x, q);   // of other scores
     uint32_t also = spares ? spared(&x) : UINT32_MAX;
     for (uint32_t i = 0; i < n; i++) {
         bool own = x.score[i] && !multiplies(&x, i) &&

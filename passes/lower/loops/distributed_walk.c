@@ -39,23 +39,27 @@ static bool lanes_know(const kernel *k, tensor_val v) {
     return known;
 }
 
-// The expression does not depend on those loops, and reads what lanes know of their steps, or is
-// expensive.
-static bool is_worth(const kernel *k, tensor_expr e) {
-    const tensor_node *x = tensor_node_at(k->l->op, e);
-    tensor_op_kind kind = tensor_op_table((tensor_opcode)x->op)->kind;
-    bool worth = kind == TENSOR_MATHS || x->op == TENSOR_DIV_OP || x->op == TENSOR_RAND_OP;
-    if (x->op == TENSOR_LOAD_OP) worth = lanes_know(k, (tensor_val)x->imm.i);
-    for (uint32_t i = 0; i < x->nargs && !worth; i++) worth = is_worth(k, x->args[i]);
-    return worth;
-}
-
 typedef struct {
     kernel *k;
     simt_builder *b;
     VEC(tensor_expr) all;
-    uint8_t *seen;
+    uint8_t *seen;    // per expression
+    uint8_t *worth;   // per expression: asked for once
 } sharing;
+
+// The expression does not depend on those loops, and reads what lanes know of their steps, or is
+// expensive.
+static bool is_worth(const sharing *s, tensor_expr e) {
+    enum { NOT = 1, WORTH };
+    if (s->worth[e]) return s->worth[e] == WORTH;
+    const tensor_node *x = tensor_node_at(s->k->l->op, e);
+    tensor_op_kind kind = tensor_op_table((tensor_opcode)x->op)->kind;
+    bool worth = kind == TENSOR_MATHS || x->op == TENSOR_DIV_OP || x->op == TENSOR_RAND_OP;
+    if (x->op == TENSOR_LOAD_OP) worth = lanes_know(s->k, (tensor_val)x->imm.i);
+    for (uint32_t i = 0; i < x->nargs && !worth; i++) worth = is_worth(s, x->args[i]);
+    s->worth[e] = worth ? WORTH : NOT;
+    return worth;
+}
 
 static void find_shared(sharing *s, tensor_expr e) {
     kernel *k = s->k;
@@ -64,7 +68,7 @@ static void find_shared(sharing *s, tensor_expr e) {
     if (s->seen[e] || !(axes & steps)) return;
     s->seen[e] = 1;
     if (lw_is_known(k, e)) return;
-    if (!(axes & k->distributed->apart) && is_worth(k, e)) {
+    if (!(axes & k->distributed->apart) && is_worth(s, e)) {
         VEC_PUSH(k->l->arena, &s->all, e);
         return;
     }
@@ -97,8 +101,10 @@ static void spread_steps(kernel *k, simt_builder *b, tensor_expr e, simt_value o
 
 static void share_steps(kernel *k, simt_builder *b, const loop_node *n) {
     const tensor_stage *st = &k->l->op->stages.data[n->stages[0]];
-    sharing s = {
-        .k = k, .b = b, .seen = ARENA_ARRAY(k->l->arena, uint8_t, k->l->op->exprs.len + 1)};
+    sharing s = {.k = k,
+                 .b = b,
+                 .seen = ARENA_ARRAY(k->l->arena, uint8_t, k->l->op->exprs.len + 1),
+                 .worth = ARENA_ARRAY(k->l->arena, uint8_t, k->l->op->exprs.len + 1)};
     VEC(simt_value) own = {0};
     uint32_t at = 0;
     find_shared(&s, st->body[0]);
