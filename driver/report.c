@@ -13,16 +13,27 @@ void phase(driver *d, const char *name) {
         phase_time *p = &d->phases.data[i];
         if (p->began) p->ns += time - p->began;
         p->began = 0;
+        d->pass_began = time;
         if (name && !strcmp(p->name, name)) named = p;
     }
     if (named) named->began = time;
     else if (name) VEC_PUSH(d->arena, &d->phases, ((phase_time){name, 0, time, 0}));
 }
 
+static bool is_pass(const char *name) {
+    const pass_info *p;
+    for (uint32_t i = 0; (p = pass_at(i)); i++)
+        if (!strcmp(p->name, name)) return true;
+    return false;
+}
+
 void phase_report(driver *d, FILE *out) {
     phase(d, NULL);
-    int64_t total = 0;
-    for (uint32_t i = 0; i < d->phases.len; i++) total += d->phases.data[i].ns;
+    int64_t total = 0, plan = 0, passes = 0;
+    for (uint32_t i = 0; i < d->phases.len; i++) {
+        total += d->phases.data[i].ns;
+        if (!strcmp(d->phases.data[i].name, "plan")) plan = d->phases.data[i].ns;
+    }
     for (uint32_t i = 0; i < d->phases.len; i++) {
         const phase_time *p = &d->phases.data[i];
         fprintf(out, "%10.3f ms  %s\n", (double)p->ns / 1e6, p->name);
@@ -30,8 +41,11 @@ void phase_report(driver *d, FILE *out) {
     fprintf(out, "%10.3f ms  total\n", (double)total / 1e6);
     for (uint32_t i = 0; i < d->passes.len; i++) {
         const phase_time *p = &d->passes.data[i];
-        fprintf(out, "%10.3f ms  pass %s, %u times\n", (double)p->ns / 1e6, p->name, p->times);
+        fprintf(out, "%10.3f ms  %s%s, %u times\n", (double)p->ns / 1e6,
+                is_pass(p->name) ? "pass " : "", p->name, p->times);
+        passes += p->ns;
     }
+    if (passes) fprintf(out, "%10.3f ms  between passes\n", (double)(plan - passes) / 1e6);
 }
 
 // ---- Passes -------------------------------------------------------------------------------------
@@ -109,10 +123,12 @@ static textbuf text_of(driver *d, const pass_state *s) {
     return text;
 }
 
-// Since the pass before it; programs are made of more than that.
-static void count_time(driver *d, const char *pass) {
+// Since what was told of before.
+static void count_time(void *user, const char *pass) {
+    driver *d = user;
     int64_t time = clock_ns() + 1;
     phase_time *of = NULL;
+    if (!d->pass_began) return;
     for (uint32_t i = 0; i < d->passes.len; i++)
         if (!strcmp(d->passes.data[i].name, pass)) of = &d->passes.data[i];
     if (!of) {
@@ -121,12 +137,13 @@ static void count_time(driver *d, const char *pass) {
     }
     of->ns += time - d->pass_began;
     of->times++;
+    d->pass_began = time;
 }
 
 // Each pass is told of, so that one which changed nothing can be told from others.
 static void seen(void *user, const char *pass, const pass_state *s) {
     driver *d = user;
-    if (pass && !s->program && d->pass_began) count_time(d, pass);
+    if (pass && !s->program) count_time(d, pass);
     d->pass_began = clock_ns() + 1;
     if (!d->values[OPT_PRINT_AFTER].len) return;
     textbuf text = text_of(d, s);
@@ -142,7 +159,10 @@ static void seen(void *user, const char *pass, const pass_state *s) {
 
 pass_observer print_after(driver *d) {
     pass_verify verify = option_given(d, OPT_VERIFY) ? PASS_VERIFY_EACH : PASS_VERIFY;
-    return (pass_observer){seen, d, option_on(d, OPT_VERIFY, true) ? verify : PASS_VERIFY_NOTHING};
+    return (pass_observer){.seen = seen,
+                           .spent = count_time,
+                           .user = d,
+                           .verify = option_on(d, OPT_VERIFY, true) ? verify : PASS_VERIFY_NOTHING};
 }
 
 void print_op_after(driver *d, const char *pass, const tensor_op *op) {

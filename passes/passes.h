@@ -36,6 +36,9 @@ typedef enum {
 // pass NULL
 typedef struct {
     void (*seen)(void *user, const char *pass, const pass_state *s);   // NULL: nobody
+    // what the time since it was told of something went to: a pass that leaves nothing to be seen,
+    // as it was refused or makes a part of a program; "default", a schedule that nobody wrote
+    void (*spent)(void *user, const char *on);
     void *user;
     pass_verify verify;
 } pass_observer;
@@ -58,6 +61,7 @@ typedef struct {
 #define PASS_NARROW_OFFSETS (INT64_C(2147483647) - (INT64_C(1) << 20))
 
 void pass_done(const pass_observer *o, const char *pass, const pass_state *s);
+void pass_spent(const pass_observer *o, const char *on);
 
 // The naive plan, kept for ever as --no-schedule: every stage is a kernel with one thread a point
 // of its targets; a reduction is serial in index order over the points its keys leave. Right for

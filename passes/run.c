@@ -60,6 +60,10 @@ void pass_done(const pass_observer *o, const char *pass, const pass_state *s) {
     if (o && o->seen) o->seen(o->user, pass, s);
 }
 
+void pass_spent(const pass_observer *o, const char *on) {
+    if (o && o->spent) o->spent(o->user, on);
+}
+
 static void done(const planner *p, const char *pass, bool equations) {
     const pass_state s = {.op = equations ? p->op : NULL,
                           .plan = equations ? NULL : p->plan,
@@ -103,7 +107,10 @@ static void run(planner *p, const pass *of, bool *legal) {
         ICE("%s: pass '%s' lacks: %s", p->op->name, of->info.name,
             pass_states_text(p->arena, lacks));
     of->run(p);
-    if (p->failed) return;
+    if (p->failed) {
+        pass_spent(o, of->info.name);
+        return;
+    }
     p->facts->states = (p->facts->states | of->info.gives) & ~of->info.ends;
     if (equations && verify != PASS_VERIFY_NOTHING) verify_equations(p, of);
     if (of->kind == PASS_LOOPS && verify == PASS_VERIFY_EACH) *legal = verify_loops(p, of, *legal);

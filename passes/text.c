@@ -139,6 +139,7 @@ static bool add_plan(diag_set *ds, program *p, loop_plan *plan, const loop_versi
     *out = (program_version){.name = said->name ? said->name : "text"};
     for (uint32_t i = 0; i < facts.guards.len; i++) VEC_PUSH(a, &out->guards, facts.guards.data[i]);
     lower_plan(a, plan, p, out, &(lower_options){m, o->index_bits, facts.narrow, o->after.verify});
+    pass_spent(&o->after, "lower");
     return true;
 }
 

@@ -30,6 +30,20 @@ static const char *unique(const versioning *w, const char *name) {
     return made;
 }
 
+static schedule *default_of(versioning *w, version_facts *facts, const plan_class *c,
+                            plan_rows rows, plan_supposed *supposed) {
+    schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, facts, c, rows, supposed);
+    pass_spent(&w->options->after, "default");
+    return s;
+}
+
+static schedule *completed(versioning *w, const schedule *given, plan_rows rows,
+                           version_facts *facts) {
+    schedule *s = plan_complete(w->arena, w->ds, w->op, given, w->machine, rows, facts);
+    pass_spent(&w->options->after, "default");
+    return s;
+}
+
 // false: refused.
 static bool add(versioning *w, schedule *s, version_facts *facts) {
     facts->index_bits = w->options->index_bits;
@@ -66,6 +80,7 @@ static bool add(versioning *w, schedule *s, version_facts *facts) {
     lower_plan(w->arena, plan, w->p, &v,
                &(lower_options){w->machine, w->options->index_bits, facts->narrow,
                                 w->options->after.verify});
+    pass_spent(&w->options->after, "lower");
     VEC_PUSH(w->arena, &w->versions, v);
     if (w->plans) VEC_PUSH(w->arena, w->plans, plan);
     if (w->made) VEC_PUSH(w->arena, w->made, s);
@@ -270,7 +285,7 @@ static bool add_sized(versioning *w, const schedule *given) {
     bool good = true;
     for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes && good; i++) {
         version_facts facts = {.index_bits = w->options->index_bits};
-        schedule *s = plan_complete(w->arena, w->ds, w->op, given, w->machine, sizes[i], &facts);
+        schedule *s = completed(w, given, sizes[i], &facts);
         if (!s) continue;
         plan_take_conditions(w->arena, s, &facts);
         good = add(w, s, &facts);
@@ -281,9 +296,7 @@ static bool add_sized(versioning *w, const schedule *given) {
 // Kernels that the schedule says nothing of have versions for long rows, as without one.
 static void add_skewed(versioning *w, const schedule *given) {
     version_facts facts = {.index_bits = w->options->index_bits};
-    schedule *s = w->machine->gpu ? plan_complete(w->arena, w->ds, w->op, given, w->machine,
-                                                  ROWS_SKEWED, &facts)
-                                  : NULL;
+    schedule *s = w->machine->gpu ? completed(w, given, ROWS_SKEWED, &facts) : NULL;
     if (!s) return;
     plan_take_conditions(w->arena, s, &facts);
     add(w, s, &facts);
@@ -293,7 +306,7 @@ static bool add_versions(versioning *w, const schedule *given, bool *always) {
     if (!add_sized(w, given)) return false;
     add_skewed(w, given);
     version_facts facts = {.index_bits = w->options->index_bits}, plain = {.any_strides = true};
-    schedule *s = plan_complete(w->arena, w->ds, w->op, given, w->machine, ROWS_EVEN, &facts);
+    schedule *s = completed(w, given, ROWS_EVEN, &facts);
     plan_take_conditions(w->arena, s, &facts);
     plan_take_conditions(w->arena, s, &plain);
     if (!add(w, s, &facts)) return false;
@@ -348,7 +361,7 @@ static schedule *add_rows(versioning *w, const plan_class *c, plan_rows rows,
                                  .no_groups = !groups,
                                  .may_idle = idles,
                                  .retreat = &retreat};
-        schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, facts, c, rows, supposed);
+        schedule *s = default_of(w, facts, c, rows, supposed);
         if (!s) return NULL;
         plan_take_conditions(w->arena, s, facts);
         if (add(w, s, facts)) {
@@ -428,7 +441,7 @@ static void add_default(versioning *w) {
         }
         note_wishes(w, &facts);
         facts = (version_facts){.index_bits = w->options->index_bits};
-        s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_EVEN, &supposed);
+        s = default_of(w, &facts, c, ROWS_EVEN, &supposed);
         if (!i) note_wishes(w, &facts);
         if (likeliest) add_family(w, c, ROWS_FAMILY_OUTER, &made);
         if (likeliest) add_family(w, c, ROWS_FAMILY_TILES, &made);
@@ -440,8 +453,7 @@ static void add_default(versioning *w) {
         bool cut = false;
         if (supposed.rows && w->machine->gpu) {
             version_facts asked = facts;
-            plan_default(w->arena, w->ds, w->op, w->machine, &asked, c,
-                         likeliest ? ROWS_SKEWED : ROWS_FEW, &other);
+            default_of(w, &asked, c, likeliest ? ROWS_SKEWED : ROWS_FEW, &other);
             cut = other.cut;
         }
         // of the least likely extents there is one version for rows that are cut

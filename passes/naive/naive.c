@@ -101,6 +101,7 @@ program *pass_naive(arena *a, diag_set *ds, const tensor_op *op, const pass_opti
     }
     const char *fault = o->after.verify ? simt_verify(a, p->module) : NULL;
     if (fault) ICE("%s: the naive plan made simt IR that does not verify: %s", op->name, fault);
+    pass_spent(&o->after, "naive");
     pass_done(&o->after, "naive", &(pass_state){.program = p});
     return p;
 }
