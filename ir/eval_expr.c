@@ -128,8 +128,7 @@ static eval_value load(eval_program *p, const eval_node *n) {
         return eval_any(n->is_float);
     }
     eval_value x = eval_slot_get(s, at);
-    if (!certain) x.bound = (double)INFINITY, x.certain = false;
-    return x;
+    return certain ? x : eval_unsure(x);
 }
 
 static eval_value to_index(eval_program *p, const eval_node *n) {
@@ -238,6 +237,8 @@ static eval_value arith(eval_program *p, const eval_node *n) {
 }
 
 static eval_value compare(eval_program *p, const eval_node *n) {
+    if (n->args[0] == n->args[1] && ir_dtype_is_float(n->from))
+        return eval_compare_same((tensor_opcode)n->op, eval_node_value(p, n->args[0]));
     eval_value x = eval_node_value(p, n->args[0]), y = eval_node_value(p, n->args[1]);
     return eval_compare((tensor_opcode)n->op, ir_dtype_is_float(n->from), x, y);
 }

@@ -131,6 +131,13 @@ static int64_t floor_quot(int64_t x, int64_t y) {
     return x / y - (x % y != 0 && (x ^ y) < 0);
 }
 
+static eval_value int_extreme(eval_value x, eval_value y, bool least) {
+    const int64_t r = (x.i < y.i) == least ? x.i : y.i;
+    eval_value z = eval_int(r, x.certain && y.certain);
+    z.natural = least ? x.natural && y.natural : x.natural || y.natural;
+    return z;
+}
+
 eval_value eval_int_arith(tensor_opcode op, eval_value x, eval_value y) {
     uint64_t a = (uint64_t)x.i, b = (uint64_t)y.i;
     bool certain = x.certain && y.certain;
@@ -140,8 +147,8 @@ eval_value eval_int_arith(tensor_opcode op, eval_value x, eval_value y) {
     case TENSOR_MUL_OP: return eval_int((int64_t)(a * b), certain);
     case TENSOR_MOD_OP: return eval_int(floor_mod(x.i, y.i), certain);
     case TENSOR_QUOT_OP: return eval_int(floor_quot(x.i, y.i), certain);
-    case TENSOR_MIN_OP: return eval_int(x.i < y.i ? x.i : y.i, certain);
-    case TENSOR_MAX_OP: return eval_int(x.i > y.i ? x.i : y.i, certain);
+    case TENSOR_MIN_OP: return int_extreme(x, y, true);
+    case TENSOR_MAX_OP: return int_extreme(x, y, false);
     case TENSOR_NEG_OP: return eval_int((int64_t)(0 - a), x.certain);
     default: ICE("'%s' is not arithmetic on integers", tensor_op_table(op)->text);
     }
@@ -159,18 +166,32 @@ static bool relation(tensor_opcode op, bool is_less, bool is_equal, bool is_grea
     }
 }
 
+// Whichever it is, it is more than the other, such as none.
+static bool is_apart(eval_value x, eval_value y) { return x.natural && y.certain && y.i < 0; }
+
 eval_value eval_compare(tensor_opcode op, bool floats, eval_value x, eval_value y) {
     if (!floats)
-        return eval_int(relation(op, x.i<y.i, x.i == y.i, x.i> y.i), x.certain && y.certain);
+        return eval_int(relation(op, x.i<y.i, x.i == y.i, x.i> y.i),
+                        (x.certain && y.certain) || is_apart(x, y) || is_apart(y, x));
     bool holds = relation(op, x.v<y.v, x.v == y.v, x.v> y.v);
     bool certain = is_nan(x) || is_nan(y) || (is_exact(x) && is_exact(y)) ||
                    fabs(x.v - y.v) > x.bound + y.bound;
     return eval_int(holds, certain);
 }
 
+eval_value eval_compare_same(tensor_opcode op, eval_value x) {
+    const bool holds = relation(op, false, !isnan(x.v), false),
+               never = op == TENSOR_LT_OP || op == TENSOR_GT_OP;
+    return eval_int(holds, never || !is_unknown(x));   // else NaN decides, and it may be one
+}
+
 eval_value eval_choose(bool floats, eval_value x, eval_value y, bool first) {
     eval_value chosen = first ? x : y;
-    if (!floats) return eval_int(chosen.i, x.certain && y.certain && x.i == y.i);
+    if (!floats) {
+        eval_value either = eval_int(chosen.i, x.certain && y.certain && x.i == y.i);
+        either.natural = x.natural && y.natural;
+        return either;
+    }
     if (is_nan(x) && is_nan(y)) return x;
     double wider = x.bound > y.bound ? x.bound : y.bound;
     double bound = x.v == y.v ? wider : fabs(x.v - y.v) + wider;

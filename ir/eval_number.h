@@ -14,6 +14,7 @@ typedef struct {
     double v, bound;
     int64_t i;
     bool certain;
+    bool natural;   // certain or not, it is 0 or more, and so no `none`
     // in real arithmetic: the first thing it comes from that left its type; 0: none
     uint32_t beyond;
 } eval_value;
@@ -38,7 +39,13 @@ static inline eval_value eval_float(double v, double bound) {
 }
 static inline bool eval_is_finite(eval_value x) { return isfinite(x.v) && !isinf(x.bound); }
 static inline eval_value eval_int(int64_t i, bool certain) {
-    return (eval_value){.i = i, .certain = certain};
+    return (eval_value){.i = i, .certain = certain, .natural = certain && i >= 0};
+}
+// what may be another number
+static inline eval_value eval_unsure(eval_value x) {
+    x.bound = (double)INFINITY;
+    x.certain = x.natural = false;
+    return x;
 }
 // Anything: what an expression has that may not be evaluated, or whose operands are unknown.
 static inline eval_value eval_any(bool is_float) {
@@ -50,6 +57,8 @@ eval_value eval_arith(tensor_opcode op, const eval_precision *p, eval_value x, e
 eval_value eval_int_arith(tensor_opcode op, eval_value x, eval_value y);
 // bool
 eval_value eval_compare(tensor_opcode op, bool floats, eval_value x, eval_value y);
+// of a float and itself, whose error is one
+eval_value eval_compare_same(tensor_opcode op, eval_value x);
 eval_value eval_maths(tensor_opcode op, const eval_precision *p, eval_value x, eval_value y);
 // p: of `to`
 eval_value eval_convert(tensor_type to, tensor_type from, const eval_precision *p, eval_value x);

@@ -313,10 +313,7 @@ static void visit_terms(stage_run *r, uint32_t j) {
 }
 
 static void forget_certainty(stage_run *r) {
-    for (uint32_t i = 0; i < r->s->ntargets; i++) {
-        r->values[i].bound = (double)INFINITY;
-        r->values[i].certain = false;
-    }
+    for (uint32_t i = 0; i < r->s->ntargets; i++) r->values[i] = eval_unsure(r->values[i]);
 }
 
 static void reduce(stage_run *r) {

@@ -200,7 +200,7 @@ void eval_states_add(eval_states *s, const eval_value *args, bool included, bool
     evaluate_all(s->program, included ? s->nodes.lift : s->nodes.identity, x, r->nstate);
     for (uint32_t i = 0; i < r->nstate; i++) {
         eval_component *c = &s->components[i];
-        if (unsure) x[i].bound = (double)INFINITY, x[i].certain = false;
+        if (unsure) x[i] = eval_unsure(x[i]);
         if (c->kind == COMPONENT_TALLIED) eval_tally_add(&c->tally, c->by, x[i], included, unsure);
     }
     s->nterms++;
@@ -209,7 +209,7 @@ void eval_states_add(eval_states *s, const eval_value *args, bool included, bool
 
 // What an implementation has that took the one order or the other.
 static eval_value one_of(bool is_float, eval_value x, eval_value y) {
-    if (!is_float) return eval_int(x.i, x.certain && y.certain && x.i == y.i);
+    if (!is_float) return eval_choose(false, x, y, true);
     if (isinf(x.bound) || isinf(y.bound)) return eval_float(x.v, (double)INFINITY);
     if (isnan(x.v) && isnan(y.v)) return x;
     double apart = x.v == y.v ? 0 : fabs(x.v - y.v);

@@ -206,6 +206,35 @@ static void test_argmax(void) {
     arena_free(t->a);
 }
 
+// As in the prelude: NaN is told by comparing a number with itself. What ties on the way to the best
+// does not matter, and is no `none`.
+static void test_argmax_rounded(void) {
+    trial *t = trial_new(
+        "op argmax { space E space V map dst : E -> V tensor x : f32[E] result at : V -> E partial "
+        "reducer argmax(f32, index(E)) -> (index(E)) commutative { state (f32, index(E)) "
+        "identity (0f32, none(E)) lift (arg.0, arg.1) "
+        "combine let %1 = eq(left.1, none(E)) let %2 = eq(right.1, none(E)) "
+        "let %3 = or(gt(left.0, right.0), and(ne(left.0, left.0), eq(right.0, right.0))) "
+        "let %4 = or(gt(right.0, left.0), and(ne(right.0, right.0), eq(left.0, left.0))) "
+        "(select(%1, right.0, select(%2, left.0, max(left.0, right.0))), "
+        "select(%1, right.1, select(%2, left.1, select(%3, left.1, select(%4, right.1, "
+        "min(left.1, right.1)))))) finish (left.1) } "
+        "at[v:V] = argmax {e:E : dst[e] == v} (exp(x[e]), e) }");
+    // ties: below the best, of the best; NaN
+    int64_t dst[] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 4, 4};
+    float x[] = {1, 1, 2, 3, 2, 3, 5, NAN, 7, 1, 2};
+    set_size(t, "E", 11), set_size(t, "V", 5);
+    set_input(t, "dst", dst), set_input(t, "x", x);
+    EXPECT_EVALUATED(t);
+    const tensor_evaluated *at = result(t, "at");
+    CHECK(at->certain[0] && at->integer[0] == 2);
+    CHECK(!at->certain[1]);
+    CHECK(at->certain[2] && at->integer[2] == 7);
+    CHECK(at->certain[3] && at->integer[3] == -1);
+    CHECK(at->certain[4] && at->integer[4] == 10);
+    arena_free(t->a);
+}
+
 static void test_welford(void) {
     trial *t = trial_new(
         "op moments { space N space G map of : N -> G tensor x : f32[N] result mu : f32[G] result var : "
@@ -461,6 +490,7 @@ int main(void) {
     test_sample_of_many();
     for (int64_t more = 0; more < 256; more += 85) test_sample_in_threads((1 << 18) + more);
     test_argmax();
+    test_argmax_rounded();
     test_welford();
     test_partial_map();
     test_unguarded_none();
