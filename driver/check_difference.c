@@ -65,6 +65,7 @@ static double leave_out(checking *c, tensor_array *dy, const tensor_evaluated *y
         if (isfinite(check_value_at(y, k))) continue;
         bind_store(dy->type, dy->data, k, 0);
         c->left_out++;
+        c->uncertain += !check_told_not_finite(y, k);
     }
     return 0;
 }
@@ -72,7 +73,7 @@ static double leave_out(checking *c, tensor_array *dy, const tensor_evaluated *y
 bool check_leave_out(checking *c) {
     bool good = true;
     double none;
-    c->left_out = 0;
+    c->left_out = c->uncertain = 0;
     for (uint32_t l = 0; l < c->depth && good; l++) good = over_results(c, l, leave_out, &none);
     return good;
 }

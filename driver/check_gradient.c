@@ -27,12 +27,20 @@ static void tell_not_finite(checking *c, const char *name, const char *tensor, c
 
 static void tell_none(checking *c, const char *name, const char *tensor) {
     const char *why = "the op has a kink near each";
-    if (c->left_out)
-        why = arena_printf(c->d->arena, "%lld elements of the results are not finite",
-                           (long long)c->left_out);
-    diag_help(diag(c->d->ds, E0826, NO_SPAN, "%s: no element of '%s' can be compared: %s", name,
-                   tensor, why),
-              "--param=NAME=V gives a parameter other values, and --seed others at random");
+    const long long uncertain = c->uncertain, infinite = c->left_out - c->uncertain;
+    arena *a = c->d->arena;
+    if (infinite) why = arena_printf(a, "%lld elements of the results are not finite", infinite);
+    if (infinite && uncertain) why = arena_printf(a, "%s, and %lld are uncertain", why, uncertain);
+    else if (uncertain)
+        why = arena_printf(
+            a, "%lld elements of the results are uncertain: rounding alone could turn each",
+            uncertain);
+    diagnostic *d = diag(c->d->ds, E0826, NO_SPAN, "%s: no element of '%s' can be compared: %s",
+                         name, tensor, why);
+    if (uncertain)
+        diag_help(d, "of values that tie, such as the two best of an argmax, either may be chosen: "
+                     "what leads by more than rounding may move it is certain");
+    diag_help(d, "--param=NAME=V gives a parameter other values, and --seed others at random");
 }
 
 // than: what gives something else.

@@ -36,8 +36,9 @@ typedef struct {
     // per value below nparams of the gradient: of their types; the same numbers in f64
     tensor_array *narrow, *wide;
     const int64_t *sizes;
-    int64_t left_out;   // elements of results that are not finite
-    double reach;       // of the inputs that the type at hand was tried with
+    int64_t left_out;    // elements of results that are not finite, or uncertain
+    int64_t uncertain;   // of those: rounding alone could turn what they choose
+    double reach;        // of the inputs that the type at hand was tried with
     VEC(const char *) cells;
     VEC(const char *) told;   // of the inputs: lines below the table
     uint32_t rows;

@@ -206,8 +206,8 @@ static void test_argmax(void) {
     arena_free(t->a);
 }
 
-// As in the prelude: NaN is told by comparing a number with itself. What ties on the way to the best
-// does not matter, and is no `none`.
+// As in the prelude: NaN is told by comparing a number with itself. What ties on the way to the
+// best does not matter, and is no `none`.
 static void test_argmax_rounded(void) {
     trial *t = trial_new(
         "op argmax { space E space V map dst : E -> V tensor x : f32[E] result at : V -> E partial "
