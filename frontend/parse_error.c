@@ -49,6 +49,11 @@ static const char *closing(int bracket) {
 }
 
 static bool in_block(const parse *p) { return p->depth && p->brackets[p->depth - 1].kind == BLOCK; }
+static bool in_some_block(const parse *p) {
+    bool in = false;
+    for (uint32_t i = 0; i < p->depth; i++) in |= p->brackets[i].kind == BLOCK;
+    return in;
+}
 static bool in_call(const parse *p) {
     return p->depth && p->brackets[p->depth - 1].kind == '(' && p->brackets[p->depth - 1].head.hi &&
            p->depth > 1;
@@ -282,6 +287,13 @@ static void add_helps(const fault *f, diagnostic *d) {
         diag_help(
             d,
             "nothing has a default here; a generic type is f32 unless it is bound, as by -D T=f16");
+    else if (p->token.kind == '[' && p->previous.kind == NAME && p->item == OP &&
+             in_some_block(p) && expects(f, "')'") && !expects_operator(f))
+        diag_help(
+            d,
+            "names stand behind 'by' and 'over': give it one first, g[e] = %s[…] for e in E, and "
+            "then write g, as in by (dst, g)",
+            text_of(p, p->previous.at));
     else if (foreign_syntax(f, d)) return;
     else if (adjacent && expects_operator(f))
         diag_help(d, "a reduction is written %s{e : guard} body, a call %s(x)",

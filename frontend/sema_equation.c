@@ -223,7 +223,7 @@ static const tensor_expr *target_index(lowering *L, equation *x, const definitio
             p = tensor_binary(L->op, TENSOR_ADD_OP, t, tensor_int(L->op, x->offset), a->at);
         }
         if (!expr_in_space(L, p, axis))
-            diag(L->ds, E0308, a->at, "this position may lie outside %s", space_name(L, axis));
+            diag(L->ds, E0308, a->at, "this position %s", space_outside(L, axis));
         index[k] = tensor_index(L->op, axis, p, a->at);
     }
     return index;

@@ -64,10 +64,10 @@ tensor_expr literal_as(lowering *L, value v, tensor_type t, span at) {
     if (v.kind == VALUE_INT && t.type == DT_INDEX) {
         tensor_expr x = tensor_int(L->op, v.integer);
         if (expr_in_space(L, x, t.space)) return tensor_index(L->op, t.space, x, at);
-        diag_help(diag(L->ds, E0308, at, "%lld may lie outside %s", (long long)v.integer,
-                       space_name(L, t.space)),
-                  "an axis that is a number, or a sum with one, F + %lld, is known to be longer",
-                  (long long)v.integer + 1);
+        diagnostic *d = diag(L->ds, E0308, at, "%lld %s", (long long)v.integer,
+                             v.integer < 0 ? "is before the first point of any axis"
+                                           : space_outside(L, t.space));
+        if (v.integer >= 0) explain_longer(L, d, t.space, v.integer + 1);
         return zero_of(L, t);
     }
     return mismatch(L, value_type(L, v), t, at);
@@ -302,6 +302,7 @@ tensor_expr lower_subscript(lowering *L, const scope *s, const ast_expr *e, tens
             diag_help(
                 d,
                 "pass a map, whose values are validated once, or use an index plus a constant that the axis has room for");
+        explain_length(L, d, axis, 0);
     } else {
         diag(L->ds, E0311, e->at, "an index of %s is wanted here, and this is %s",
              space_name(L, axis), type_text(L, t));

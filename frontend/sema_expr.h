@@ -70,7 +70,12 @@ uint32_t reducer_instance(lowering *L, const entity *r, const value *args, uint3
 // sema_space.c
 tensor_val add_stage_value(lowering *L, const char *name, tensor_type t, const tensor_space *axes,
                            uint32_t rank, bool partial, span at);
-const char *space_name(const lowering *L, tensor_space s);
+const char *space_name(const lowering *L, tensor_space s);   // for messages
+// "may lie outside F"
+const char *space_outside(const lowering *L, tensor_space s);
+void explain_longer(const lowering *L, diagnostic *d, tensor_space s, int64_t least);
+// how its length is told, as of one with so many points
+void explain_length(const lowering *L, diagnostic *d, tensor_space s, int64_t least);
 tensor_space space_constant(lowering *L, int64_t size, span at);
 tensor_space space_plus(lowering *L, tensor_space s, int64_t more, span at);   // of size s + more
 // proven: s has base + more points

@@ -3,7 +3,43 @@
 #include "sema_expr.h"
 
 const char *space_name(const lowering *L, tensor_space s) {
-    return s == TENSOR_NO_SPACE ? "no space" : L->op->spaces.data[s].name;
+    if (s == TENSOR_NO_SPACE) return "no space";
+    const tensor_space_info *i = &L->op->spaces.data[s];
+    // _3 is what a number is called inside
+    return i->kind == SPACE_CONST && i->name[0] == '_' ? i->name + 1 : i->name;
+}
+
+// ---- Outside ------------------------------------------------------------------------------------
+const char *space_outside(const lowering *L, tensor_space s) {
+    const tensor_space_info *i = &L->op->spaces.data[s];
+    if (i->kind != SPACE_CONST) return arena_printf(L->arena, "may lie outside %s", i->name);
+    return arena_printf(L->arena, "lies outside an axis of %lld", (long long)i->size);
+}
+
+static bool has_map(const lowering *L, tensor_space s) {
+    bool has = false;
+    for (tensor_val v = 0; v < L->op->nparams; v++) {
+        const tensor_val_info *i = &L->op->vals.data[v];
+        if (i->role != VAL_MAP) continue;
+        has |= i->into == s;
+        for (uint32_t k = 0; k < i->rank; k++) has |= i->axes[k] == s;
+    }
+    return has;
+}
+
+void explain_length(const lowering *L, diagnostic *d, tensor_space s, int64_t least) {
+    enum { EXAMPLE = 3 };
+    const tensor_space_info *i = &L->op->spaces.data[s];
+    if (i->kind != SPACE_FREE || has_map(L, s)) return;
+    diag_help(d, "where %s has one length, say so: -D%s=%lld, or a number in its place", i->name,
+              i->name, (long long)(least > EXAMPLE ? least : EXAMPLE));
+}
+
+void explain_longer(const lowering *L, diagnostic *d, tensor_space s, int64_t least) {
+    if (L->op->spaces.data[s].kind == SPACE_CONST) return;
+    diag_help(d, "an axis that is a number, or a sum with one, F + %lld, is known to be longer",
+              (long long)least);
+    explain_length(L, d, s, least);
 }
 
 tensor_val add_stage_value(lowering *L, const char *name, tensor_type t, const tensor_space *axes,
@@ -212,8 +248,9 @@ static tensor_space space_of_size(lowering *L, tensor_expr size, const char *nam
 tensor_space space_plus(lowering *L, tensor_space s, int64_t more, span at) {
     tensor_expr size = tensor_binary(L->op, TENSOR_ADD_OP, tensor_size(L->op, s, at),
                                      tensor_int(L->op, more), at);
-    return space_of_size(L, size,
-                         arena_printf(L->arena, "%s+%lld", space_name(L, s), (long long)more), at);
+    return space_of_size(
+        L, size, arena_printf(L->arena, "%s+%lld", L->op->spaces.data[s].name, (long long)more),
+        at);
 }
 
 static tensor_space declare_space(lowering *L, scope *s, ast_name name) {
