@@ -43,38 +43,68 @@ static bool step_fills(const lowering *L, tensor_val val, int64_t offset) {
     return true;
 }
 
-bool value_complete(const lowering *L, tensor_val val, uint32_t rank, const tensor_space *axes) {
-    int64_t have = 0, want = 1, step = -1;
-    bool literal[8] = {false};
+// What equations fill of a value: all of them but a step, which fills the rest of its axis.
+typedef struct {
+    int64_t parts, offset;   // offset: of the step; -1: there is none
+    uint32_t axis;           // of the step
+    bool numbered[8];        // per axis: some equation fills a number of it
+    bool alone;              // no step but one, which fills whole axes
+} filled;
+
+static filled filled_of(const lowering *L, tensor_val val, uint32_t rank) {
+    filled f = {.offset = -1, .alone = true};
     for (uint32_t i = 0; i < L->definitions.len; i++) {
-        if (L->definitions.data[i].val != val) continue;
-        have++;
-        for (uint32_t k = 0; k < rank; k++) {
-            if (L->definitions.data[i].literals[k] >= 0) literal[k] = true;
-            if (L->definitions.data[i].literals[k] <= -2)
-                step = -2 - L->definitions.data[i].literals[k];
+        const definition *d = &L->definitions.data[i];
+        bool step = false, number = false;
+        for (uint32_t k = 0; k < rank && d->val == val; k++) {
+            number |= d->literals[k] >= 0;
+            if (d->literals[k] >= 0) f.numbered[k] = true;
+            if (d->literals[k] > -2) continue;
+            step = true;
+            f.alone &= f.offset < 0;
+            f.offset = -2 - d->literals[k];
+            f.axis = k;
         }
+        f.alone &= !step || !number;
+        f.parts += d->val == val && !step;
     }
-    if (step >= 0) return have == step + 1 && step_fills(L, val, step);
-    for (uint32_t k = 0; k < rank; k++)
-        if (literal[k] && __builtin_mul_overflow(want,
-                                                 L->op->spaces.data[axes[k]].kind == SPACE_CONST
-                                                     ? L->op->spaces.data[axes[k]].size
-                                                     : INT32_MAX,
-                                                 &want))
-            return false;
-    return have == want;
+    return f;
 }
 
-// Reads of a value that is only partly defined must name parts that are.
+// Numbers of axes, of those that are numbered, all together.
+static bool all_parts(const lowering *L, const filled *f, uint32_t rank, const tensor_space *axes,
+                      int64_t *want) {
+    *want = f->offset < 0 ? 1 : f->offset;
+    for (uint32_t k = 0; k < rank; k++) {
+        const tensor_space_info *s = &L->op->spaces.data[axes[k]];
+        if (!f->numbered[k] || (f->offset >= 0 && k == f->axis)) continue;
+        if (__builtin_mul_overflow(*want, s->kind == SPACE_CONST ? s->size : INT32_MAX, want))
+            return false;
+    }
+    return true;
+}
+
+// Before the step, where there is one.
+static bool is_filled(const lowering *L, const filled *f, uint32_t rank, const tensor_space *axes) {
+    int64_t want;
+    return f->alone && all_parts(L, f, rank, axes, &want) && f->parts == want;
+}
+
+bool value_complete(const lowering *L, tensor_val val, uint32_t rank, const tensor_space *axes) {
+    const filled f = filled_of(L, val, rank);
+    return is_filled(L, &f, rank, axes) && (f.offset < 0 || step_fills(L, val, f.offset));
+}
+
+// Reads of a value that is only partly defined must name parts that are. start: those of a
+// recurrence are all there, so that the step alone matters; NULL: they are not.
 static bool part_defined(const lowering *L, const tensor_node *load, tensor_val val,
-                         int64_t below_step) {
+                         int64_t below_step, const filled *start) {
     for (uint32_t i = 0; i < L->definitions.len; i++) {
         const definition *d = &L->definitions.data[i];
         bool covers = d->val == val;
         for (uint32_t k = 0; covers && k < d->rank; k++) {
             const tensor_node *n = tensor_node_at(L->op, load->args[k]);
-            if (d->literals[k] == -1) continue;
+            if (d->literals[k] == -1 || (start && k != start->axis)) continue;
             if (n->op == TENSOR_INDEX_OP) n = tensor_node_at(L->op, n->args[0]);
             bool constant = n->op == TENSOR_CONST_OP && n->imm.i == d->literals[k];
             if (below_step >=
@@ -96,7 +126,20 @@ static bool part_defined(const lowering *L, const tensor_node *load, tensor_val 
     return false;
 }
 
-void definition_check_reads(lowering *L, uint32_t first_expr, tensor_val own, int64_t offset) {
+// Of a value that the step is about to define: all that stands before it is there.
+static bool is_started(const lowering *L, tensor_val v, const definition *step, int64_t offset,
+                       filled *f) {
+    const tensor_val_info *i = &L->op->vals.data[v];
+    *f = filled_of(L, v, i->rank);
+    f->alone &= f->offset < 0;
+    f->offset = offset;
+    for (uint32_t k = 0; k < step->rank; k++)
+        if (step->literals[k] <= -2) f->axis = k;
+    return is_filled(L, f, i->rank, i->axes);
+}
+
+void definition_check_reads(lowering *L, uint32_t first_expr, tensor_val own,
+                            const definition *step, int64_t offset) {
     for (tensor_expr e = first_expr; e < L->op->exprs.len; e++) {
         const tensor_node *n = tensor_node_at(L->op, e);
         if (n->op != TENSOR_LOAD_OP || n->imm.i < 0) continue;
@@ -112,10 +155,17 @@ void definition_check_reads(lowering *L, uint32_t first_expr, tensor_val own, in
             continue;
         }
         if (!partly || (v != own && value_complete(L, v, i->rank, i->axes))) continue;
-        if (!part_defined(L, n, v, v == own ? offset : -1)) {
+        filled f;
+        const bool started = v == own && is_started(L, v, step, offset, &f);
+        const int64_t below_step = v == own ? offset : -1;
+        if (!part_defined(L, n, v, below_step, started ? &f : NULL)) {
             diagnostic *d = diag(L->ds, E0402, n->at,
                                  "this reads a part of '%s' that is not defined yet", i->name);
-            if (v == own)
+            if (v == own && !started && part_defined(L, n, v, below_step, &f))
+                diag_help(
+                    d, "all that comes before the first step is defined before it: by one start "
+                       "for all numbers of an axis, as in u[0, c] = … for c in 2, or one for each");
+            else if (v == own)
                 diag_help(
                     d,
                     "a recurrence reads its own value at earlier steps only: [t, …] to define [t + 1, …]");

@@ -481,7 +481,7 @@ static void equation_value(lowering *L, equation *x) {
                  r.nresults, r.nresults == 1 ? "" : "s", ntargets, ntargets == 1 ? "" : "s");
             return;
         }
-        definition_check_reads(L, first, own, x->offset);
+        definition_check_reads(L, first, own, x->defs.data, x->offset);
         store_reduction(L, x, &r);
         return;
     }
@@ -490,7 +490,7 @@ static void equation_value(lowering *L, equation *x) {
         return;
     }
     value v = lower_expr(L, &x->scope, e);
-    definition_check_reads(L, first, own, x->offset);
+    definition_check_reads(L, first, own, x->defs.data, x->offset);
     store_plain(L, x, x->eq->targets, &x->defs.data[0], v);
 }
 

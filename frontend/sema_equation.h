@@ -35,8 +35,9 @@ void equations_lower(lowering *L, equations *q);
 // sema_definition.c
 bool definition_distinct(lowering *L, const definition *def, const char *name);   // false: reported
 // Reads, in expressions made since first_expr, of what is not defined yet; in a recurrence of own,
-// z[t + c] with c < offset is.
-void definition_check_reads(lowering *L, uint32_t first_expr, tensor_val own, int64_t offset);
+// z[t + c] with c < offset is, which step is about to define.
+void definition_check_reads(lowering *L, uint32_t first_expr, tensor_val own,
+                            const definition *step, int64_t offset);
 bool value_complete(const lowering *L, tensor_val val, uint32_t rank, const tensor_space *axes);
 // sema_finish.c
 // every result and element defined, nothing overwritten before it is read
