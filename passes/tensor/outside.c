@@ -18,7 +18,9 @@ typedef struct {
     tensor_expr number;   // taken out; 0: none
     double value;         // its own
     double scale;         // what cells are multiplied by
+    tensor_expr *found;   // per expression: what exponential_scaled gives; NOT_FOUND: 0
 } taking;
+enum { NOT_FOUND = INT32_MAX };
 
 bool plan_number(const planner *p, tensor_expr e, double *x) {
     const tensor_node *n = tensor_node_at(p->op, e);
@@ -72,7 +74,9 @@ static bool is_zero(const tensor_op *op, tensor_expr e) {
 }
 
 // Of an exponential in it, which other sums of the walk share; 0: there is none.
-static tensor_expr exponential_scaled(taking *t, tensor_expr e) {
+static tensor_expr exponential_scaled(taking *t, tensor_expr e);
+
+static tensor_expr find_exponential(taking *t, tensor_expr e) {
     tensor_op *op = t->p->op;
     const tensor_node n = *tensor_node_at(op, e);
     if (n.type.type != DT_F32) return 0;
@@ -95,10 +99,19 @@ static tensor_expr exponential_scaled(taking *t, tensor_expr e) {
     return 0;
 }
 
+static tensor_expr exponential_scaled(taking *t, tensor_expr e) {
+    if (!t->found[e]) {
+        const tensor_expr x = find_exponential(t, e);
+        t->found[e] = x ? x : NOT_FOUND;
+    }
+    return t->found[e] == NOT_FOUND ? 0 : t->found[e];
+}
+
 static tensor_expr scaled(taking *t, tensor_expr e, span at) {
     tensor_op *op = t->p->op;
     tensor_expr back = tensor_float(op, DT_F32, 1 / t->scale);
     t->number = t->number ? tensor_binary(op, TENSOR_MUL_OP, t->number, back, at) : back;
+    t->found = ARENA_ARRAY(t->p->arena, tensor_expr, op->exprs.len + 1);
     tensor_expr exponential = exponential_scaled(t, e);
     if (exponential) return exponential;
     if (!tensor_type_equal(tensor_typeof(op, e), TENSOR_TYPE(F32)))
@@ -146,7 +159,7 @@ static uint32_t times_at_last(taking *t, uint32_t of) {
 void plan_outside(planner *p) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_stage st = p->op->stages.data[i];
-        taking t = {p, 0, 1, 1};
+        taking t = {.p = p, .value = 1, .scale = 1};
         plan_matrix m;
         if (st.reducer == TENSOR_NO_REDUCER || !plan_matrix_of(p, &st, &m) || m.cells || !m.window)
             continue;

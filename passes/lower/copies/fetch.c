@@ -418,10 +418,12 @@ static const loop_node *group_in(const loop_body *body) {
 }
 
 // How often the expression loads the value. An expression that is met twice counts twice.
+// How often it stands there; 2 is more than once.
 static uint32_t loads_of(const tensor_op *op, tensor_expr e, tensor_val val) {
+    if (!tensor_loads(op, e, val)) return 0;
     const tensor_node *n = tensor_node_at(op, e);
     uint32_t loads = n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == val;
-    for (uint32_t i = 0; i < n->nargs; i++) loads += loads_of(op, n->args[i], val);
+    for (uint32_t i = 0; i < n->nargs && loads < 2; i++) loads += loads_of(op, n->args[i], val);
     return loads;
 }
 
