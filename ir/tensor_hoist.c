@@ -55,6 +55,18 @@ bool tensor_has_all_rows(const tensor_op *op, tensor_space rows) {
     return false;
 }
 
+bool tensor_is_with_matrix(const tensor_op *op, const tensor_stage *st, tensor_expr term) {
+    const tensor_node *n = tensor_node_at(op, term);
+    if (n->op != TENSOR_MUL_OP || st->nleft < 2) return false;
+    const tensor_var first = st->left[0], last = st->left[st->nleft - 1];
+    const tensor_space_info *s = &op->spaces.data[op->vars.data[last].space];
+    bool is = false;
+    for (uint32_t i = 0; i < 2; i++)
+        is |= !tensor_mentions(op, n->args[i], first) &&
+              !tensor_mentions(op, n->args[1 - i], last) && tensor_mentions(op, n->args[i], last);
+    return is && (s->kind != SPACE_CONST || s->size >= LEAST);
+}
+
 static bool is_dense(const tensor_op *op, tensor_var v) {
     const tensor_space s = op->vars.data[v].space;
     for (tensor_val m = 0; m < op->nparams; m++) {
@@ -205,7 +217,9 @@ static void hoist_by(parting *p, tensor_val map, uint32_t point) {
     uint32_t rest = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         const tensor_expr e = p->addends[i];
-        if (!tensor_reads_row(p->op, e, p->st.left[point], map)) p->addends[rest++] = e;
+        if (!tensor_is_with_matrix(p->op, &p->st, e) ||
+            !tensor_reads_row(p->op, e, p->st.left[point], map))
+            p->addends[rest++] = e;
         else terms = terms ? tensor_binary(p->op, TENSOR_ADD_OP, terms, e, NO_SPAN) : e;
     }
     p->n = rest;

@@ -9,6 +9,9 @@
 bool tensor_reads_row(const tensor_op *op, tensor_expr e, tensor_var point, tensor_val map);
 // Something is found for each value of the space anyway: a result or a sum has them all.
 bool tensor_has_all_rows(const tensor_op *op, tensor_space rows);
+// The term is a product with a matrix: one factor has nothing of the stage's first index, the other
+// nothing of the last one, of which there are some.
+bool tensor_is_with_matrix(const tensor_op *op, const tensor_stage *st, tensor_expr term);
 bool tensor_hoist_rows(tensor_op *op);   // false: there are none
 
 #endif

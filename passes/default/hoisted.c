@@ -26,7 +26,8 @@ static int64_t terms_of(const planner *p, const tensor_stage *st) {
 // Of a table of which points read a few rows all would be found.
 static bool is_worth(planner *p, const tensor_stage *st, tensor_val map) {
     return st->reducer != TENSOR_NO_REDUCER && terms_of(p, st) >= DEFAULT_HOIST_LEAST &&
-           !plan_why_no_hoist(p, st, map) && tensor_has_all_rows(p->op, p->op->vals.data[map].into);
+           tensor_is_with_matrix(p->op, st, st->body[0]) && !plan_why_no_hoist(p, st, map) &&
+           tensor_has_all_rows(p->op, p->op->vals.data[map].into);
 }
 
 static tensor_val map_for(planner *p, const tensor_stage *st) {
@@ -38,27 +39,15 @@ static tensor_val map_for(planner *p, const tensor_stage *st) {
 }
 
 // ---- Sums of several ----------------------------------------------------------------------------
-// A product with a matrix: one factor has nothing of the first index, the other none of the last.
-static bool is_with_matrix(const planner *p, const tensor_stage *st, tensor_expr term) {
-    const tensor_node *n = tensor_node_at(p->op, term);
-    bool is = false;
-    if (n->op != TENSOR_MUL_OP || st->nleft != 2) return false;
-    for (uint32_t i = 0; i < 2; i++)
-        is |= !plan_mentions(p, n->args[i], st->left[0]) &&
-              !plan_mentions(p, n->args[1 - i], st->left[st->nleft - 1]) &&
-              plan_mentions(p, n->args[i], st->left[st->nleft - 1]);
-    return is;
-}
-
 static bool adds_products(planner *p, const tensor_stage *st) {
     enum { MOST = 16 };
     tensor_expr all[MOST];
     bool matrices = p->machine->gpu && !st->nkeys;
     if (plan_why_no_addends(p, st)) return false;
     const uint32_t n = plan_addends_of(p, st, all, MOST);
-    for (uint32_t i = 0; i < n && matrices; i++) matrices = is_with_matrix(p, st, all[i]);
-    return matrices && terms_of(p, st) >= DEFAULT_HOIST_LEAST &&
-           extent_of(p, st->left[st->nleft - 1]) >= DEFAULT_HOIST_LEAST;
+    for (uint32_t i = 0; i < n && matrices; i++)
+        matrices = tensor_is_with_matrix(p->op, st, all[i]);
+    return matrices && st->nleft == 2 && terms_of(p, st) >= DEFAULT_HOIST_LEAST;
 }
 
 // ---- The statements -----------------------------------------------------------------------------

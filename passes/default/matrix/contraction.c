@@ -84,11 +84,13 @@ int64_t default_matrix_least(const contraction *c) {
     return c->bytes == 2 || c->said ? DEFAULT_MATRIX_LEAST : DEFAULT_WORDS_LEAST;
 }
 
-// Where what is reduced alone has any extent, its parts are for blocks, as a sum of outer products.
+// Where what is reduced alone has any extent, or leads what is read and may have, its parts are for
+// blocks, as a sum of outer products.
 static bool is_worth(const planner *p, const contraction *c) {
     const int64_t depth = default_extent(p, c->depth), columns = default_extent(p, c->columns),
                   rows = default_extent(p, c->rows), least = default_matrix_least(c);
-    return (depth || !rows || !columns) && (!depth || depth >= least) &&
+    const bool outer = (rows && columns) || default_leads(p, c->sum, c->depth);
+    return (depth || !outer || c->said) && (!depth || depth >= least) &&
            (!columns || columns >= least);
 }
 

@@ -106,8 +106,8 @@ static bool shape_for(const contraction *c, int64_t rows, int64_t columns, outer
 }
 
 // A part reads so many times what it leaves.
-static int64_t part_of_all(int64_t rows, int64_t columns) {
-    int64_t points = DEFAULT_OUTER_PART;
+static int64_t part_of_all(const contraction *c, int64_t rows, int64_t columns) {
+    int64_t points = c->bytes == 2 || c->said ? DEFAULT_OUTER_ALL_POINTS : DEFAULT_OUTER_PART;
     while (points < DEFAULT_OUTER_ALL_POINTS &&
            points * (rows + columns) < DEFAULT_OUTER_READS * rows * columns)
         points *= 2;
@@ -116,8 +116,9 @@ static int64_t part_of_all(int64_t rows, int64_t columns) {
 
 // Points of a part of a row: as many parts as fill a machine, and no more, for each leaves a
 // matrix.
-static int64_t part_of(const making *m, bool keyed, int64_t rows, int64_t columns) {
-    if (!keyed) return part_of_all(rows, columns);
+static int64_t part_of(const making *m, const contraction *c, bool keyed, int64_t rows,
+                       int64_t columns) {
+    if (!keyed) return part_of_all(c, rows, columns);
     if (m->rows == ROWS_OUTER_FEW) return DEFAULT_OUTER_FEW_POINTS;
     if (m->rows == ROWS_OUTER_MANY) return DEFAULT_OUTER_MANY_POINTS;
     return rows < DEFAULT_OUTER_WIDE && columns < DEFAULT_OUTER_WIDE ? DEFAULT_OUTER_POINTS
@@ -184,7 +185,7 @@ static bool is_worth(const making *m, const contraction *c, tensor_val map) {
     const bool several = map == TENSOR_NO_VAL && c->sum->left[0] != c->rows,
                keyed = plan_rows_info(m->rows)->family == ROWS_FAMILY_OUTER;
     const int64_t least = several ? DEFAULT_PIECE_ROWS : default_matrix_least(c);
-    return (keyed || map == TENSOR_NO_VAL) && default_extent(m->p, c->rows) >= least &&
+    return (keyed || c->said || map == TENSOR_NO_VAL) && default_extent(m->p, c->rows) >= least &&
            default_extent(m->p, c->columns) >= least;
 }
 
@@ -211,7 +212,7 @@ bool default_outer(making *m, const stage_group *g) {
     for (uint32_t i = 0; c.sum->left[i] != c.rows; i++)
         default_fill(m, c.sum, SCHEDULE_BLOCK, c.sum->left[i], 1, NULL);
     default_fill(m, c.sum, keyed ? SCHEDULE_SPLIT : SCHEDULE_BLOCK, c.depth,
-                 part_of(m, keyed, rows, columns), NULL);
+                 part_of(m, &c, keyed, rows, columns), NULL);
     default_multiply(m, &c);
     if (rows % DEFAULT_PIECE_ROWS || columns % DEFAULT_PIECE_ROWS) {
         fill_odd(m, &c, rows, columns);
