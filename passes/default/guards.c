@@ -6,85 +6,63 @@
 #include "default/cells/cells.h"
 #include "base/base.h"
 
-// ---- Extents ------------------------------------------------------------------------------------
-static void guard(making *m, tensor_space s, bool pays, const size_token *t, uint32_t n,
-                  const char *text) {
-    program_guard g = {.kind = GUARD_HOLDS, .pays = pays, .text = text};
-    VEC_PUSH(m->p->arena, &g.holds, ((size_token){SZ_SPACE, s, 0}));
-    for (uint32_t i = 0; i < n; i++) VEC_PUSH(m->p->arena, &g.holds, t[i]);
-    VEC_PUSH(m->p->arena, &m->p->facts->guards, g);
+static default_quantity entries_of(const making *m, tensor_val map) {
+    return default_size(m->p->op->vals.data[map].axes[0]);
 }
 
+static default_quantity rows_of(const making *m, tensor_val map) {
+    return default_size(m->p->op->vals.data[map].into);
+}
+
+// ---- Extents ------------------------------------------------------------------------------------
 static void guard_class(making *m, tensor_space s) {
     const plan_class *c = m->class;
-    const char *name = m->p->op->spaces.data[s].name;
-    const size_token multiple[] = {{SZ_CONST, c->multiple, 0},
-                                   {SZ_MOD, 0, 0},
-                                   {SZ_CONST, 0, 0},
-                                   {SZ_EQ, 0, 0}},
-                     above[] = {{SZ_CONST, c->above, 0}, {SZ_GT, 0, 0}},
-                     to[] = {{SZ_CONST, c->to, 0}, {SZ_LE, 0, 0}};
+    default_quantity multiple = default_size(s);
+    multiple.by = SZ_MOD, multiple.n = c->multiple;
     if (c->multiple > 1)
-        guard(m, s, false, multiple, 4,
-              arena_printf(m->p->arena, "%s %% %lld == 0", name, (long long)c->multiple));
+        default_guard(m, false, default_where(m, multiple, SZ_EQ, default_fixed(0)));
     if (c->above)
-        guard(m, s, false, above, 2,
-              arena_printf(m->p->arena, "%s > %lld", name, (long long)c->above));
+        default_guard(m, false, default_where(m, default_size(s), SZ_GT, default_fixed(c->above)));
     // one extent above, one below: in rounds, which is better than without vectors
     if (c->to && !m->p->machine->aligned)
-        guard(m, s, false, to, 2, arena_printf(m->p->arena, "%s <= %lld", name, (long long)c->to));
+        default_guard(m, false, default_where(m, default_size(s), SZ_LE, default_fixed(c->to)));
 }
 
 // ---- Rows ---------------------------------------------------------------------------------------
 // No row is long.
 static void guard_rows(making *m, tensor_val map) {
-    int64_t longest = m->limit.longest ? m->limit.longest : DEFAULT_HEAVY;
-    const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, longest, 0}, {SZ_LE, 0, 0}};
-    default_guard(m, false, t, COUNT_OF(t),
-                  arena_printf(m->p->arena, "max(%s) <= %lld", m->p->op->vals.data[map].name,
-                               (long long)longest));
+    const int64_t longest = m->limit.longest ? m->limit.longest : DEFAULT_HEAVY;
+    default_guard(m, false, default_longest(m, map, longest));
 }
 
 // Few entries, or many.
 static void guard_entries(making *m, tensor_val map, bool most, int64_t n) {
-    const size_token all[] = {{SZ_CONST, n, 0}, {most ? SZ_LE : SZ_GE, 0, 0}};
-    tensor_space s = m->p->op->vals.data[map].axes[0];
-    guard(m, s, true, all, 2,
-          arena_printf(m->p->arena, "%s %s %lld", m->p->op->spaces.data[s].name,
-                       most ? "<=" : ">=", (long long)n));
+    default_guard(m, true,
+                  default_where(m, entries_of(m, map), most ? SZ_LE : SZ_GE, default_fixed(n)));
 }
 
 // Few points, or some; or many, and many a value of each map that leads from them.
 static void guard_points(making *m) {
     const planner *p = m->p;
-    bool few = m->rows != ROWS_MANY_POINTS;
-    int limit = m->rows == ROWS_FEW_POINTS ? DEFAULT_POINTS
-                : few                      ? DEFAULT_SOME_POINTS
-                                           : DEFAULT_MANY_POINTS;
-    const char *name = p->op->spaces.data[m->points].name;
-    const size_token t[] = {{SZ_CONST, limit, 0}, {few ? SZ_LE : SZ_GE, 0, 0}};
-    guard(m, m->points, true, t, 2,
-          arena_printf(p->arena, "%s %s %d", name, few ? "<=" : ">=", limit));
+    const bool few = m->rows != ROWS_MANY_POINTS;
+    const int64_t limit = m->rows == ROWS_FEW_POINTS ? DEFAULT_POINTS
+                          : few                      ? DEFAULT_SOME_POINTS
+                                                     : DEFAULT_MANY_POINTS;
+    const default_quantity points = default_size(m->points);
+    default_guard(m, true, default_where(m, points, few ? SZ_LE : SZ_GE, default_fixed(limit)));
     for (tensor_val v = 0; v < p->op->nparams && !few; v++) {
         const tensor_val_info *i = &p->op->vals.data[v];
         if (i->role != VAL_MAP || i->rank != 1 || i->axes[0] != m->points) continue;
-        const size_token each[] = {
-            {SZ_SPACE, i->into, 0}, {SZ_CONST, DEFAULT_EACH, 0}, {SZ_MUL, 0, 0}, {SZ_GE, 0, 0}};
-        guard(m, m->points, true, each, 4,
-              arena_printf(p->arena, "%s >= %d * %s", name, DEFAULT_EACH,
-                           p->op->spaces.data[i->into].name));
+        const default_quantity each = default_times(default_size(i->into), DEFAULT_EACH);
+        default_guard(m, true, default_where(m, points, SZ_GE, each));
     }
 }
 
 // So few entries a row, or so many, on average.
-static void guard_average(making *m, tensor_val map, bool most, int n) {
-    const planner *p = m->p;
-    tensor_space entries = p->op->vals.data[map].axes[0], rows = p->op->vals.data[map].into;
-    const size_token average[] = {
-        {SZ_SPACE, rows, 0}, {SZ_CONST, n, 0}, {SZ_MUL, 0, 0}, {most ? SZ_LE : SZ_GE, 0, 0}};
-    guard(m, entries, true, average, 4,
-          arena_printf(p->arena, "%s %s %d * %s", p->op->spaces.data[entries].name,
-                       most ? "<=" : ">=", n, p->op->spaces.data[rows].name));
+static void guard_average(making *m, tensor_val map, bool most, int64_t n) {
+    default_guard(m, true,
+                  default_where(m, entries_of(m, map), most ? SZ_LE : SZ_GE,
+                                default_times(rows_of(m, map), n)));
 }
 
 // Entries of some row read what lies elsewhere.
@@ -101,145 +79,82 @@ static bool gathers(const making *m) {
 }
 
 // Rows have nearly as many entries each.
-static void guard_alike(making *m, tensor_val map, int times) {
-    const size_token t[] = {{SZ_STD_PREIMAGE, map, 0},
-                            {SZ_CONST, times, 0},
-                            {SZ_MUL, 0, 0},
-                            {SZ_AVG_PREIMAGE, map, 0},
-                            {SZ_LE, 0, 0}};
-    const char *name = m->p->op->vals.data[map].name;
-    default_guard(m, true, t, COUNT_OF(t),
-                  arena_printf(m->p->arena, "%d * std(%s) <= avg(%s)", times, name, name));
+static void guard_alike(making *m, tensor_val map, int64_t times) {
+    const default_quantity deviation = default_statistic(SZ_STD_PREIMAGE, map);
+    default_guard(m, true,
+                  default_where(m, default_times(deviation, times), SZ_LE,
+                                default_statistic(SZ_AVG_PREIMAGE, map)));
 }
 
 // A block is there for each row, or not.
 static void guard_blocks(making *m, tensor_val map, bool there) {
-    const size_token all[] = {{SZ_CONST, DEFAULT_BLOCKS, 0}, {there ? SZ_LE : SZ_GT, 0, 0}};
-    tensor_space s = m->p->op->vals.data[map].into;
-    const char *name = m->p->op->spaces.data[s].name;
-    guard(m, s, true, all, 2,
-          arena_printf(m->p->arena, "%s %s %d", name, there ? "<=" : ">", DEFAULT_BLOCKS));
+    default_guard(
+        m, true,
+        default_where(m, rows_of(m, map), there ? SZ_LE : SZ_GT, default_fixed(DEFAULT_BLOCKS)));
 }
 
 // Rows of which each has a block are few, or few of all: those that find no room wait for others.
-static void guard_heavy(making *m, tensor_val map) {
-    const planner *p = m->p;
-    const tensor_space rows = p->op->vals.data[map].into;
-    const size_token t[] = {{SZ_AVG_PREIMAGE, map, 0},
-                            {SZ_CONST, DEFAULT_AT_ONCE_HEAVY, 0},
-                            {SZ_LT, 0, 0},
-                            {SZ_SPACE, rows, 0},
-                            {SZ_CONST, DEFAULT_AT_ONCE_FEW, 0},
-                            {SZ_LE, 0, 0},
-                            {SZ_OR, 0, 0}};
-    default_guard(m, true, t, COUNT_OF(t),
-                  arena_printf(p->arena, "avg(%s) < %d || %s <= %d", p->op->vals.data[map].name,
-                               DEFAULT_AT_ONCE_HEAVY, p->op->spaces.data[rows].name,
-                               DEFAULT_AT_ONCE_FEW));
+static void guard_at_once(making *m, tensor_val map) {
+    guard_blocks(m, map, true);
+    default_guard(m, true,
+                  default_either(m,
+                                 default_where(m, default_statistic(SZ_AVG_PREIMAGE, map), SZ_LT,
+                                               default_fixed(DEFAULT_AT_ONCE_HEAVY)),
+                                 default_where(m, rows_of(m, map), SZ_LE,
+                                               default_fixed(DEFAULT_AT_ONCE_FEW))));
 }
 
-static void guard_blocks_of_all(making *m) {
-    for (uint32_t i = 0; i < m->walked.len; i++)
-        if (m->walked.data[i] != TENSOR_NO_VAL)
-            guard_blocks(m, m->walked.data[i], true), guard_heavy(m, m->walked.data[i]);
-}
-
-static void guard_short(making *m) {
-    for (uint32_t i = 0; i < m->walked.len; i++)
-        if (m->walked.data[i] != TENSOR_NO_VAL)
-            guard_entries(m, m->walked.data[i], true, DEFAULT_FEW);
-}
+static void guard_short(making *m, tensor_val map) { guard_entries(m, map, true, DEFAULT_FEW); }
 
 // Of so many entries that whoever has the longest row is not what all wait for.
-static void guard_share(making *m, tensor_val map) {
-    const planner *p = m->p;
-    tensor_space s = p->op->vals.data[map].axes[0];
-    const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0},
-                            {SZ_CONST, DEFAULT_EVEN_SHARE, 0},
-                            {SZ_MUL, 0, 0},
-                            {SZ_SPACE, s, 0},
-                            {SZ_CONST, DEFAULT_EVEN_SPARE, 0},
-                            {SZ_ADD, 0, 0},
-                            {SZ_LE, 0, 0}};
-    default_guard(m, true, t, COUNT_OF(t),
-                  arena_printf(p->arena, "%d * max(%s) <= %s + %d", DEFAULT_EVEN_SHARE,
-                               p->op->vals.data[map].name, p->op->spaces.data[s].name,
-                               DEFAULT_EVEN_SPARE));
+static void guard_even(making *m, tensor_val map) {
+    default_quantity all = entries_of(m, map);
+    all.plus = DEFAULT_EVEN_SPARE;
+    guard_alike(m, map, m->wide ? DEFAULT_ALIKE_WIDE : DEFAULT_ALIKE);
+    default_guard(
+        m, true,
+        default_where(m, default_times(default_statistic(SZ_MAX_PREIMAGE, map), DEFAULT_EVEN_SHARE),
+                      SZ_LE, all));
 }
 
-static void guard_even(making *m) {
-    for (uint32_t i = 0; i < m->walked.len; i++)
-        if (m->walked.data[i] != TENSOR_NO_VAL)
-            guard_alike(m, m->walked.data[i], m->wide ? DEFAULT_ALIKE_WIDE : DEFAULT_ALIKE),
-                guard_share(m, m->walked.data[i]);
-}
-
-static void guard_thin(making *m) {
-    for (uint32_t i = 0; i < m->walked.len; i++)
-        if (m->walked.data[i] != TENSOR_NO_VAL)
-            guard_entries(m, m->walked.data[i], false, DEFAULT_WALKED_THIN_LEAST),
-                guard_average(m, m->walked.data[i], true, DEFAULT_WALKED_THIN);
+static void guard_thin(making *m, tensor_val map) {
+    guard_entries(m, map, false, DEFAULT_WALKED_THIN_LEAST);
+    guard_average(m, map, true, DEFAULT_WALKED_THIN);
 }
 
 // A row of so few parts that whoever combines them is not what all wait for.
-static void guard_parts(making *m, int64_t part) {
-    const planner *p = m->p;
-    for (uint32_t i = 0; i < m->walked.len; i++) {
-        tensor_val map = m->walked.data[i];
-        if (map == TENSOR_NO_VAL) continue;
-        const size_token t[] = {
-            {SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, DEFAULT_PARTS * part, 0}, {SZ_LE, 0, 0}};
-        default_guard(m, true, t, COUNT_OF(t),
-                      arena_printf(p->arena, "max(%s) <= %lld", p->op->vals.data[map].name,
-                                   (long long)(DEFAULT_PARTS * part)));
-    }
+static void guard_parts(making *m, tensor_val map) {
+    default_guard(m, true, default_longest(m, map, DEFAULT_PARTS * m->limit.part));
 }
 
 // Rows that are all alike, and about as long as a part or a little longer, would be cut, many of
 // them: then they are better whole. Not those of the two maps that a gradient walks by
 // (bench/RECORD.md).
-static void guard_uneven(making *m, int64_t part) {
-    const planner *p = m->p;
-    const int64_t whole = part - part / 4;   // of the average: few rows are longer than a part then
+static void guard_uneven(making *m, tensor_val map) {
+    const int64_t part = m->limit.part,
+                  whole = part - part / 4;   // of the average: few are longer than a part then
     if (m->walked.len > 1) return;
-    for (uint32_t i = 0; i < m->walked.len; i++) {
-        tensor_val map = m->walked.data[i];
-        if (map == TENSOR_NO_VAL) continue;
-        const char *name = p->op->vals.data[map].name;
-        const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0},
-                                {SZ_CONST, 2 * part, 0},
-                                {SZ_GT, 0, 0},
-                                {SZ_AVG_PREIMAGE, map, 0},
-                                {SZ_CONST, whole, 0},
-                                {SZ_LT, 0, 0},
-                                {SZ_OR, 0, 0}};
-        default_guard(m, true, t, COUNT_OF(t),
-                      arena_printf(p->arena, "max(%s) > %lld || avg(%s) < %lld", name,
-                                   (long long)(2 * part), name, (long long)whole));
-    }
+    default_guard(m, true,
+                  default_either(m,
+                                 default_where(m, default_statistic(SZ_MAX_PREIMAGE, map), SZ_GT,
+                                               default_fixed(2 * part)),
+                                 default_where(m, default_statistic(SZ_AVG_PREIMAGE, map), SZ_LT,
+                                               default_fixed(whole))));
 }
 
 // ---- Windows ------------------------------------------------------------------------------------
 // Counting slots costs more than other statistics: it comes when those hold.
 static void guard_windows(making *m) {
-    const planner *p = m->p;
     for (uint32_t i = 0; i < m->dense.windows.len; i++) {
         const default_dense_windows *d = &m->dense.windows.data[i];
-        const char *map = p->op->vals.data[d->map].name, *source = p->op->vals.data[d->source].name;
-        const size_token length[] = {{SZ_AVG_PREIMAGE, d->map, 0},
-                                     {SZ_CONST, d->entries, 0},
-                                     {SZ_GE, 0, 0}},
-                         dense[] = {
-                             {SZ_DENSITY, d->map, ((int64_t)DEFAULT_WINDOW << 32) + d->source},
-                             {SZ_CONST, d->density, 0},
-                             {SZ_GE, 0, 0}};
+        const default_quantity density = {
+            .of = {SZ_DENSITY, d->map, ((int64_t)DEFAULT_WINDOW << 32) + d->source}};
         guard_entries(m, d->map, false, d->least);
         if (d->entries)
-            default_guard(m, false, length, COUNT_OF(length),
-                          arena_printf(p->arena, "avg(%s) >= %lld", map, (long long)d->entries));
-        default_guard(m, false, dense, COUNT_OF(dense),
-                      arena_printf(p->arena, "density(%s, %s, %d) >= 0.%03lld", map, source,
-                                   DEFAULT_WINDOW, (long long)d->density));
+            default_guard(m, false,
+                          default_where(m, default_statistic(SZ_AVG_PREIMAGE, d->map), SZ_GE,
+                                        default_fixed(d->entries)));
+        default_guard(m, false, default_where(m, density, SZ_GE, default_fixed(d->density)));
     }
 }
 
@@ -300,25 +215,16 @@ static void guard_kept(making *m) {
 
 // ---- Tiles --------------------------------------------------------------------------------------
 static void guard_tiled(making *m) {
-    const planner *p = m->p;
-    const tensor_val_info *map = &p->op->vals.data[m->tiled];
-    const tensor_space points = map->axes[0];
-    const size_token many[] = {{SZ_SPACE, points, 0},
-                               {SZ_CONST, DEFAULT_TILE_POINTS, 0},
-                               {SZ_GE, 0, 0}},
-                     full[] = {{SZ_FILL, m->tiled, DEFAULT_TILE_FULL},
-                               {SZ_CONST, DEFAULT_TILE_SHARE, 0},
-                               {SZ_GE, 0, 0}},
-                     sorted[] = {{SZ_SORTED, m->tiled, 0}};
-    default_guard(
-        m, true, many, COUNT_OF(many),
-        arena_printf(p->arena, "%s >= %d", p->op->spaces.data[points].name, DEFAULT_TILE_POINTS));
-    default_guard(m, true, full, COUNT_OF(full),
-                  arena_printf(p->arena, "fill(%s, %d) >= %g", map->name, DEFAULT_TILE_FULL,
-                               DEFAULT_TILE_SHARE * 1e-3));
-    if (!(map->facts & FACT_SORTED) || map->sorted_by != TENSOR_NO_VAL)
-        default_guard(m, false, sorted, COUNT_OF(sorted),
-                      arena_printf(p->arena, "sorted(%s)", map->name));
+    const tensor_val_info *map = &m->p->op->vals.data[m->tiled];
+    const default_quantity full = {.of = {SZ_FILL, m->tiled, DEFAULT_TILE_FULL}};
+    const program_guard sorted = {.kind = GUARD_HOLDS,
+                                  .text = arena_printf(m->p->arena, "sorted(%s)", map->name)};
+    guard_entries(m, m->tiled, false, DEFAULT_TILE_POINTS);
+    default_guard(m, true, default_where(m, full, SZ_GE, default_fixed(DEFAULT_TILE_SHARE)));
+    if (map->facts & FACT_SORTED && map->sorted_by == TENSOR_NO_VAL) return;
+    default_guard(m, false, sorted);
+    VEC_PUSH(m->p->arena, &m->p->facts->guards.data[m->p->facts->guards.len - 1].holds,
+             ((size_token){SZ_SORTED, m->tiled, 0}));
 }
 
 // ---- All of them --------------------------------------------------------------------------------
@@ -350,14 +256,19 @@ void default_guards(making *m) {
 
 // What the version supposes of rows, once they are dealt out.
 void default_guard_version(making *m, plan_rows rows, bool spares) {
-    const bool uneven = plan_rows_has(rows, ROWS_ARE_UNEVEN);
+    const struct {
+        bool holds;
+        void (*guard)(making *m, tensor_val map);
+    } all[] = {{rows == ROWS_WALKED_AT_ONCE, guard_at_once},
+               {rows == ROWS_WALKED_EVEN, guard_even},
+               {rows == ROWS_WALKED_SHORT, guard_short},
+               {rows == ROWS_WALKED_THIN, guard_thin},
+               {plan_rows_has(rows, ROWS_ARE_IN_PARTS), guard_parts},
+               {plan_rows_has(rows, ROWS_ARE_UNEVEN), guard_uneven}};
     default_guards(m);
-    if (rows == ROWS_WALKED_AT_ONCE) guard_blocks_of_all(m);
-    if (rows == ROWS_WALKED_EVEN) guard_even(m);
-    if (rows == ROWS_WALKED_SHORT) guard_short(m);
-    if (rows == ROWS_WALKED_THIN) guard_thin(m);
-    if (plan_rows_has(rows, ROWS_ARE_IN_PARTS)) guard_parts(m, m->limit.part);
-    if (uneven) guard_uneven(m, m->limit.part);   // so they are with few entries on average
+    for (uint32_t k = 0; k < COUNT_OF(all); k++)
+        for (uint32_t i = 0; i < m->walked.len && all[k].holds; i++)
+            all[k].guard(m, m->walked.data[i]);
     if (plan_rows_has(rows, ROWS_ARE_WINDOWED)) guard_windows(m);
     if (spares) guard_kept(m);
     if (m->tiled != TENSOR_NO_VAL) guard_tiled(m);
@@ -365,17 +276,12 @@ void default_guard_version(making *m, plan_rows rows, bool spares) {
 
 // Of some map that was walked: where no row is long, rows that are alike are the faster version.
 void default_suppose_long(making *m) {
-    const planner *p = m->p;
-    program_guard g = {.kind = GUARD_HOLDS, .pays = true, .text = ""};
+    program_guard any = {.kind = GUARD_HOLDS, .text = ""};
     for (uint32_t i = 0; i < m->walked.len; i++) {
-        tensor_val map = m->walked.data[i];
-        if (map == TENSOR_NO_VAL) continue;
-        const size_token t[] = {
-            {SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, DEFAULT_HEAVY, 0}, {SZ_GT, 0, 0}, {SZ_OR, 0, 0}};
-        bool more = g.holds.len != 0;
-        g.text = arena_printf(p->arena, "%s%smax(%s) > %d", g.text, more ? " || " : "",
-                              p->op->vals.data[map].name, DEFAULT_HEAVY);
-        for (uint32_t k = 0; k < 3u + more; k++) VEC_PUSH(p->arena, &g.holds, t[k]);
+        const program_guard one = default_where(
+            m, default_statistic(SZ_MAX_PREIMAGE, m->walked.data[i]), SZ_GT,
+            default_fixed(DEFAULT_HEAVY));
+        any = i ? default_either(m, any, one) : one;
     }
-    VEC_PUSH(p->arena, &p->facts->guards, g);
+    default_guard(m, true, any);
 }

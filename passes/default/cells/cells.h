@@ -64,8 +64,25 @@ void default_wish(making *m, const tensor_stage *st, bool walk, const tensor_var
 void default_note_points(making *m, tensor_var point);   // those the version is for
 // a condition of the schedule
 void default_suppose_longest(making *m, tensor_val map, int64_t entries);
+
+// ---- suppose.c: conditions ----------------------------------------------------------------------
+typedef struct {
+    size_token of;        // a constant, the points of a space, a statistic of a map
+    size_token_kind by;   // with n, where that is not 0: SZ_MUL, SZ_MOD
+    int64_t n, plus;
+} default_quantity;
+default_quantity default_fixed(int64_t n);
+default_quantity default_size(tensor_space s);
+default_quantity default_statistic(size_token_kind k, tensor_val map);
+default_quantity default_times(default_quantity x, int64_t n);
+// What holds of them, and its text: "2 * std(dst) <= avg(dst)"; shares are compared with
+// thousandths.
+program_guard default_where(const making *m, default_quantity x, size_token_kind compare,
+                            default_quantity y);
+program_guard default_either(const making *m, program_guard x, program_guard y);
 // pays: where it does not hold, another version is faster, and this one right all the same
-void default_guard(making *m, bool pays, const size_token *t, uint32_t n, const char *text);
+void default_guard(making *m, bool pays, program_guard g);
+program_guard default_longest(const making *m, tensor_val map, int64_t entries);
 
 #define COUNT_OF(t) ((uint32_t)(sizeof(t) / sizeof *(t)))
 

@@ -155,10 +155,6 @@ bool default_at_once(making *m, const stage_group *g, tensor_val map) {
     const tensor_stage *st = &p->op->stages.data[g->data[0]];
     int64_t sharing = map == TENSOR_NO_VAL ? 0 : lanes_along(m, st, st->bound[0], true);
     if (sharing < DEFAULT_LEAST_SHARING) return false;
-    const int64_t most = DEFAULT_AT_ONCE * sharing;
-    const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, most, 0}, {SZ_LE, 0, 0}};
-    default_guard(
-        m, true, t, COUNT_OF(t),
-        arena_printf(p->arena, "max(%s) <= %lld", p->op->vals.data[map].name, (long long)most));
+    default_guard(m, true, default_longest(m, map, DEFAULT_AT_ONCE * sharing));
     return true;
 }
