@@ -72,6 +72,24 @@ schedule_value default_word(schedule_word w) {
     return (schedule_value){.text = schedule_word_text(w), .word = w, .var = UINT32_MAX};
 }
 
+schedule_value default_number(int64_t n) {
+    return (schedule_value){.number = n, .var = UINT32_MAX};
+}
+
+schedule_value default_text(const char *keyword, const char *text) {
+    return (schedule_value){.keyword = keyword, .text = text, .var = UINT32_MAX};
+}
+
+schedule_value default_option(const char *keyword, int64_t n) {
+    return (schedule_value){.keyword = keyword, .number = n, .var = UINT32_MAX};
+}
+
+enum { LEFT_OUT = UINT32_MAX - 1 };
+
+schedule_value default_if(bool said, schedule_value v) {
+    return said ? v : (schedule_value){.var = LEFT_OUT};
+}
+
 schedule_value default_by(const planner *p, tensor_val map) {
     const tensor_val_info *of = &p->op->vals.data[map];
     schedule_ids *by = ARENA_NEW(p->arena, schedule_ids);
@@ -80,34 +98,38 @@ schedule_value default_by(const planner *p, tensor_val map) {
 }
 
 // ---- Filling ------------------------------------------------------------------------------------
-void default_fill(making *m, const tensor_stage *st, schedule_verb verb, tensor_var v, int64_t n,
-                  const char *option) {
-    if (n <= 1 && verb != SCHEDULE_BLOCK && verb != SCHEDULE_PIPELINE) return;
-    schedule_value *values = ARENA_ARRAY(m->p->arena, schedule_value, 2);
-    values[0] = (schedule_value){.number = n, .var = UINT32_MAX};
-    if (option) values[1] = (schedule_value){.keyword = option, .var = UINT32_MAX};
-    schedule_cell c = default_index_cell(m->p, verb, st, v);
-    c.nvalues = option ? 2 : 1;
-    c.values = values;
+void default_say_all(making *m, schedule_cell c, const schedule_value *values, uint32_t n) {
+    schedule_value *own = ARENA_ARRAY(m->p->arena, schedule_value, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        if (values[i].var != LEFT_OUT) own[c.nvalues++] = values[i];
+    c.values = own;
     schedule_fill(m->p->arena, m->s, c);
 }
 
-void default_say(making *m, schedule_cell c, schedule_value *values, uint32_t n) {
-    c.nvalues = n;
-    c.values = values;
-    schedule_fill(m->p->arena, m->s, c);
+void default_fill(making *m, const tensor_stage *st, schedule_verb verb, tensor_var v, int64_t n,
+                  const char *option) {
+    if (n > 1 || verb == SCHEDULE_BLOCK || verb == SCHEDULE_PIPELINE)
+        default_say(m, default_index_cell(m->p, verb, st, v), default_number(n),
+                    default_if(option, default_option(option, 0)));
 }
 
 void default_say_stage(making *m, schedule_verb verb, uint32_t stage, const char *option) {
-    schedule_value *v = ARENA_ARRAY(m->p->arena, schedule_value, 2);
-    v[0] = default_stage_list(m->p, &(stage_group){.data = &stage, .len = 1});
-    v[1] = (schedule_value){.keyword = option, .var = UINT32_MAX};
-    default_say(m, default_stage_cell(m->p, verb, plan_stage(m->p, stage)), v, option ? 2 : 1);
+    const stage_group g = {.data = &stage, .len = 1};
+    default_say(m, default_stage_cell(m->p, verb, plan_stage(m->p, stage)),
+                default_stage_list(m->p, &g), default_if(option, default_option(option, 0)));
+}
+
+void default_say_fuse(making *m, const stage_group *g, const tensor_var *at, uint32_t n) {
+    for (uint32_t i = 0; i < g->len; i++)
+        default_say(m, default_stage_cell(m->p, SCHEDULE_FUSE, plan_stage(m->p, g->data[i])),
+                    default_stage_list(m->p, g), default_at(m->p, at, n));
+}
+
+void default_keep(making *m, const tensor_stage *st, tensor_val v, schedule_word place) {
+    default_say(m, default_value_cell(m->p, SCHEDULE_KEEP, st, v), default_word(place));
 }
 
 void default_room(making *m, const tensor_stage *st, int64_t threads) {
-    schedule_value *n = ARENA_ARRAY(m->p->arena, schedule_value, 2);
-    n[0] = (schedule_value){.number = threads, .var = UINT32_MAX};
-    n[1] = (schedule_value){.keyword = "soft", .var = UINT32_MAX};
-    default_say(m, default_cell(SCHEDULE_OCCUPANCY, st), n, 2);
+    default_say(m, default_cell(SCHEDULE_OCCUPANCY, st), default_number(threads),
+                default_option("soft", 0));
 }

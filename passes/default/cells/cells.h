@@ -29,15 +29,25 @@ static inline tensor_val default_val(const planner *p, const tensor_val_info *of
 }
 
 schedule_value default_word(schedule_word w);   // without a keyword
+schedule_value default_number(int64_t n);
+schedule_value default_text(const char *keyword, const char *text);   // keyword: NULL: none
+schedule_value default_option(const char *keyword, int64_t n);        // n: 0: none
+schedule_value default_if(bool said, schedule_value v);               // or it is left out
 
 // ---- cells.c: filling ---------------------------------------------------------------------------
 // Of a number: 1 is said of `block` and `pipeline` alone. option: a keyword, or NULL.
 void default_fill(making *m, const tensor_stage *st, schedule_verb verb, tensor_var v, int64_t n,
                   const char *option);
-void default_say(making *m, schedule_cell c, schedule_value *values,
-                 uint32_t n);   // in the default at hand
+// The cell, with the values behind it, in the default at hand.
+#define default_say(m, cell, ...)                                                                  \
+    default_say_all(m, cell, (schedule_value[]){__VA_ARGS__},                                      \
+                    COUNT_OF(((schedule_value[]){__VA_ARGS__})))
+void default_say_all(making *m, schedule_cell c, const schedule_value *values, uint32_t n);
 // about the stage as a whole
 void default_say_stage(making *m, schedule_verb verb, uint32_t stage, const char *option);
+// of each of the stages: at the first of those, which each has as one of them
+void default_say_fuse(making *m, const stage_group *g, const tensor_var *at, uint32_t n);
+void default_keep(making *m, const tensor_stage *st, tensor_val v, schedule_word place);
 // what a walk by warps, or loads by maps, leave room for
 void default_room(making *m, const tensor_stage *st, int64_t threads);
 

@@ -158,33 +158,15 @@ bool default_says_ahead(const planner *p, const contraction *c, const tensor_val
 }
 
 // ---- Cells --------------------------------------------------------------------------------------
-// shape: of a matrix operation; NULL: none.
-static void fill_words(making *m, schedule_cell c, const char *text, const char *shape) {
-    schedule_value *v = ARENA_ARRAY(m->p->arena, schedule_value, 2);
-    v[0] = (schedule_value){.text = text, .var = UINT32_MAX};
-    v[1] = (schedule_value){.keyword = "shape", .text = shape, .var = UINT32_MAX};
-    default_say(m, c, v, shape ? 2 : 1);
-}
-
 void default_share(making *m, const contraction *c, tensor_val input) {
-    schedule_value *v = ARENA_NEW(m->p->arena, schedule_value);
-    *v = default_word(SCHEDULE_PLACE_SHARED);
-    default_say(m, default_value_cell(m->p, SCHEDULE_KEEP, c->sum, input), v, 1);
+    default_keep(m, c->sum, input, SCHEDULE_PLACE_SHARED);
 }
 
 void default_multiply(making *m, const contraction *c) {
     if (!c->said || c->shape)
-        fill_words(m, default_index_cell(m->p, SCHEDULE_MMA, c->sum, c->depth), c->operand,
-                   c->shape);
-}
-
-static void fill_block(making *m, const contraction *c, const tensor_stage *st, tensor_var rows,
-                       int64_t n) {
-    schedule_value *v = ARENA_ARRAY(m->p->arena, schedule_value, 2);
-    v[0] = (schedule_value){.number = n, .var = UINT32_MAX};
-    if (c->by != TENSOR_NO_VAL) v[1] = default_by(m->p, c->by);
-    default_say(m, default_index_cell(m->p, SCHEDULE_BLOCK, st, rows), v,
-                c->by != TENSOR_NO_VAL ? 2 : 1);
+        default_say(m, default_index_cell(m->p, SCHEDULE_MMA, c->sum, c->depth),
+                    default_text(NULL, c->operand),
+                    default_if(c->shape, default_text("shape", c->shape)));
 }
 
 void default_matrix_cells(making *m, const stage_group *g, const contraction *c,
@@ -194,7 +176,9 @@ void default_matrix_cells(making *m, const stage_group *g, const contraction *c,
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         plan_left(p, st, left);
-        fill_block(m, c, st, left[0], s->block);
+        schedule_cell block = default_index_cell(p, SCHEDULE_BLOCK, st, left[0]);
+        if (c->by == TENSOR_NO_VAL) default_say(m, block, default_number(s->block));
+        else default_say(m, block, default_number(s->block), default_by(p, c->by));
         default_fill(m, st, SCHEDULE_GROUPS, left[0], s->groups, NULL);
         default_fill(m, st, SCHEDULE_REGISTERS, left[0], s->registers, NULL);
         if (s->column_block) default_fill(m, st, SCHEDULE_BLOCK, left[1], s->column_block, NULL);

@@ -62,20 +62,13 @@ void default_fill_bucket(making *m, const tensor_stage *st, tensor_var row, tens
     int64_t *limits = ARENA_ARRAY(a, int64_t, n);
     for (uint32_t i = 0; i < n; i++)
         use[i] = all[i].use, names[i] = use[i]->name, limits[i] = all[i].limit;
-    schedule_value *values = ARENA_ARRAY(a, schedule_value, 5);
-    uint32_t nvalues = 3;
-    values[0] = degree_key(m, map, row);
-    values[1] = (schedule_value){
-        .keyword = "at", .nnumbers = n - 1, .numbers = limits, .var = UINT32_MAX};
-    values[2] = (schedule_value){
-        .keyword = "use", .nnames = n, .names = names, .schedules = use, .var = UINT32_MAX};
-    if (how->most)
-        values[nvalues++] = (schedule_value){.keyword = "above",
-                                             .number = how->most < limits[0] ? how->most
-                                                                             : limits[0] - 1,
-                                             .var = UINT32_MAX};
-    if (how->fused) values[nvalues++] = (schedule_value){.keyword = "fused", .var = UINT32_MAX};
-    default_say(m, default_index_cell(m->p, SCHEDULE_BUCKET, st, row), values, nvalues);
+    const schedule_value
+        at = {.keyword = "at", .nnumbers = n - 1, .numbers = limits, .var = UINT32_MAX},
+        uses = {.keyword = "use", .nnames = n, .names = names, .schedules = use, .var = UINT32_MAX};
+    const int64_t above = how->most < limits[0] ? how->most : limits[0] - 1;
+    default_say(m, default_index_cell(m->p, SCHEDULE_BUCKET, st, row), degree_key(m, map, row), at,
+                uses, default_if(how->most, default_option("above", above)),
+                default_if(how->fused, default_option("fused", 0)));
 }
 
 // Entries of rows that stand in their own order; 0: all are ordered by degree. What entries read
@@ -89,11 +82,7 @@ static int64_t stands_of(const making *m, const tensor_stage *st) {
 }
 
 void default_order_by_degree(making *m, const tensor_stage *st, tensor_var row, tensor_val map) {
-    planner *p = m->p;
     const int64_t stands = stands_of(m, st);
-    schedule_value *by = ARENA_ARRAY(p->arena, schedule_value, 3);
-    by[0] = degree_key(m, map, row);
-    by[1] = (schedule_value){.keyword = "desc", .var = UINT32_MAX};
-    by[2] = (schedule_value){.keyword = "above", .number = stands, .var = UINT32_MAX};
-    default_say(m, default_index_cell(p, SCHEDULE_ORDER, st, row), by, 2u + (stands > 0));
+    default_say(m, default_index_cell(m->p, SCHEDULE_ORDER, st, row), degree_key(m, map, row),
+                default_option("desc", 0), default_if(stands, default_option("above", stands)));
 }

@@ -49,26 +49,6 @@ static bool begin(chain *c, uint32_t row_stage) {
            !(i->facts & FACT_PARTIAL);
 }
 
-// ---- Cells --------------------------------------------------------------------------------------
-static void fill_list(chain *c, schedule_verb verb, const stage_group *g, schedule_value say) {
-    const planner *p = c->m->p;
-    schedule_value *v = ARENA_ARRAY(p->arena, schedule_value, 2);
-    v[0] = default_stage_list(p, g);
-    v[1] = say;
-    for (uint32_t i = 0; i < g->len; i++)
-        default_say(c->m, default_stage_cell(p, verb, plan_stage(p, g->data[i])), v, 2);
-}
-
-// At the rows of the deepest, which others have as their outermost index.
-static schedule_value at_rows(const chain *c, const stage_group *g, uint32_t deepest) {
-    const planner *p = c->m->p;
-    VEC(tensor_var) at = {0};
-    VEC_PUSH(p->arena, &at, plan_stage(p, deepest)->left[0]);
-    for (uint32_t i = 0; i < g->len; i++)
-        if (in_rows(c, g->data[i])) VEC_PUSH(p->arena, &at, plan_stage(p, g->data[i])->left[0]);
-    return default_at(p, at.data, at.len);
-}
-
 // ---- Followed rows ------------------------------------------------------------------------------
 static bool follows(const chain *c, uint32_t i) {
     if (!in_edges(c, i)) return false;
@@ -157,7 +137,12 @@ static void fuse_followed(followed *f) {
     for (uint32_t i = 0; i < f->rows.len; i++) m->fused[f->rows.data[i]] = true;
     for (uint32_t i = f->last + 1; i < m->p->op->stages.len; i++) m->fused[i] |= in_edges(f->c, i);
     VEC_PUSH(m->p->arena, &m->walked, f->c->map);
-    fill_list(f->c, SCHEDULE_FUSE, &f->fused, at_rows(f->c, &f->fused, f->last));
+    // at the rows of the deepest, which others have as their outermost index
+    VEC(tensor_var) at = {0};
+    VEC_PUSH(m->p->arena, &at, plan_stage(m->p, f->last)->left[0]);
+    for (uint32_t i = 0; i < f->rows.len; i++)
+        VEC_PUSH(m->p->arena, &at, plan_stage(m->p, f->rows.data[i])->left[0]);
+    default_say_fuse(m, &f->fused, at.data, at.len);
 }
 
 static bool fill_followed(chain *c) {

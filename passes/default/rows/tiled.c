@@ -42,21 +42,14 @@ static tensor_val row_map(const planner *p, const tensor_stage *st, tensor_var p
     return number < s.maps.len ? s.maps.data[number] : TENSOR_NO_VAL;
 }
 
-static void fill_tile(making *m, const tensor_stage *st, tensor_var point, tensor_val map,
-                      int64_t round) {
-    schedule_value *v = ARENA_ARRAY(m->p->arena, schedule_value, 4);
-    v[0] = (schedule_value){.number = DEFAULT_TILE, .var = UINT32_MAX};
-    v[1] = default_by(m->p, map);
-    v[2] = (schedule_value){.keyword = "tiles", .number = DEFAULT_TILES, .var = UINT32_MAX};
-    v[3] = (schedule_value){.keyword = "granularity", .number = round, .var = UINT32_MAX};
-    default_say(m, default_index_cell(m->p, SCHEDULE_BLOCK, st, point), v, 4);
-}
-
 static void fill_points(making *m, const tensor_stage *st, tensor_var point, tensor_val map,
                         int64_t rows, int64_t steps) {
     default_fill(m, st, SCHEDULE_LANES, point, rows, NULL);
     default_fill(m, st, SCHEDULE_UNROLL, point, steps, "distributed");
-    fill_tile(m, st, point, map, rows * steps);
+    default_say(m, default_index_cell(m->p, SCHEDULE_BLOCK, st, point),
+                default_number(DEFAULT_TILE), default_by(m->p, map),
+                default_option("tiles", DEFAULT_TILES),
+                default_option("granularity", rows * steps));
 }
 
 bool default_tile(making *m, const stage_group *g, uint32_t number) {

@@ -27,8 +27,7 @@ void default_extremes(making *m, const stage_group *g) {
         if (t == DT_COUNT || !is_exact(p->op, r->identity[0], t)) continue;
         const tensor_val_info *to = &p->op->vals.data[st->targets[0].val];
         if (to->role != VAL_RESULT || to->type != t) continue;
-        schedule_value *v = ARENA_NEW(p->arena, schedule_value);
-        *v = default_word(t == DT_F16 ? SCHEDULE_TYPE_F16 : SCHEDULE_TYPE_BF16);
-        default_say(m, default_cell(SCHEDULE_ACCUMULATE, st), v, 1);
+        default_say(m, default_cell(SCHEDULE_ACCUMULATE, st),
+                    default_word(t == DT_F16 ? SCHEDULE_TYPE_F16 : SCHEDULE_TYPE_BF16));
     }
 }

@@ -34,12 +34,6 @@ static bool have_one_twice(const planner *p, const tensor_var *vars, uint32_t n)
     return false;
 }
 
-static void fill_order(making *m, const tensor_stage *st, const tensor_var *vars, uint32_t n) {
-    schedule_value *v = ARENA_NEW(m->p->arena, schedule_value);
-    *v = default_index_list(m->p, vars, n);
-    default_say(m, default_cell(SCHEDULE_LOOPS, st), v, 1);
-}
-
 // Rows that the first key leads to, which is walked, come before those that other keys lead to, or
 // that are not few. of: the reduction, NULL: what is computed from one.
 enum { WALKED_ROW, ROW, INSIDE, KINDS };
@@ -83,7 +77,7 @@ static bool order(making *m, tensor_stage *st) {
     bool inside = free && points_first(p, vars + n, st->nbound, rows),
          outside = !plan_dense(p, st->bound[0]) && rows_first(p, st, vars, n);
     if (!inside && !outside) return false;
-    fill_order(m, st, vars, n + st->nbound);
+    default_say(m, default_cell(SCHEDULE_LOOPS, st), default_index_list(p, vars, n + st->nbound));
     st->bound = vars + n;
     take_left(p, st, vars);
     return outside;
@@ -114,7 +108,7 @@ static bool follow(making *m, tensor_stage *st, const bool *moved) {
     f.any |= first && first < DEFAULT_FEW_BLOCKS && p->machine->gpu &&
              kind_of(p, NULL, vars[0]) == INSIDE;
     if (!f.any || have_one_twice(p, vars, n) || !rows_first(p, NULL, vars, n)) return false;
-    fill_order(m, st, vars, n);
+    default_say(m, default_cell(SCHEDULE_LOOPS, st), default_index_list(p, vars, n));
     take_left(p, st, vars);
     return true;
 }

@@ -60,9 +60,8 @@ void default_specialize(making *m, const tensor_stage *st, tensor_var v, const i
     if (!n || !rounds || !schedule_value_of(rounds, "masked")) return;
     int64_t *numbers = ARENA_ARRAY(a, int64_t, n);
     memcpy(numbers, sizes, n * sizeof *numbers);
-    schedule_value *value = ARENA_NEW(a, schedule_value);
-    *value = (schedule_value){.nnumbers = n, .numbers = numbers, .var = UINT32_MAX};
-    default_say(m, default_index_cell(m->p, SCHEDULE_SPECIALIZE, st, v), value, 1);
+    default_say(m, default_index_cell(m->p, SCHEDULE_SPECIALIZE, st, v),
+                (schedule_value){.nnumbers = n, .numbers = numbers, .var = UINT32_MAX});
 }
 
 // Reductions that one walk serves write out as many rounds as the dearest of them stands.

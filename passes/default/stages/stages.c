@@ -166,12 +166,6 @@ static bool collapses(making *m, const stage_group *g) {
     return extent < DEFAULT_WARP && s.lanes * s.vector != extent;
 }
 
-static void fill_collapse(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
-    schedule_value *v = ARENA_NEW(m->p->arena, schedule_value);
-    *v = default_index_list(m->p, left, n);
-    default_say(m, default_cell(SCHEDULE_COLLAPSE, st), v, 1);
-}
-
 void default_points(making *m, const stage_group *g) {
     const planner *p = m->p;
     for (uint32_t i = 0; i < g->len; i++) {
@@ -179,7 +173,8 @@ void default_points(making *m, const stage_group *g) {
         tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
         uint32_t n = plan_left(p, st, left);
         if (!n) continue;
-        if (n > 1) fill_collapse(m, st, left, n);
+        if (n > 1)
+            default_say(m, default_cell(SCHEDULE_COLLAPSE, st), default_index_list(p, left, n));
         default_fill(m, st, SCHEDULE_LANES, left[0], p->machine->gpu ? DEFAULT_WARP : 1, NULL);
         default_fill(m, st, SCHEDULE_GROUPS, left[0], p->machine->gpu ? default_groups(p) : 1,
                      NULL);

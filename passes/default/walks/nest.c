@@ -30,7 +30,5 @@ void default_nest(walks *w, uint32_t stage) {
     }
     if (!moved) return;
     st->left = left;
-    schedule_value *v = ARENA_NEW(w->p->arena, schedule_value);
-    *v = default_index_list(w->p, left, st->nleft);
-    default_say(w->m, default_cell(SCHEDULE_LOOPS, st), v, 1);
+    default_say(w->m, default_cell(SCHEDULE_LOOPS, st), default_index_list(w->p, left, st->nleft));
 }

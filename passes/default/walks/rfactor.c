@@ -92,13 +92,10 @@ static tensor_val map_for(planner *p, uint32_t stage) {
 }
 
 static void fill(planner *p, schedule *s, uint32_t stage, tensor_val map) {
-    schedule_value *v = ARENA_ARRAY(p->arena, schedule_value, 2);
-    v[0] = default_stage_list(p, &(stage_group){.data = &stage, .len = 1});
-    v[1] = default_by(p, map);
-    schedule_cell c = default_stage_cell(p, SCHEDULE_RFACTOR, plan_stage(p, stage));
-    c.nvalues = 2;
-    c.values = v;
-    schedule_fill(p->arena, s, c);
+    making m = {.p = p, .s = s};
+    default_say(&m, default_stage_cell(p, SCHEDULE_RFACTOR, plan_stage(p, stage)),
+                default_stage_list(p, &(stage_group){.data = &stage, .len = 1}),
+                default_by(p, map));
 }
 
 tensor_op *default_rfactor(planner *p, schedule *s) {

@@ -29,13 +29,11 @@ static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, t
          deep = false;   // else those lanes have parts of scores alone
     for (uint32_t i = 0; i < of->sums.len && s->depth > 1; i++)
         deep |= plan_stage(w->p, of->sums.data[i])->nleft == s->depth;
-    schedule_value *v = ARENA_ARRAY(w->p->arena, schedule_value, 3);
-    if (steps < 2) return;
-    v[0] = (schedule_value){.number = steps, .var = UINT32_MAX};
-    v[1] = (schedule_value){.keyword = "masked", .var = UINT32_MAX};
-    v[2] = (schedule_value){.keyword = "distributed", .var = UINT32_MAX};
-    const uint32_t n = deep && lanes >= steps && lanes > 1 && has_shares ? 3 : 2;
-    default_say(w->m, default_index_cell(w->p, SCHEDULE_UNROLL, st, walked), v, n);
+    const bool distributed = deep && lanes >= steps && lanes > 1 && has_shares;
+    if (steps > 1)
+        default_say(w->m, default_index_cell(w->p, SCHEDULE_UNROLL, st, walked),
+                    default_number(steps), default_option("masked", 0),
+                    default_if(distributed, default_option("distributed", 0)));
 }
 
 // As the op has them.

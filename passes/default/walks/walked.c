@@ -32,12 +32,7 @@ static void fill_fuse(walks *w, const walk *of) {
         VEC_PUSH(w->p->arena, &at, plan_stage(w->p, of->sums.data[i])->bound[0]);
     for (uint32_t i = 0; i < of->edges.len; i++)
         VEC_PUSH(w->p->arena, &at, plan_stage(w->p, of->edges.data[i])->left[0]);
-    schedule_value *v = ARENA_ARRAY(w->p->arena, schedule_value, 2);
-    v[0] = default_stage_list(w->p, &all);
-    v[1] = default_at(w->p, at.data, at.len);
-    for (uint32_t i = 0; i < all.len; i++)
-        default_say(w->m, default_stage_cell(w->p, SCHEDULE_FUSE, plan_stage(w->p, all.data[i])), v,
-                    2);
+    default_say_fuse(w->m, &all, at.data, at.len);
 }
 
 // Long rows meet a larger maximum ever less often, but some lane of a warp in most steps: sums

@@ -15,11 +15,9 @@
 
 // ---- Cells --------------------------------------------------------------------------------------
 static void fill_window(const windows *x, const tensor_stage *st) {
-    schedule_value *v = ARENA_ARRAY(x->w->p->arena, schedule_value, 3);
-    v[0] = (schedule_value){.number = window_rows(x), .var = UINT32_MAX};
-    v[1] = default_by(x->w->p, x->source);
-    v[2] = (schedule_value){.keyword = "count", .number = window_slots(x), .var = UINT32_MAX};
-    default_say(x->w->m, default_index_cell(x->w->p, SCHEDULE_WINDOW, st, st->left[0]), v, 3);
+    default_say(x->w->m, default_index_cell(x->w->p, SCHEDULE_WINDOW, st, st->left[0]),
+                default_number(window_rows(x)), default_by(x->w->p, x->source),
+                default_option("count", window_slots(x)));
 }
 
 static int64_t room_of(const windows *x) {
@@ -72,22 +70,15 @@ static int64_t accumulators_of(const windows *x) {
 }
 
 static void fill_mma(const windows *x, const tensor_stage *st, tensor_var depth, bool narrow) {
-    schedule_value *v = ARENA_ARRAY(x->w->p->arena, schedule_value, 4);
-    uint32_t n = 1;
-    bool rounded = !narrow && window_is_rounded(x), scaled = rounded && x->type == DT_F16;
-    v[0] = (schedule_value){.text = x->type == DT_F32   ? "tf32x3"
-                                    : narrow || rounded ? ir_dtype_text(x->type)
-                                                        : "tf32",
-                            .var = UINT32_MAX};
-    if (x->w->four)
-        v[n++] = (schedule_value){.keyword = "shape", .text = x->w->four, .var = UINT32_MAX};
-    if (scaled)
-        v[n++] = (schedule_value){
-            .keyword = "scale", .number = DEFAULT_GRADIENT_SCALE, .var = UINT32_MAX};
-    if (x->accumulators > 1)
-        v[n++] = (schedule_value){
-            .keyword = "accumulators", .number = x->accumulators, .var = UINT32_MAX};
-    default_say(x->w->m, default_index_cell(x->w->p, SCHEDULE_MMA, st, depth), v, n);
+    const bool rounded = !narrow && window_is_rounded(x), scaled = rounded && x->type == DT_F16;
+    const char *operand = x->type == DT_F32   ? "tf32x3"
+                          : narrow || rounded ? ir_dtype_text(x->type)
+                                              : "tf32";
+    default_say(x->w->m, default_index_cell(x->w->p, SCHEDULE_MMA, st, depth),
+                default_text(NULL, operand),
+                default_if(x->w->four, default_text("shape", x->w->four)),
+                default_if(scaled, default_option("scale", DEFAULT_GRADIENT_SCALE)),
+                default_if(x->accumulators > 1, default_option("accumulators", x->accumulators)));
 }
 
 static void fill_rows(const windows *x, const tensor_stage *st, int64_t groups) {
@@ -170,20 +161,13 @@ static void find_shared(reading *r, tensor_expr e) {
     for (uint32_t i = n->nargs; i-- > 0 && r->found == TENSOR_NO_VAL;) find_shared(r, n->args[i]);
 }
 
-static void fill_keep(walks *w, const tensor_stage *st, tensor_val input, schedule_word place) {
-    schedule_value *v = ARENA_NEW(w->p->arena, schedule_value);
-    *v = default_word(place);
-    default_say(w->m, default_value_cell(w->p, SCHEDULE_KEEP, st, input), v, 1);
-}
-
 // What is read at the map's values: of the factor that has columns, of the score's.
 static void fill_shared(walks *w, const tensor_stage *st, tensor_var along, tensor_val source) {
     tensor_expr body = plan_inline_loads(w->p, st->body[0]);
     bool *seen = ARENA_ARRAY(w->p->arena, bool, w->p->op->exprs.len + 1);
     reading r = {w->p, along, source, TENSOR_NO_VAL, seen};
     find_shared(&r, body);
-    if (r.found == TENSOR_NO_VAL) return;
-    fill_keep(w, st, r.found, SCHEDULE_PLACE_SHARED);
+    if (r.found != TENSOR_NO_VAL) default_keep(w->m, st, r.found, SCHEDULE_PLACE_SHARED);
 }
 
 // Where what the walk's rows have of its scores is kept: read again by each round, or in shared
@@ -197,7 +181,7 @@ static void fill_own_rows(const windows *x, const tensor_stage *st, schedule_wor
             bool row;
             tensor_val map;
             if (!default_window_rows(x, factor, score->bound[0], &row, &map) || !row) continue;
-            fill_keep(x->w, st, (tensor_val)loop_matrix_factor(p->op, factor)->imm.i, place);
+            default_keep(x->w->m, st, (tensor_val)loop_matrix_factor(p->op, factor)->imm.i, place);
         }
 }
 
