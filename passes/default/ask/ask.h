@@ -41,17 +41,22 @@ int64_t default_power_below(int64_t n);   // of two: the largest that is no larg
 int64_t default_power_above(int64_t n);   // the smallest that is no smaller
 
 // ---- shapes.c -----------------------------------------------------------------------------------
+// indices of the stage that loops go through, the outermost first
+typedef struct {
+    const tensor_var *at;
+    uint32_t n;
+} default_left;
+default_left default_left_of(const planner *p, const tensor_stage *st);
 // no reduction, or of terms in their order
 bool default_one_by_one(const planner *p, const tensor_stage *st);
 bool default_reduces_dense(const planner *p, const tensor_stage *st);
 // Whether what is read has each index of the stage but the first.
 bool default_reads_all_left(const planner *p, const tensor_stage *st, const tensor_node *load);
 // of all points: memory runs along the one left-hand index
-bool default_sums_columns(const planner *p, const tensor_stage *st, const tensor_var *left,
-                          uint32_t n);
+bool default_sums_columns(const planner *p, const tensor_stage *st);
 // A sum of matrices over the points of a graph, such as the gradient of a layer's weights.
-bool default_sums_matrices(const planner *p, const tensor_stage *st, const tensor_var *left,
-                           uint32_t n);
+bool default_sums_matrices(const planner *p, const tensor_stage *st);
+bool default_sums_points(const planner *p, const tensor_stage *st);   // either
 // the first sum of columns or matrices; UINT32_MAX: there is none
 uint32_t default_columns_of(const planner *p, const stage_group *g);
 // A key takes what is reduced to rows.
@@ -59,8 +64,7 @@ bool default_reduces_keyed(const planner *p, const tensor_stage *st);
 // A key other than the first leads to v.
 bool default_classes_row(const planner *p, const tensor_stage *st, tensor_var v);
 // Lanes and vectors run along the innermost left-hand axis.
-bool default_has_features(const planner *p, const tensor_stage *st, const tensor_var *left,
-                          uint32_t n, bool deepest);
+bool default_has_features(const planner *p, const tensor_stage *st);
 // one stage whose points reduce a dense axis, and what is computed from it
 bool default_is_dot(const planner *p, const stage_group *g);
 

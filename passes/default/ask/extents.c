@@ -187,16 +187,14 @@ int64_t default_bytes_along(const planner *p, const tensor_stage *st, tensor_var
 }
 
 int64_t default_entry_bytes(const planner *p, const tensor_stage *st) {
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-    uint32_t n = plan_left(p, st, left);
-    return n > 1 ? default_bytes_along(p, st, left[n - 1]) : 4;
+    const default_left left = default_left_of(p, st);
+    return left.n > 1 ? default_bytes_along(p, st, left.at[left.n - 1]) : 4;
 }
 
 int64_t default_row_bytes(const planner *p, const tensor_stage *st) {
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-    uint32_t n = plan_left(p, st, left);
+    const default_left left = default_left_of(p, st);
     int64_t bytes = default_entry_bytes(p, st);
-    for (uint32_t i = 1; i < n && bytes <= 4096; i++) bytes *= default_extent(p, left[i]);
+    for (uint32_t i = 1; i < left.n && bytes <= 4096; i++) bytes *= default_extent(p, left.at[i]);
     return bytes;
 }
 

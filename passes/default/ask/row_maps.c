@@ -22,11 +22,10 @@ static tensor_val row_map(const planner *p, const stage_group *g, bool several) 
     tensor_val map = TENSOR_NO_VAL;
     for (uint32_t i = 0; i < g->len && map == TENSOR_NO_VAL; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-        if (!plan_left(p, st, left) || !(st->nbound == 1 || several) || default_one_by_one(p, st))
-            continue;
+        const default_left left = default_left_of(p, st);
+        if (!left.n || !(st->nbound == 1 || several) || default_one_by_one(p, st)) continue;
         for (uint32_t k = 0; k < st->nkeys && map == TENSOR_NO_VAL; k++)
-            map = map_of_key(p, st, &st->keys[k], left[0]);
+            map = map_of_key(p, st, &st->keys[k], left.at[0]);
     }
     return map;
 }

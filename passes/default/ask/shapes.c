@@ -6,6 +6,11 @@
 #include "base/base.h"
 #include "kernels/kernels.h"
 
+default_left default_left_of(const planner *p, const tensor_stage *st) {
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+    return (default_left){.n = plan_left(p, st, left), .at = left};
+}
+
 bool default_one_by_one(const planner *p, const tensor_stage *st) {
     return st->reducer == TENSOR_NO_REDUCER || !p->op->reducers.data[st->reducer].commutative;
 }
@@ -38,37 +43,38 @@ bool default_reads_all_left(const planner *p, const tensor_stage *st, const tens
 
 // ---- Sums of all points -------------------------------------------------------------------------
 // Of all points of an index, whatever maps say of them, to a few results.
-static bool sums_all(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
+static bool sums_all(const planner *p, const tensor_stage *st, default_left left) {
     if (default_one_by_one(p, st) || st->nbound != 1 || st->nkeys) return false;
-    for (uint32_t i = 0; i < n; i++)
-        if (!default_few(p, left[i], st->bound[0])) return false;
+    for (uint32_t i = 0; i < left.n; i++)
+        if (!default_few(p, left.at[i], st->bound[0])) return false;
     return true;
 }
 
 // Sums of columns: memory runs along the one left-hand index, not along what is reduced.
-bool default_sums_columns(const planner *p, const tensor_stage *st, const tensor_var *left,
-                          uint32_t n) {
-    return n == 1 && sums_all(p, st, left, n) &&
-           plan_ends_on(p, st, left[0], st->bound[0]) > plan_ends_on(p, st, st->bound[0], left[0]);
+bool default_sums_columns(const planner *p, const tensor_stage *st) {
+    const default_left left = default_left_of(p, st);
+    return left.n == 1 && sums_all(p, st, left) &&
+           plan_ends_on(p, st, left.at[0], st->bound[0]) >
+               plan_ends_on(p, st, st->bound[0], left.at[0]);
 }
 
 // Sums of matrices over the points of a graph, such as the gradient of a layer's weights.
-bool default_sums_matrices(const planner *p, const tensor_stage *st, const tensor_var *left,
-                           uint32_t n) {
+bool default_sums_matrices(const planner *p, const tensor_stage *st) {
+    const default_left left = default_left_of(p, st);
     bool known = true;
-    for (uint32_t i = 0; i < n; i++) known &= default_extent(p, left[i]) != 0;
-    return n > 1 && sums_all(p, st, left, n) &&
+    for (uint32_t i = 0; i < left.n; i++) known &= default_extent(p, left.at[i]) != 0;
+    return left.n > 1 && sums_all(p, st, left) &&
            (!plan_dense(p, st->bound[0]) || (known && !default_extent(p, st->bound[0])));
+}
+
+bool default_sums_points(const planner *p, const tensor_stage *st) {
+    return default_sums_columns(p, st) || default_sums_matrices(p, st);
 }
 
 // The first stage that sums columns or matrices, whose cells what is computed from it has, too.
 uint32_t default_columns_of(const planner *p, const stage_group *g) {
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
     for (uint32_t i = 0; i < g->len; i++) {
-        const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        uint32_t n = plan_left(p, st, left);
-        if (default_sums_columns(p, st, left, n) || default_sums_matrices(p, st, left, n))
-            return g->data[i];
+        if (default_sums_points(p, plan_stage(p, g->data[i]))) return g->data[i];
     }
     return UINT32_MAX;
 }
@@ -91,14 +97,14 @@ bool default_classes_row(const planner *p, const tensor_stage *st, tensor_var v)
 
 // The innermost left-hand axis that lanes and vectors run along. Where a dense axis is reduced and
 // the left-hand one is only stored along, memory runs along what is reduced.
-bool default_has_features(const planner *p, const tensor_stage *st, const tensor_var *left,
-                          uint32_t n, bool deepest) {
-    if (default_sums_columns(p, st, left, n) || default_sums_matrices(p, st, left, n)) return true;
-    if (n < 2 || !deepest) return false;
-    if (!default_few(p, left[n - 1], left[0]) && !default_classes_row(p, st, left[n - 1]))
-        return false;
+bool default_has_features(const planner *p, const tensor_stage *st) {
+    const default_left left = default_left_of(p, st);
+    if (default_sums_points(p, st)) return true;
+    if (left.n < 2) return false;
+    const tensor_var last = left.at[left.n - 1];
+    if (!default_few(p, last, left.at[0]) && !default_classes_row(p, st, last)) return false;
     return !default_reduces_dense(p, st) ||
-           (default_loaded_along(p, st, left[n - 1]) && !runs_along_bound(p, st, left[n - 1]));
+           (default_loaded_along(p, st, last) && !runs_along_bound(p, st, last));
 }
 
 // ---- Dot products -------------------------------------------------------------------------------

@@ -60,8 +60,7 @@ index_cut default_cut_of(making *m, const tensor_stage *st, tensor_var v, bool b
 // elements of an entry that a thread has at a time
 int64_t default_held(making *m, const tensor_stage *st);
 // The stage has features, or others of its kernel have lanes along theirs.
-bool default_lanes_along(const making *m, const tensor_stage *st, const tensor_var *left,
-                         uint32_t n, bool deepest);
+bool default_lanes_along(const making *m, const tensor_stage *st, bool deepest);
 // its left indices as those
 void default_along(making *m, const tensor_stage *from, const tensor_stage *st);
 

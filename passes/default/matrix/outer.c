@@ -59,7 +59,7 @@ static bool find(const making *m, const stage_group *g, contraction *c, tensor_v
     *c = (contraction){
         .sum = st, .rows = left[n - 2], .columns = left[n - 1], .depth = st->bound[0]};
     *map = st->nkeys ? key_map(p, st, left[0]) : TENSOR_NO_VAL;
-    bool rows = st->nkeys ? *map != TENSOR_NO_VAL : default_sums_matrices(p, st, left, n);
+    bool rows = st->nkeys ? *map != TENSOR_NO_VAL : default_sums_matrices(p, st);
     return rows && find_factors(p, c) && default_operand(p, c);
 }
 

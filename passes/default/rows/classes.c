@@ -34,15 +34,13 @@ void default_bucket(making *m, const stage_group *g, tensor_val map, const defau
                     void (*more)(void *user, uint32_t number), void *user) {
     arena *a = m->p->arena;
     const tensor_stage *deepest = &m->p->op->stages.data[g->data[g->len - 1]];
-    tensor_var *left = ARENA_ARRAY(a, tensor_var, deepest->nleft + 1);
     default_bucket_class *made = ARENA_ARRAY(a, default_bucket_class, all->n);
-    plan_left(m->p, deepest, left);
     for (uint32_t i = 0; i < all->n; i++) {
         made[i].use = class_of_rows(m, g, &all->of[i], i, more, user);
         made[i].limit = all->of[i].limit;   // what is dealt out may have said so
     }
     const default_standing how = {all->stands ? made[0].limit - 1 : 0, false};
-    default_fill_bucket(m, deepest, left[0], map, made, all->n, &how);
+    default_fill_bucket(m, deepest, default_left_of(m->p, deepest).at[0], map, made, all->n, &how);
 }
 
 void default_long_rows(making *m, const stage_group *g, tensor_val map) {

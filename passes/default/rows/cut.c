@@ -17,7 +17,7 @@ static int64_t lanes_along(making *m, const tensor_stage *st, tensor_var v, bool
 
 // A row has one number, which lanes share the entries of.
 static bool is_one_number(const planner *p, const tensor_stage *st) {
-    return plan_left(p, st, ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1)) == 1;
+    return default_left_of(p, st).n == 1;
 }
 
 // Entries of a part: the more rows a warp has, the more are under way, and the less of each; lanes
@@ -93,18 +93,16 @@ static void split(making *m, const stage_group *g, uint32_t end, int64_t part) {
 void default_cut(making *m, const stage_group *g, tensor_val map) {
     planner *p = m->p;
     const tensor_stage *deepest = &p->op->stages.data[g->data[g->len - 1]];
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);
-    plan_left(p, deepest, left);
+    const tensor_var row = default_left_of(p, deepest).at[0];
     if (m->rows == ROWS_SKEWED || m->rows == ROWS_BRIEF ||
-        (m->rows == ROWS_FEW && !m->hand.narrow && !lanes_share_all(m, g, left[0])))
-        default_order_by_degree(m, deepest, left[0], map);
+        (m->rows == ROWS_FEW && !m->hand.narrow && !lanes_share_all(m, g, row)))
+        default_order_by_degree(m, deepest, row, map);
     const uint32_t end = plan_run_end(p, g, 0);
     int64_t part = INT64_MAX;
     for (uint32_t i = 0; i < end; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        tensor_var *own = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-        plan_left(p, st, own);
-        const int64_t least = least_entries(p, st), each = part_entries(m, st, own[0]),
+        const int64_t least = least_entries(p, st),
+                      each = part_entries(m, st, default_left_of(p, st).at[0]),
                       entries = each > least ? each : least;
         if (entries < part) part = entries;
     }

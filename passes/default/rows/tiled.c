@@ -55,23 +55,23 @@ static void fill_points(making *m, const tensor_stage *st, tensor_var point, ten
 bool default_tile(making *m, const stage_group *g, uint32_t number) {
     planner *p = m->p;
     const tensor_stage *st = &p->op->stages.data[g->data[0]];
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
-    uint32_t n = plan_left(p, st, left);
-    if (!n || !default_is_dot(p, g) || default_has_features(p, st, left, n, true) ||
+    const default_left left = default_left_of(p, st);
+    if (!left.n || !default_is_dot(p, g) || default_has_features(p, st) ||
         st->loop != TENSOR_NO_LOOP)
         return false;
-    tensor_val map = row_map(p, st, left[0], number);
+    tensor_val map = row_map(p, st, left.at[0], number);
     if (map == TENSOR_NO_VAL) return false;
-    dot_share d = default_dot(m, st, left, n, p->machine->lanes, 1);
+    dot_share d = default_dot(m, st, p->machine->lanes, 1);
     if (d.lanes < 2 || d.lanes * d.heads < DEFAULT_WHOLE_LINE)
         return false;   // a head of one lane: points are faster
     int64_t rows = p->machine->lanes / (d.lanes * d.heads), steps = DEFAULT_TILE_ROUND / rows;
     if (steps > DEFAULT_TILE_STEPS) steps = DEFAULT_TILE_STEPS;
     if (steps > d.lanes) steps = d.lanes;
-    if (d.heads <= 1) default_tile_room(m, st, left, n, steps);
+    if (d.heads <= 1) default_tile_room(m, st, steps);
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *one = &p->op->stages.data[g->data[i]];
-        if (plan_left(p, one, left)) fill_points(m, one, left[0], map, rows, steps);
+        const default_left own = default_left_of(p, one);
+        if (own.n) fill_points(m, one, own.at[0], map, rows, steps);
     }
     m->tiled = map;
     return true;

@@ -12,15 +12,16 @@
 #include "kernels/kernels.h"
 
 // ---- Of one index -------------------------------------------------------------------------------
-static bool reduces_across(const planner *p, const tensor_stage *st, const tensor_var *left,
-                           uint32_t n) {
+static bool reduces_across(const planner *p, const tensor_stage *st) {
+    const default_left left = default_left_of(p, st);
     if (default_one_by_one(p, st) || st->nkeys) return false;
     int64_t extent = default_extent(p, st->bound[0]);
-    if (default_sums_columns(p, st, left, n)) return !extent || extent > DEFAULT_COLUMN_PART;
-    if (default_sums_matrices(p, st, left, n)) return true;
+    if (default_sums_columns(p, st)) return !extent || extent > DEFAULT_COLUMN_PART;
+    if (default_sums_matrices(p, st)) return true;
     if (extent && extent <= DEFAULT_ACROSS_PART) return false;
-    for (uint32_t i = 0; i < n; i++)
-        if (!plan_dense(p, left[i]) || (!default_extent(p, left[i]) && plan_dense(p, st->bound[0])))
+    for (uint32_t i = 0; i < left.n; i++)
+        if (!plan_dense(p, left.at[i]) ||
+            (!default_extent(p, left.at[i]) && plan_dense(p, st->bound[0])))
             return false;
     return true;
 }
@@ -31,10 +32,10 @@ static int64_t extent_or_typical(const making *m, tensor_var v) {
 }
 
 // Of a sum of matrices: a part leaves a matrix, and reads a row and a column of it a point.
-static int64_t matrix_points(const making *m, const tensor_var *left, uint32_t n) {
-    int64_t columns = extent_or_typical(m, left[n - 1]), rows = 1;
-    for (uint32_t i = 0; i + 1 < n && rows < DEFAULT_ACROSS_PART; i++)
-        rows *= extent_or_typical(m, left[i]);
+static int64_t matrix_points(const making *m, default_left left) {
+    int64_t columns = extent_or_typical(m, left.at[left.n - 1]), rows = 1;
+    for (uint32_t i = 0; i + 1 < left.n && rows < DEFAULT_ACROSS_PART; i++)
+        rows *= extent_or_typical(m, left.at[i]);
     int64_t points = default_power_above(DEFAULT_OUTER_READS * rows * columns / (rows + columns) +
                                          1);
     return points < DEFAULT_OUTER_PART    ? DEFAULT_OUTER_PART
@@ -48,30 +49,31 @@ static int64_t column_points(const making *m, tensor_var column) {
     return points;
 }
 
-void default_parts(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
+void default_parts(making *m, const tensor_stage *st) {
     const machine *on = m->p->machine;
-    if (!reduces_across(m->p, st, left, n)) return;
-    int64_t points = default_sums_columns(m->p, st, left, n) ? column_points(m, left[0])
-                     : default_sums_matrices(m->p, st, left, n)
-                         ? matrix_points(m, left, n)
+    const default_left left = default_left_of(m->p, st);
+    if (!reduces_across(m->p, st)) return;
+    int64_t points = default_sums_columns(m->p, st) ? column_points(m, left.at[0])
+                     : default_sums_matrices(m->p, st)
+                         ? matrix_points(m, left)
                          : default_fewer_terms(m->p, st, DEFAULT_ACROSS_PART, on->block_threads);
     default_fill(m, st, SCHEDULE_BLOCK, st->bound[0], on->gpu ? points : DEFAULT_HOST_PART, NULL);
-    if (on->gpu && !n)
+    if (on->gpu && !left.n)
         default_fill(m, st, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
 }
 
 // The rows of a matrix that is summed: a lane holds some, and reads a column's element once for all
 // of them.
-int64_t default_matrix_rows(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
-                            int64_t lanes) {
-    index_cut columns = default_cut_of(m, st, left[n - 1], false);
+int64_t default_matrix_rows(making *m, const tensor_stage *st, int64_t lanes) {
+    const default_left left = default_left_of(m->p, st);
+    index_cut columns = default_cut_of(m, st, left.at[left.n - 1], false);
     int64_t room = DEFAULT_HELD / (plan_or_one(columns.vector) * plan_or_one(columns.registers)),
-            rows = default_typical(m, left[0]), take = default_power_above(rows);
+            rows = default_typical(m, left.at[0]), take = default_power_above(rows);
     int64_t hold = take < room ? take : room;
     if (take / hold < lanes && take / lanes > 0) hold = take / lanes;   // all lanes have some
     int64_t shared = take / hold < lanes ? take / hold : lanes;
-    default_fill(m, st, SCHEDULE_LANES, left[0], shared, NULL);
-    default_fill(m, st, SCHEDULE_REGISTERS, left[0], hold, NULL);
+    default_fill(m, st, SCHEDULE_LANES, left.at[0], shared, NULL);
+    default_fill(m, st, SCHEDULE_REGISTERS, left.at[0], hold, NULL);
     return lanes / shared;
 }
 
@@ -79,13 +81,11 @@ int64_t default_matrix_rows(making *m, const tensor_stage *st, const tensor_var 
 typedef struct {
     making *m;
     const tensor_stage *st;
-    const tensor_var *left;
-    uint32_t n;
+    default_left left;
 } across;
 
 static across across_of(making *m, const tensor_stage *st) {
-    tensor_var *left = ARENA_ARRAY(m->p->arena, tensor_var, st->nleft + 1);
-    return (across){m, st, left, plan_left(m->p, st, left)};
+    return (across){m, st, default_left_of(m->p, st)};
 }
 
 // Many points, and few results: those of small dense axes, or of what maps lead to from the points
@@ -98,9 +98,9 @@ static bool leaves_few(const across *a) {
     int64_t extent = default_extent(p, points);
     const bool dense = plan_dense(p, points);
     if (extent && extent <= DEFAULT_ACROSS_PART) return false;
-    for (uint32_t i = 0; i < a->n; i++)
-        if (!default_few(p, a->left[i], points) ||
-            (dense && !default_extent(p, a->left[i]) && !default_leads(p, st, points)))
+    for (uint32_t i = 0; i < a->left.n; i++)
+        if (!default_few(p, a->left.at[i], points) ||
+            (dense && !default_extent(p, a->left.at[i]) && !default_leads(p, st, points)))
             return false;
     return true;
 }
@@ -109,8 +109,7 @@ static bool leaves_few(const across *a) {
 static bool is_plain(const across *a) {
     const planner *p = a->m->p;
     return a->st->nbound == 1 && !default_one_by_one(p, a->st) &&
-           (!a->n || default_sums_columns(p, a->st, a->left, a->n) ||
-            default_sums_matrices(p, a->st, a->left, a->n));
+           (!a->left.n || default_sums_points(p, a->st));
 }
 
 // Along which memory runs, of all but the points: UINT32_MAX: along those.
@@ -118,8 +117,8 @@ static tensor_var runs_along(const across *a) {
     const planner *p = a->m->p;
     tensor_var points = a->st->bound[0], best = UINT32_MAX;
     int64_t most = 0;
-    for (uint32_t i = 0; i < a->n + a->st->nbound - 1; i++) {
-        tensor_var v = i < a->n ? a->left[i] : a->st->bound[i - a->n + 1];
+    for (uint32_t i = 0; i < a->left.n + a->st->nbound - 1; i++) {
+        tensor_var v = i < a->left.n ? a->left.at[i] : a->st->bound[i - a->left.n + 1];
         int64_t ends = plan_ends_on(p, a->st, v, points) - plan_ends_on(p, a->st, points, v);
         if (ends >= most && ends > 0) most = ends, best = v;
     }
@@ -147,8 +146,8 @@ static void fill_along(const across *a, tensor_var v, int64_t *lanes, int64_t *r
 
 static int64_t lanes_of(const across *a) {
     int64_t lanes = 1;
-    for (uint32_t i = 0; i < a->n; i++)
-        lanes *= plan_or_one(default_cut_of(a->m, a->st, a->left[i], false).lanes);
+    for (uint32_t i = 0; i < a->left.n; i++)
+        lanes *= plan_or_one(default_cut_of(a->m, a->st, a->left.at[i], false).lanes);
     return lanes;
 }
 
@@ -157,14 +156,14 @@ static void fill_left(const across *a, bool ordered) {
     const tensor_var along = runs_along(a);
     int64_t lanes = a->m->p->machine->lanes, room = DEFAULT_HELD;
     bool reduced = along != UINT32_MAX;
-    for (uint32_t i = 0; i < a->n; i++) reduced &= a->left[i] != along;
+    for (uint32_t i = 0; i < a->left.n; i++) reduced &= a->left.at[i] != along;
     if (reduced && !ordered) {
         axis_share s = default_share_axis(a->m, a->st, along, lanes);
         lanes /= s.lanes, room /= s.vector * s.registers;
     } else if (!reduced && along != UINT32_MAX) fill_along(a, along, &lanes, &room);
     if (!room) room = 1;
-    for (uint32_t i = a->n; i-- > 0;)
-        if (a->left[i] != along) fill_axis(a, a->left[i], &lanes, &room);
+    for (uint32_t i = a->left.n; i-- > 0;)
+        if (a->left.at[i] != along) fill_axis(a, a->left.at[i], &lanes, &room);
 }
 
 // What is reduced beside the points: first what memory runs along.
@@ -184,8 +183,9 @@ static int64_t fill_reduced(const across *a, int64_t lanes) {
 
 static int64_t terms_at(const across *a) {
     int64_t terms = 1;
-    for (uint32_t i = 0; i < a->n + a->st->nbound - 1 && terms < DEFAULT_PART_TERMS; i++)
-        terms *= extent_or_typical(a->m, i < a->n ? a->left[i] : a->st->bound[i - a->n + 1]);
+    for (uint32_t i = 0; i < a->left.n + a->st->nbound - 1 && terms < DEFAULT_PART_TERMS; i++)
+        terms *= extent_or_typical(a->m,
+                                   i < a->left.n ? a->left.at[i] : a->st->bound[i - a->left.n + 1]);
     return terms;
 }
 
@@ -195,8 +195,8 @@ static int64_t points_of(const across *a, bool ordered, int64_t at_once) {
     int64_t most = ordered ? DEFAULT_ORDERED_PART
                            : default_fewer_terms(p, a->st, DEFAULT_ACROSS_PART,
                                                  p->machine->block_threads),
-            least = a->n > 1 && a->st->nbound == 1 ? matrix_points(a->m, a->left, a->n)
-                                                   : DEFAULT_PART_LEAST,
+            least = a->left.n > 1 && a->st->nbound == 1 ? matrix_points(a->m, a->left)
+                                                        : DEFAULT_PART_LEAST,
             points = most;
     while (points > least && points * terms_at(a) > DEFAULT_PART_TERMS) points /= 2;
     return points < at_once ? at_once : points;
@@ -226,7 +226,7 @@ static bool is_across(making *m, const stage_group *g) {
             continue;
         }
         if (!leaves_few(&a)) return false;
-        plain &= is_plain(&a), some = true, apart |= a.n > 1;
+        plain &= is_plain(&a), some = true, apart |= a.left.n > 1;
     }
     return some && (!plain || (rest && apart));
 }

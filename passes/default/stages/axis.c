@@ -14,9 +14,8 @@ static int64_t round_up(int64_t n, int64_t multiple) {
 }
 
 static bool is_last(const planner *p, const tensor_stage *st, tensor_var v) {
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-    uint32_t n = plan_left(p, st, left);
-    return n && left[n - 1] == v;
+    const default_left left = default_left_of(p, st);
+    return left.n && left.at[left.n - 1] == v;
 }
 
 // Rows of what is given lie inside the space: heads, of which there are few.

@@ -13,8 +13,8 @@
 // What a dense axis is reduced to for each of a few heads, whose values lie next to each other:
 // lanes take them, `each` or one at a time. An axis of which `most` lanes would have many vectors,
 // or several rounds, has more.
-dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
-                      int64_t most, int64_t each) {
+dot_share default_dot(making *m, const tensor_stage *st, int64_t most, int64_t each) {
+    const default_left left = default_left_of(m->p, st);
     axis_share s = default_share_axis(m, st, st->bound[0], most);
     while (most < m->p->machine->lanes &&
            (default_extent(m->p, st->bound[0]) >= 2 * default_share_points(s) ||
@@ -23,16 +23,17 @@ dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left,
     dot_share d = {s.lanes, 1};
     int64_t lanes = m->p->machine->lanes / s.lanes, room = DEFAULT_HELD / (s.vector * s.registers);
     default_fill_share(m, st, st->bound[0], s);
-    for (uint32_t i = n; i-- > 1;) {
-        int64_t extent = default_extent(m->p, left[i]), hold, take = lanes;
+    for (uint32_t i = left.n; i-- > 1;) {
+        const tensor_var v = left.at[i];
+        int64_t extent = default_extent(m->p, v), hold, take = lanes;
         const bool any = !extent;
         if (any) extent = DEFAULT_HEADS_AT_ONCE;
         hold = any || room < each || extent % each ? 1 : each;
-        if (extent < 2 || extent > DEFAULT_MANY_HEADS || !default_few(m->p, left[i], left[0]))
+        if (extent < 2 || extent > DEFAULT_MANY_HEADS || !default_few(m->p, v, left.at[0]))
             continue;
         while (extent / hold % take) take /= 2;
-        default_fill(m, st, SCHEDULE_LANES, left[i], take, NULL);
-        default_fill(m, st, SCHEDULE_REGISTERS, left[i], hold, s.lanes > 1 ? "strided" : NULL);
+        default_fill(m, st, SCHEDULE_LANES, v, take, NULL);
+        default_fill(m, st, SCHEDULE_REGISTERS, v, hold, s.lanes > 1 ? "strided" : NULL);
         d.heads *= take;
         lanes /= take, room /= hold;
     }
@@ -54,25 +55,24 @@ static const schedule_verb shared[] = {SCHEDULE_LANES, SCHEDULE_REGISTERS};
 
 enum { SHARED = sizeof shared / sizeof *shared };
 
-static const tensor_var *left_of(const making *m, const tensor_stage *st, uint32_t *n) {
-    tensor_var *left = ARENA_ARRAY(m->p->arena, tensor_var, st->nleft + 1);
-    *n = plan_left(m->p, st, left);
-    return left;
+// Its points reduce a dense axis.
+static bool is_dot(const making *m, const tensor_stage *st, uint32_t depth) {
+    return default_left_of(m->p, st).n == depth && default_reduces_dense(m->p, st) &&
+           !default_lanes_along(m, st, true);
 }
 
-static bool is_dot(const making *m, const tensor_stage *st, uint32_t depth) {
-    uint32_t n;
-    const tensor_var *left = left_of(m, st, &n);
-    return n == depth && default_reduces_dense(m->p, st) &&
-           !default_lanes_along(m, st, left, n, true);
+uint32_t default_dot_of(const making *m, const stage_group *g, uint32_t depth) {
+    for (uint32_t i = 0; i < g->len; i++)
+        if (is_dot(m, plan_stage(m->p, g->data[i]), depth)) return g->data[i];
+    return UINT32_MAX;
 }
 
 static bool same_heads(making *m, const tensor_stage *a, const tensor_stage *b) {
-    uint32_t n;
-    const tensor_var *x = left_of(m, a, &n), *y = left_of(m, b, &n);
+    const default_left x = default_left_of(m->p, a), y = default_left_of(m->p, b);
     bool same = true;
-    for (uint32_t i = 1; i < n; i++) {
-        index_cut c = default_cut_of(m, a, x[i], false), o = default_cut_of(m, b, y[i], false);
+    for (uint32_t i = 1; i < y.n; i++) {
+        index_cut c = default_cut_of(m, a, x.at[i], false),
+                  o = default_cut_of(m, b, y.at[i], false);
         same &= c.lanes == o.lanes && c.registers == o.registers && c.strided == o.strided;
     }
     return same;
@@ -80,13 +80,12 @@ static bool same_heads(making *m, const tensor_stage *a, const tensor_stage *b) 
 
 static void copy_heads(making *m, const tensor_stage *from, const tensor_stage *to) {
     const planner *p = m->p;
-    uint32_t n;
-    const tensor_var *x = left_of(m, from, &n), *y = left_of(m, to, &n);
-    for (uint32_t i = SHARED; i < n * SHARED; i++) {
+    const default_left x = default_left_of(p, from), y = default_left_of(p, to);
+    for (uint32_t i = SHARED; i < y.n * SHARED; i++) {
         const schedule_cell *c = schedule_find(m->s, from->id, shared[i % SHARED],
-                                               p->op->vars.data[x[i / SHARED]].id);
+                                               p->op->vars.data[x.at[i / SHARED]].id);
         schedule_cell mine = c ? *c : (schedule_cell){.verb = shared[i % SHARED], .empty = true};
-        schedule_fill(p->arena, m->s, default_move_cell(p, mine, to, y[i / SHARED]));
+        schedule_fill(p->arena, m->s, default_move_cell(p, mine, to, y.at[i / SHARED]));
     }
 }
 

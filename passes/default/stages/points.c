@@ -25,25 +25,26 @@ static bool count_bytes(void *user, const tensor_node *load) {
 // Registers of 32 bits for what a thread loads of the dense axis, of all points that it has under
 // way.
 static int64_t loaded_words(making *m, const tensor_stage *dot, const tensor_stage *st,
-                            const tensor_var *left, uint32_t n, int64_t steps) {
+                            int64_t steps) {
+    const default_left left = default_left_of(m->p, st);
     load_count c = {m->p, dot->bound[0], 0};
     plan_loads(m->p, dot, count_bytes, &c);
     index_cut d = default_cut_of(m, dot, dot->bound[0], true);
     int64_t points = steps * plan_or_one(d.vector) * plan_or_one(d.registers);
-    for (uint32_t i = 1; i < n; i++)
-        points *= plan_or_one(default_cut_of(m, st, left[i], false).registers);
+    for (uint32_t i = 1; i < left.n; i++)
+        points *= plan_or_one(default_cut_of(m, st, left.at[i], false).registers);
     return c.bytes * points / 4;
 }
 
 // Points that each reduce a dense axis: several are under way, as far as registers hold what they
 // load, and the lanes that reduce go on with one each. 128 bytes of f32 a thread are best, of 16
 // bits 256.
-static void fill_steps(making *m, const stage_group *g, const tensor_stage *st,
-                       const tensor_var *left, uint32_t n) {
+static void fill_steps(making *m, const stage_group *g, const tensor_stage *st) {
+    const default_left left = default_left_of(m->p, st);
     const tensor_stage *dot = &m->p->op->stages.data[g->data[0]];
     int64_t lanes = default_cut_of(m, dot, dot->bound[0], true).lanes, held = 1;
-    for (uint32_t i = 1; i < n; i++) {
-        int64_t heads = default_cut_of(m, st, left[i], false).registers;
+    for (uint32_t i = 1; i < left.n; i++) {
+        int64_t heads = default_cut_of(m, st, left.at[i], false).registers;
         if (heads > 1) held *= heads;
     }
     int64_t steps = lanes <= 1 || held > 2        ? 2
@@ -51,8 +52,8 @@ static void fill_steps(making *m, const stage_group *g, const tensor_stage *st,
                                                   : DEFAULT_POINT_STEPS,
             words = default_bytes_along(m->p, dot, dot->bound[0]) < 4 ? 2 * DEFAULT_WORDS_AHEAD
                                                                       : DEFAULT_WORDS_AHEAD;
-    while (steps > 2 && loaded_words(m, dot, st, left, n, steps) > words) steps /= 2;
-    default_fill(m, st, SCHEDULE_UNROLL, left[0], steps, lanes > 1 ? "distributed" : NULL);
+    while (steps > 2 && loaded_words(m, dot, st, steps) > words) steps /= 2;
+    default_fill(m, st, SCHEDULE_UNROLL, left.at[0], steps, lanes > 1 ? "distributed" : NULL);
 }
 
 // Those that reduce nothing, and read by maps: rows wait for these.
@@ -115,10 +116,10 @@ static bool one_round(making *m, const tensor_stage *st, tensor_var v) {
 // lanes it would have to spill. Many points that load much wait for their loads more than for room;
 // heads of one lane that load little, or are not many, for neither.
 static void fill_dot_room(making *m, const tensor_stage *dot, const tensor_stage *st,
-                          const tensor_var *left, uint32_t n) {
+                          tensor_var point) {
     if (!one_round(m, dot, dot->bound[0])) return;
-    int64_t words = loaded_words(m, dot, st, left, n,
-                                 plan_or_one(default_cut_of(m, st, left[0], false).unroll));
+    int64_t words = loaded_words(m, dot, st,
+                                 plan_or_one(default_cut_of(m, st, point, false).unroll));
     bool many = m->rows == ROWS_MANY_POINTS,
          lane = default_cut_of(m, dot, dot->bound[0], true).lanes <= 1;
     if (words > 2 * DEFAULT_WORDS_AHEAD || (lane && (!many || words <= DEFAULT_WORDS_AHEAD / 2)))
@@ -128,33 +129,32 @@ static void fill_dot_room(making *m, const tensor_stage *dot, const tensor_stage
 
 // Not told, an assembler gives tiles of 16 bits 64 registers, and half as many threads wait for
 // what they load.
-void default_tile_room(making *m, const tensor_stage *dot, const tensor_var *left, uint32_t n,
-                       int64_t steps) {
-    int64_t words = loaded_words(m, dot, dot, left, n, steps);
+void default_tile_room(making *m, const tensor_stage *dot, int64_t steps) {
+    int64_t words = loaded_words(m, dot, dot, steps);
     if (default_bytes_along(m->p, dot, dot->bound[0]) >= 4 || !one_round(m, dot, dot->bound[0]) ||
         words > 2 * DEFAULT_WORDS_AHEAD)
         return;
     default_room(m, dot, words <= DEFAULT_WORDS_AHEAD ? DEFAULT_ROOM_32 : DEFAULT_ROOM_40);
 }
 
-void default_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left,
-                   uint32_t n) {
-    const tensor_stage *first = &m->p->op->stages.data[g->data[0]];
+void default_steps(making *m, const stage_group *g, const tensor_stage *st) {
+    const tensor_stage *first = plan_stage(m->p, g->data[0]);
+    const tensor_var point = default_left_of(m->p, st).at[0];
     bool points = default_is_dot(m->p, g) || gathers(m, g);
     if (m->rows == ROWS_FEW_POINTS) {
         m->unfit |= !points || default_streams(m->p, g);
-        default_note_points(m, left[0]);
+        default_note_points(m, point);
         return;
     }
     if (m->rows == ROWS_MANY_POINTS) {   // what stores a row each is held up by its turns
         m->unfit |= !default_is_dot(m->p, g) || default_streams(m->p, g);
-        default_note_points(m, left[0]);
+        default_note_points(m, point);
     }
     if (default_is_dot(m->p, g)) {
-        fill_steps(m, g, st, left, n);
-        fill_dot_room(m, first, st, left, n);
+        fill_steps(m, g, st);
+        fill_dot_room(m, first, st, point);
     } else if (gathers(m, g)) {
-        default_fill(m, st, SCHEDULE_UNROLL, left[0], gathered_steps(m, g), NULL);
+        default_fill(m, st, SCHEDULE_UNROLL, point, gathered_steps(m, g), NULL);
         fill_room(m, st, default_entry_bytes(m->p, st));
     }
 }

@@ -16,10 +16,9 @@ int64_t default_unroll(making *m, const tensor_stage *st, int64_t most, int64_t 
     planner *p = m->p;
     schedule *whole = p->s;
     p->s = m->s;
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-    uint32_t n = plan_left(p, st, left);
-    tensor_var inner = n ? left[n - 1] : UINT32_MAX;
-    index_cut c = n ? plan_cut(p, st, inner, false) : (index_cut){0};
+    const default_left left = default_left_of(p, st);
+    tensor_var inner = left.n ? left.at[left.n - 1] : UINT32_MAX;
+    index_cut c = left.n ? plan_cut(p, st, inner, false) : (index_cut){0};
     p->s = whole;
     int64_t copies = plan_or_one(c.vector) * plan_or_one(c.registers), sum = 0;
     uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);

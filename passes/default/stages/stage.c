@@ -10,15 +10,16 @@
 #include "kernels/kernels.h"
 
 // Heads and the like, between rows and features: few, one a lane.
-static int64_t fill_heads(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
-                          bool features, int64_t lanes) {
-    for (uint32_t i = 1; i + features < n; i++) {
-        int64_t extent = default_extent(m->p, left[i]), take;
+static int64_t fill_heads(making *m, const tensor_stage *st, bool features, int64_t lanes) {
+    const default_left left = default_left_of(m->p, st);
+    for (uint32_t i = 1; i + features < left.n; i++) {
+        const tensor_var v = left.at[i];
+        int64_t extent = default_extent(m->p, v), take;
         if (!extent) extent = DEFAULT_HEADS_AT_ONCE;   // more of them in rounds
         take = default_power_above(extent);
-        bool inside = default_few(m->p, left[i], left[0]) || default_classes_row(m->p, st, left[i]);
+        bool inside = default_few(m->p, v, left.at[0]) || default_classes_row(m->p, st, v);
         if (extent < 2 || extent > DEFAULT_MANY_HEADS || take > lanes || !inside) continue;
-        default_fill(m, st, SCHEDULE_LANES, left[i], take, NULL);
+        default_fill(m, st, SCHEDULE_LANES, v, take, NULL);
         lanes /= take;
     }
     return lanes;
@@ -95,35 +96,34 @@ static bool has_entries(const planner *p, tensor_var v) {
 // The lanes that are left for rows; spare: some should be.
 int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spare) {
     planner *p = m->p;
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-    uint32_t n = plan_left(p, st, left);
-    bool vectors = false, features = default_lanes_along(m, st, left, n, deepest),
+    const default_left left = default_left_of(p, st);
+    const uint32_t n = left.n;
+    bool vectors = false, features = default_lanes_along(m, st, deepest),
          reduces = !default_one_by_one(p, st);
     bool rows = st->reducer != TENSOR_NO_REDUCER &&
                 (!plan_dense(p, st->bound[0]) || default_reduces_keyed(p, st));
     bool dots = default_reduces_dense(p, st) && !features;
-    dot_share dot = dots ? default_dot(m, st, left, n, DEFAULT_DOT_LANES, DEFAULT_DOT_HEADS)
+    dot_share dot = dots ? default_dot(m, st, DEFAULT_DOT_LANES, DEFAULT_DOT_HEADS)
                          : (dot_share){0};
     int64_t lanes = dots ? DEFAULT_WARP / (dot.lanes * dot.heads)
-                         : fill_heads(m, st, left, n, features, DEFAULT_WARP);
-    bool matrices = default_sums_matrices(p, st, left, n),
-         columns = default_sums_columns(p, st, left, n) || matrices;
-    default_parts(m, st, left, n);
+                         : fill_heads(m, st, features, DEFAULT_WARP);
+    const bool matrices = default_sums_matrices(p, st), columns = default_sums_points(p, st);
+    default_parts(m, st);
     if (columns) default_fill(m, st, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
     if (n && m->owner != ROW_OF_BLOCK && !columns)
-        default_fill(m, st, SCHEDULE_GROUPS, left[0], m->groups, NULL);
+        default_fill(m, st, SCHEDULE_GROUPS, left.at[0], m->groups, NULL);
     if (m->owner == ROW_OF_BLOCK && rows && reduces)
         default_fill(m, st, SCHEDULE_GROUPS, st->bound[0], m->owners, NULL);
     if (features) {
-        axis_share s = default_share_axis(m, st, left[n - 1], lanes);
-        default_fill_share(m, st, left[n - 1], s);
+        axis_share s = default_share_axis(m, st, left.at[n - 1], lanes);
+        default_fill_share(m, st, left.at[n - 1], s);
         lanes /= s.lanes;
         vectors = s.vector > 1;
     }
     if (columns)
         default_fill(m, st, SCHEDULE_UNROLL, st->bound[0],
                      default_unroll(m, st, 4, DEFAULT_STEP_LONGEST), NULL);
-    if (matrices) lanes = default_matrix_rows(m, st, left, n, lanes);
+    if (matrices) lanes = default_matrix_rows(m, st, lanes);
     if (rows && reduces) lanes = fill_inside(m, st, lanes, &vectors);
     if (rows) default_rounds(m, st, lanes);
     // Rows side by side are of like length: none waits for the others. Of narrow ones lanes would
@@ -141,7 +141,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     }
     // lanes of other points add up less, where there are many
     const bool side = features && default_reduces_dense(p, st) && !columns &&
-                      !default_extent(p, st->bound[0]) && has_entries(p, left[0]);
+                      !default_extent(p, st->bound[0]) && has_entries(p, left.at[0]);
     if (reduces && !dots && lanes > 1 && !alike && !side)
         lanes = fill_bound(m, st, lanes, vectors, spare && n && !columns);
     return lanes;

@@ -11,28 +11,12 @@
 #include "axes/axes.h"
 
 // ---- What they share ----------------------------------------------------------------------------
-// The stage of the kernel whose points reduce a dense axis, UINT32_MAX: there is none.
-static uint32_t dot_of(making *m, const stage_group *g, uint32_t depth) {
-    const planner *p = m->p;
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
-    for (uint32_t i = 0; i < g->len; i++) {
-        const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        uint32_t n = plan_left(p, st, left);
-        if (n == depth && default_reduces_dense(p, st) &&
-            !default_lanes_along(m, st, left, n, true))
-            return g->data[i];
-    }
-    return UINT32_MAX;
-}
-
 // A walk of rows in the kernel has lanes along its features, and so has what shares its loops.
 static bool walks_features(const planner *p, const stage_group *g, uint32_t depth) {
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
     for (uint32_t i = 0; i < g->len; i++) {
-        const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        uint32_t n = plan_left(p, st, left);
-        if (n == depth && st->reducer != TENSOR_NO_REDUCER && !default_reduces_dense(p, st) &&
-            default_has_features(p, st, left, n, true))
+        const tensor_stage *st = plan_stage(p, g->data[i]);
+        if (default_left_of(p, st).n == depth && st->reducer != TENSOR_NO_REDUCER &&
+            !default_reduces_dense(p, st) && default_has_features(p, st))
             return true;
     }
     return false;
@@ -40,19 +24,18 @@ static bool walks_features(const planner *p, const stage_group *g, uint32_t dept
 
 // What only computes, beside a dot product, goes through the points as that does.
 static bool goes_along(const planner *p, uint32_t dot, const tensor_stage *st, uint32_t depth) {
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-    return dot != UINT32_MAX && st->reducer == TENSOR_NO_REDUCER && plan_left(p, st, left) == depth;
+    return dot != UINT32_MAX && st->reducer == TENSOR_NO_REDUCER &&
+           default_left_of(p, st).n == depth;
 }
 
 // Bytes of an element along the last index of those stages that have all indices of the kernel.
 static uint32_t widest_of(const planner *p, const stage_group *g, uint32_t depth) {
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
     uint32_t bytes = 0;
     for (uint32_t i = 0; i < g->len; i++) {
-        const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        uint32_t n = plan_left(p, st, left);
-        default_access w = n && n == depth ? default_widest_access(p, st, left[n - 1])
-                                           : (default_access){0};
+        const default_left left = default_left_of(p, plan_stage(p, g->data[i]));
+        if (!left.n || left.n != depth) continue;
+        const default_access w = default_widest_access(p, plan_stage(p, g->data[i]),
+                                                       left.at[depth - 1]);
         if (w.last && w.bytes > bytes) bytes = w.bytes;
     }
     return bytes;
@@ -62,16 +45,15 @@ static uint32_t widest_of(const planner *p, const stage_group *g, uint32_t depth
 // Rows of all stages of a kernel are dealt out alike: they get the lanes that every one of them can
 // spare.
 static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
-    planner *p = m->p;
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
-    const uint32_t dot = dot_of(m, g, depth);
+    const planner *p = m->p;
+    const uint32_t dot = default_dot_of(m, g, depth);
     int64_t rows = DEFAULT_WARP;
     for (uint32_t pass = 0; pass < 2; pass++) {
         bool spare = m->owner == ROW_OF_LANES && rows > 1;
         for (uint32_t i = 0; i < g->len; i++) {
             const tensor_stage *st = &p->op->stages.data[g->data[i]];
             if (goes_along(p, dot, st, depth)) continue;
-            int64_t left_over = default_stage(m, st, plan_left(p, st, left) == depth, spare);
+            int64_t left_over = default_stage(m, st, default_left_of(p, st).n == depth, spare);
             if (!pass && left_over < rows) rows = left_over;
         }
     }
@@ -79,12 +61,10 @@ static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
     default_level_rounds(m, g);
     for (uint32_t i = 0; i < g->len && m->owner == ROW_OF_LANES; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        uint32_t n = plan_left(p, st, left);
-        if (!n || default_sums_columns(p, st, left, n) || default_sums_matrices(p, st, left, n) ||
-            goes_along(p, dot, st, depth))
-            continue;
-        default_fill(m, st, SCHEDULE_LANES, left[0], rows, NULL);
-        default_steps(m, g, st, left, n);
+        const default_left left = default_left_of(p, st);
+        if (!left.n || default_sums_points(p, st) || goes_along(p, dot, st, depth)) continue;
+        default_fill(m, st, SCHEDULE_LANES, left.at[0], rows, NULL);
+        default_steps(m, g, st);
     }
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
@@ -94,12 +74,12 @@ static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
 
 // ---- On a host ----------------------------------------------------------------------------------
 static void fill_host_stage(making *m, const tensor_stage *st, bool deepest) {
-    planner *p = m->p;
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-    uint32_t n = plan_left(p, st, left);
-    default_parts(m, st, left, n);
-    if (default_lanes_along(m, st, left, n, deepest))
-        default_fill_share(m, st, left[n - 1], default_share_axis(m, st, left[n - 1], 1));
+    const planner *p = m->p;
+    const default_left left = default_left_of(p, st);
+    const tensor_var last = left.n ? left.at[left.n - 1] : UINT32_MAX;
+    default_parts(m, st);
+    if (default_lanes_along(m, st, deepest))
+        default_fill_share(m, st, last, default_share_axis(m, st, last, 1));
     else if (default_reduces_dense(p, st)) {
         axis_share s = default_share_axis(m, st, st->bound[0], 1);
         s.registers = 1;
@@ -109,13 +89,12 @@ static void fill_host_stage(making *m, const tensor_stage *st, bool deepest) {
 
 static void fill_host_stages(making *m, const stage_group *g, uint32_t depth) {
     const planner *p = m->p;
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
-    uint32_t dot = dot_of(m, g, depth);
+    uint32_t dot = default_dot_of(m, g, depth);
     if (dot == UINT32_MAX) dot = default_columns_of(p, g);
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         if (goes_along(p, dot, st, depth)) default_along(m, &p->op->stages.data[dot], st);
-        else fill_host_stage(m, st, plan_left(p, st, left) == depth);
+        else fill_host_stage(m, st, default_left_of(p, st).n == depth);
     }
 }
 
@@ -134,15 +113,15 @@ static void fill_blocks(making *m, const stage_group *g) {
     planner *p = m->p;
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-        if (!plan_left(p, st, left)) continue;
-        index_cut c = plan_cut(p, st, left[0], false);
+        const default_left left = default_left_of(p, st);
+        if (!left.n) continue;
+        index_cut c = plan_cut(p, st, left.at[0], false);
         int64_t part = plan_or_one(c.vector) * plan_or_one(c.lanes) * plan_or_one(c.registers) *
                        plan_or_one(c.groups);
         int64_t rounds = p->machine->gpu ? plan_or_one(c.unroll) : p->machine->block_points;
         if (p->machine->gpu && default_is_dot(p, g)) rounds *= turns(m, part * rounds);
-        default_fill(m, st, SCHEDULE_BLOCK, left[0], m->owner == ROW_OF_BLOCK ? 1 : part * rounds,
-                     NULL);
+        default_fill(m, st, SCHEDULE_BLOCK, left.at[0],
+                     m->owner == ROW_OF_BLOCK ? 1 : part * rounds, NULL);
     }
 }
 
@@ -151,18 +130,18 @@ static void fill_blocks(making *m, const stage_group *g) {
 // over all axes as one.
 static bool collapses(making *m, const stage_group *g) {
     planner *p = m->p;
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
-    uint32_t n = plan_left(p, &p->op->stages.data[g->data[g->len - 1]], left);
+    const tensor_stage *deepest = plan_stage(p, g->data[g->len - 1]);
+    const default_left left = default_left_of(p, deepest);
     for (uint32_t i = 0; i < g->len; i++) {
-        const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        if (st->reducer != TENSOR_NO_REDUCER || plan_left(p, st, left) != n) return false;
+        const tensor_stage *st = plan_stage(p, g->data[i]);
+        if (st->reducer != TENSOR_NO_REDUCER || default_left_of(p, st).n != left.n) return false;
     }
-    if (!p->machine->gpu || n < 2) return false;
-    int64_t extent = default_extent(p, left[n - 1]);
-    if (!default_few(p, left[n - 1], left[0])) return true;
-    if (!extent) return m->class->multiple == 1 || m->class->to || default_is_side(p, left[n - 1]);
-    axis_share s = default_share_axis(m, &p->op->stages.data[g->data[g->len - 1]], left[n - 1],
-                                      DEFAULT_WARP);
+    if (!p->machine->gpu || left.n < 2) return false;
+    const tensor_var last = left.at[left.n - 1];
+    const int64_t extent = default_extent(p, last);
+    if (!default_few(p, last, left.at[0])) return true;
+    if (!extent) return m->class->multiple == 1 || m->class->to || default_is_side(p, last);
+    const axis_share s = default_share_axis(m, deepest, last, DEFAULT_WARP);
     return extent < DEFAULT_WARP && s.lanes * s.vector != extent;
 }
 
@@ -170,15 +149,15 @@ void default_points(making *m, const stage_group *g) {
     const planner *p = m->p;
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-        uint32_t n = plan_left(p, st, left);
-        if (!n) continue;
-        if (n > 1)
-            default_say(m, default_cell(SCHEDULE_COLLAPSE, st), default_index_list(p, left, n));
-        default_fill(m, st, SCHEDULE_LANES, left[0], p->machine->gpu ? DEFAULT_WARP : 1, NULL);
-        default_fill(m, st, SCHEDULE_GROUPS, left[0], p->machine->gpu ? default_groups(p) : 1,
-                     NULL);
-        default_fill(m, st, SCHEDULE_BLOCK, left[0],
+        const default_left left = default_left_of(p, st);
+        if (!left.n) continue;
+        const tensor_var points = left.at[0];
+        if (left.n > 1)
+            default_say(m, default_cell(SCHEDULE_COLLAPSE, st),
+                        default_index_list(p, left.at, left.n));
+        default_fill(m, st, SCHEDULE_LANES, points, p->machine->gpu ? DEFAULT_WARP : 1, NULL);
+        default_fill(m, st, SCHEDULE_GROUPS, points, p->machine->gpu ? default_groups(p) : 1, NULL);
+        default_fill(m, st, SCHEDULE_BLOCK, points,
                      p->machine->gpu ? DEFAULT_WARP * default_groups(p) : p->machine->block_points,
                      NULL);
     }
@@ -192,12 +171,10 @@ void default_stages(making *m, const stage_group *g) {
         default_points(m, g);
         return;
     }
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
-    uint32_t depth = plan_left(p, &p->op->stages.data[g->data[g->len - 1]], left);
+    const uint32_t depth = default_left_of(p, plan_stage(p, g->data[g->len - 1])).n;
     m->hand.along = walks_features(p, g, depth);
-    m->hand.dots =
-        dot_of(m, g, depth) !=
-        UINT32_MAX;   // of which one has no features: all of them are dealt out like that
+    // of which one has no features: all of them are dealt out like that
+    m->hand.dots = default_dot_of(m, g, depth) != UINT32_MAX;
     m->hand.widest = widest_of(p, g, depth);
     m->hand.length = default_length(p, g, depth);
     if (!p->machine->gpu) fill_host_stages(m, g, depth);

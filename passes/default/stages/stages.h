@@ -19,8 +19,9 @@ typedef struct {
     int64_t lanes, heads;   // that reduce; that have heads of their own
 } dot_share;
 // Of a stage whose points reduce a dense axis: its cells but those of the points.
-dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
-                      int64_t most, int64_t each);
+dot_share default_dot(making *m, const tensor_stage *st, int64_t most, int64_t each);
+// The first such stage that deep; UINT32_MAX: there is none.
+uint32_t default_dot_of(const making *m, const stage_group *g, uint32_t depth);
 // What it reduces, by so many lanes; all: by no fewer.
 void default_dot_share(making *m, const tensor_stage *st, int64_t lanes, bool all);
 void default_agree_on_heads(making *m, const stage_group *g, uint32_t depth);
@@ -36,16 +37,13 @@ void default_level_rounds(making *m, const stage_group *g);
 
 // ---- points.c -----------------------------------------------------------------------------------
 // What 16-bit points of a tile, so many steps of them written out, leave room for.
-void default_tile_room(making *m, const tensor_stage *dot, const tensor_var *left, uint32_t n,
-                       int64_t steps);
+void default_tile_room(making *m, const tensor_stage *dot, int64_t steps);
 // Leaves m->unfit behind where a version for few points, or for many, has other kernels, or none.
-void default_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left,
-                   uint32_t n);
+void default_steps(making *m, const stage_group *g, const tensor_stage *st);
 
 // ---- across.c: many points, few results ---------------------------------------------------------
-void default_parts(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n);
-int64_t default_matrix_rows(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
-                            int64_t lanes);
+void default_parts(making *m, const tensor_stage *st);
+int64_t default_matrix_rows(making *m, const tensor_stage *st, int64_t lanes);
 // false: it is no such kernel, or one that a stage alone says enough of
 bool default_across(making *m, const stage_group *g);
 
