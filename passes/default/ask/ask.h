@@ -13,8 +13,8 @@ int64_t default_heavy_groups(const planner *p);
 // ---- extents.c ----------------------------------------------------------------------------------
 int64_t default_extent(const planner *p, tensor_var v);   // 0: not known
 // Heads and the like, of any extent: some stage has the axis between its first index and its last,
-// and reads along both; or only what the plan stores has rows along it; or rows along other axes
-// are what is gathered and summed. They are few, and no vectors lie along them.
+// and reads along both; or rows along other axes are what is gathered and summed. They are few, and
+// no vectors lie along them.
 bool default_is_side(const planner *p, tensor_var v);
 // Rows of all that the stage reads are those of v: where neither extent is known, it has more
 // points than the others.

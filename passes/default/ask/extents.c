@@ -59,20 +59,6 @@ static bool has_rows_along(const planner *p, const tensor_stage *st, tensor_spac
     return false;
 }
 
-// It lies inside rows, but no rows of the op's own arrays run along it.
-static bool is_inside(const planner *p, tensor_space s) {
-    bool inside = false, given = false;
-    for (tensor_val x = 0; x < p->op->vals.len && !given; x++) {
-        const tensor_val_info *i = &p->op->vals.data[x];
-        for (uint32_t a = 1; a < i->rank; a++) inside |= i->axes[a] == s;
-        uint32_t rank = i->rank;
-        while (rank > 1 && is_part(p->op, i->axes[rank - 1])) rank--;
-        given = i->rank && i->role != VAL_STAGE && i->role != VAL_PREPARED &&
-                (i->axes[0] == s || i->into == s || (i->role != VAL_MAP && i->axes[rank - 1] == s));
-    }
-    return inside && !given;
-}
-
 // ---- What is gathered ---------------------------------------------------------------------------
 typedef struct {
     const planner *p;
@@ -110,7 +96,7 @@ static bool is_beside(const planner *p, tensor_space s) {
 bool default_is_side(const planner *p, tensor_var v) {
     tensor_space s = p->op->vars.data[v].space;
     if (p->op->spaces.data[s].kind == SPACE_CONST || !plan_dense(p, v)) return false;
-    if (is_inside(p, s) || is_beside(p, s)) return true;
+    if (is_beside(p, s)) return true;
     for (uint32_t i = 0; i < p->op->stages.len; i++)
         if (has_rows_along(p, plan_stage(p, i), s)) return true;
     return false;

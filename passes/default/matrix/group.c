@@ -53,17 +53,13 @@ static matrix_shape shape_of(const contraction *c, int64_t depth, int64_t column
                           .depth_registers = depth / DEFAULT_PIECE_LANES / run};
 }
 
-// Of few rows, blocks have fewer, so that there are enough of them; where rows of eight warps do
-// not fit beside the matrix, those of four do, and come ahead.
+// Of few rows, blocks have fewer, so that there are enough of them.
 static void fill(making *m, const stage_group *g, const contraction *c, matrix_shape s,
                  int64_t depth, int64_t mine) {
     const planner *p = m->p;
     const tensor_val_info *x = default_factor_rows(p, c->sum, c->first, c->depth);
     if (m->rows == ROWS_SOME_POINTS) {
-        bool half = x && fits(p, c, x, depth, mine, DEFAULT_GROUP_WARPS / 2) &&
-                    !fits(p, c, x, depth, mine, DEFAULT_GROUP_WARPS);
-        if (half) s.groups = DEFAULT_GROUP_WARPS / 2;
-        else s.block = DEFAULT_GROUP_SMALL_BLOCK;
+        s.block = DEFAULT_GROUP_SMALL_BLOCK;
         default_note_points(m, c->rows);
     }
     default_matrix_cells(m, g, c, &s);

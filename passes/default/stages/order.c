@@ -65,7 +65,7 @@ static void take_left(planner *p, tensor_stage *st, const tensor_var *vars) {
     st->left = left;
 }
 
-static bool order(making *m, tensor_stage *st) {
+static void order(making *m, tensor_stage *st) {
     planner *p = m->p;
     tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, st->nleft + st->nbound + 1);
     uint32_t n = plan_left(p, st, vars);
@@ -73,51 +73,33 @@ static bool order(making *m, tensor_stage *st) {
     bool rows = false;
     for (uint32_t i = 0; i < n; i++) rows |= !plan_dense(p, vars[i]);
     for (uint32_t i = 0; i < st->nbound; i++) vars[n + i] = st->bound[i];
-    if (have_one_twice(p, vars, n + st->nbound)) return false;
+    if (have_one_twice(p, vars, n + st->nbound)) return;
     bool inside = free && points_first(p, vars + n, st->nbound, rows),
          outside = !plan_dense(p, st->bound[0]) && rows_first(p, st, vars, n);
-    if (!inside && !outside) return false;
+    if (!inside && !outside) return;
     default_say(m, default_cell(SCHEDULE_LOOPS, st), default_index_list(p, vars, n + st->nbound));
     st->bound = vars + n;
     take_left(p, st, vars);
-    return outside;
 }
 
-typedef struct {
-    const planner *p;
-    const bool *moved;   // per stage
-    bool any;
-} following;
-
-static bool reads_moved(void *user, const tensor_node *load) {
-    following *f = user;
-    for (uint32_t i = 0; i < f->p->op->stages.len; i++)
-        f->any |= f->moved[i] && f->p->op->stages.data[i].targets[0].val == (tensor_val)load->imm.i;
-    return true;
-}
-
-// What is computed from such sums goes through its points as they do.
-static bool follow(making *m, tensor_stage *st, const bool *moved) {
+// A number of a few layers or directions does not stand before the points.
+static void order_points(making *m, tensor_stage *st) {
     planner *p = m->p;
-    following f = {.p = p, .moved = moved};
     tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(p, st, vars);
-    plan_loads(p, st, reads_moved, &f);
-    // or a number of a few layers or directions stands before the points
     const int64_t first = n > 1 ? default_extent(p, vars[0]) : 0;
-    f.any |= first && first < DEFAULT_FEW_BLOCKS && p->machine->gpu &&
-             kind_of(p, NULL, vars[0]) == INSIDE;
-    if (!f.any || have_one_twice(p, vars, n) || !rows_first(p, NULL, vars, n)) return false;
+    const bool few = first && first < DEFAULT_FEW_BLOCKS && p->machine->gpu &&
+                     kind_of(p, NULL, vars[0]) == INSIDE;
+    if (!few || have_one_twice(p, vars, n) || !rows_first(p, NULL, vars, n)) return;
     default_say(m, default_cell(SCHEDULE_LOOPS, st), default_index_list(p, vars, n));
     take_left(p, st, vars);
-    return true;
 }
 
 void default_order(making *m) {
-    bool *moved = ARENA_ARRAY(m->p->arena, bool, m->p->op->stages.len + 1);
     for (uint32_t i = 0; i < m->p->op->stages.len; i++) {
         tensor_stage *st = &m->p->op->stages.data[i];
         if (plan_inlined(m->p, i)) continue;
-        moved[i] = st->reducer == TENSOR_NO_REDUCER ? follow(m, st, moved) : order(m, st);
+        if (st->reducer == TENSOR_NO_REDUCER) order_points(m, st);
+        else order(m, st);
     }
 }

@@ -55,28 +55,18 @@ bool default_are_independent(walks *w) {
     return n > 1;
 }
 
-// Windows of walks that then need nothing of each other go through the same rows side by side. And
-// of one number of a row, a block of a window waits longer for its row's arrays than a kernel of
-// their own takes.
-static bool has_several(const walks *w, const tensor_stage *st) {
-    int64_t n = 1;
-    for (uint32_t i = 1; i < st->nleft; i++) n *= default_extent(w->p, st->left[i]);
-    return n > 1;
-}
-
 // The first walk over such rows finds them on the way, and stores them for the others, where it has
-// rows whole.
+// rows whole. Windows of walks that then need nothing of each other go through the same rows side
+// by side.
 void default_find_early(walks *w) {
-    const plan_rows rows = w->m->rows;
-    const bool windows = plan_rows_has(rows, ROWS_ARE_WINDOWED),
-               whole = plan_rows_has(rows, ROWS_ARE_WHOLE);
-    for (uint32_t i = 0; i < w->p->op->stages.len && (whole || windows); i++)
+    const bool finds = plan_rows_has(w->m->rows, ROWS_ARE_WINDOWED | ROWS_ARE_WHOLE) &&
+                       !w->independent;
+    for (uint32_t i = 0; i < w->p->op->stages.len && finds; i++)
         for (uint32_t k = 0; k < w->walks.len; k++) {
             walk *of = &w->walks.data[k];
             const tensor_stage *st = plan_stage(w->p, i);
             if (!default_walk_is_worth(w, of) || !is_of_rows(w, of, i) || !read_by_walk(w, of, i))
                 continue;
-            if (w->independent || (windows && !has_several(w, st))) continue;
             bool sum = st->reducer != TENSOR_NO_REDUCER;
             if (sum ? !default_reduces_dense(w->p, st) || !plan_loads(w->p, st, sees_param, w)
                     : !is_made_of_early(w, of, i))

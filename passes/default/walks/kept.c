@@ -313,8 +313,7 @@ static bool saves_rows(const edges *x, tensor_val map, uint32_t score) {
 static bool spares_walk(const edges *x, uint32_t score) {
     const tensor_val_info *own = val_at(x, plan_stage(x->p, score)->targets[0].val);
     int64_t kept = elements(x, own->axes, own->rank);
-    if (!kept || kept > DEFAULT_KEPT_SPARED || !has_reduction(x, score) || needs_walk(x, score))
-        return false;
+    if (!kept || !has_reduction(x, score) || needs_walk(x, score)) return false;
     for (uint32_t i = 0; i < count(x); i++) {
         tensor_val map = x->map[i];
         if (map != TENSOR_NO_VAL && spares_map(x, map, score) && needed_by_another(x, map, score) &&

@@ -37,9 +37,9 @@ static uint32_t score_depth(const walks *w) {
     return most;
 }
 
-// One step, of so many times a row's numbers, is more than a thread has registers for.
-static bool is_long(const walks *w, const walk *of, const row_shares *s, int64_t times) {
-    return default_walk_length(w, of, s->deepest, times * s->held) > DEFAULT_STEP_LONGEST;
+// One step is more than a thread has registers for.
+static bool is_long(const walks *w, const walk *of, const row_shares *s) {
+    return default_walk_length(w, of, s->deepest, s->held) > DEFAULT_STEP_LONGEST;
 }
 
 // More lanes have half as much of a row each, or a row takes twice the rounds.
@@ -83,7 +83,7 @@ bool default_share_rows(const walks *w, const walk *of, row_shares *s) {
         s->lanes *= x->lanes;
         s->held *= x->vector * x->registers;
     }
-    while (is_long(w, of, s, 1) && halve_held(w, s)) continue;
+    while (is_long(w, of, s) && halve_held(w, s)) continue;
     return s->held <= DEFAULT_HELD;
 }
 
@@ -204,7 +204,6 @@ void default_halve_lanes(const walks *w, row_shares *s, int64_t steps) {
                            ? default_held_of(w, &w->walks.data[i], s)
                            : 0;
         if (held > most) most = held;
-        if (is_long(w, &w->walks.data[i], s, 2)) return;
     }
     level_share *last = &s->level[s->depth - 1];
     bool warps = default_cut_classes(w) && w->m->rows != ROWS_WALKED;

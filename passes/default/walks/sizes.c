@@ -6,7 +6,6 @@
 
 int64_t default_block_groups(const making *m, int64_t lanes) {
     int64_t threads = DEFAULT_BLOCK_GROUPS * lanes;
-    if (threads > DEFAULT_WALK_MOST_THREADS) threads = DEFAULT_WALK_MOST_THREADS;
     if (threads < DEFAULT_WALK_LEAST_THREADS) threads = DEFAULT_WALK_LEAST_THREADS;
     if (m->rows == ROWS_WALKED_EVEN || threads > m->p->machine->block_threads)
         threads = m->p->machine->block_threads;

@@ -100,15 +100,11 @@ static void fill_threads(const windows *x, const tensor_stage *st) {
     int64_t heads = default_power_in(x->heads, DEFAULT_WINDOW_HEADS),
             rows = x->heads > 1          ? DEFAULT_WINDOW_HEADS / heads
                    : window_is_shared(x) ? window_rows(x) / DEFAULT_WINDOW / window_pieces(x)
-                                         : DEFAULT_WINDOW_ALONE,
-            each = x->products && x->columns < DEFAULT_WINDOW_LEAST && x->heads / heads % 2 == 0
-                       ? 2
-                       : 1;
+                                         : DEFAULT_WINDOW_ALONE;
     fill_rows(x, st, rows);
     if (st->nleft > 1 && x->apart) default_fill(m, st, SCHEDULE_BLOCK, st->left[1], 1, NULL);
     if (st->nleft < 2 || x->heads <= 1) return;
     default_fill(m, st, SCHEDULE_GROUPS, st->left[1], heads, NULL);
-    default_fill(m, st, SCHEDULE_REGISTERS, st->left[1], each, NULL);
 }
 
 // numbers of one, 16 bytes
