@@ -15,8 +15,7 @@
 
 // ---- Kernels ------------------------------------------------------------------------------------
 static bool is_contraction(const making *m, uint32_t stage) {
-    stage_group alone = {0};
-    VEC_PUSH(m->p->arena, &alone, stage);
+    const stage_group alone = default_alone(&stage);
     return default_contracts(m, &alone);
 }
 
@@ -32,9 +31,7 @@ static bool contraction_joins(const making *m, const stage_group *g, uint32_t st
 // of any, are cut into so long parts that a block for each long row is as good, but for few
 // entries.
 static bool by_others(making *m, uint32_t one, uint32_t other) {
-    stage_group a = {0}, b = {0};
-    VEC_PUSH(m->p->arena, &a, one);
-    VEC_PUSH(m->p->arena, &b, other);
+    const stage_group a = default_alone(&one), b = default_alone(&other);
     const tensor_val x = default_rows_map(m->p, &a), y = default_rows_map(m->p, &b);
     const bool wide = m->class->multiple > 1 && !m->class->to;
     return (wide || m->rows == ROWS_FEW) && plan_rows_has(m->rows, ROWS_ARE_BUCKETED) &&
@@ -43,8 +40,7 @@ static bool by_others(making *m, uint32_t one, uint32_t other) {
 }
 
 static bool walks_rows(const making *m, uint32_t stage) {
-    stage_group alone = {0};
-    VEC_PUSH(m->p->arena, &alone, stage);
+    const stage_group alone = default_alone(&stage);
     return default_rows_map(m->p, &alone) != TENSOR_NO_VAL;
 }
 
@@ -155,7 +151,7 @@ static void name_stored(arena *a, schedule *s, const stage_ids *kept) {
 static bool fuse(making *m, plan_rows rows) {
     const rows_info *of = plan_rows_info(rows);
     const plan_retreat *r = m->p->facts->retreat;
-    if (rows == ROWS_FUSED && !default_fuse(m)) return false;
+    if (rows == ROWS_FUSED && !default_follow_rows(m)) return false;
     if (of->family == ROWS_FAMILY_WALK && !default_walk(m)) return false;
     m->rows = of->rest;
     if (of->traits & ROWS_ARE_FOLLOWED && m->p->machine->gpu && !(r && r->unfused))

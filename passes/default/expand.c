@@ -71,8 +71,7 @@ static bool is_worth(making *m, uint32_t stage) {
     bool wait = false;
     if (!is_stored(p, stage, &wait) || wait) return false;
     if (plan_few_terms(p, st) > DEFAULT_SIDE_BY_SIDE && reads_rows(p, st)) return false;
-    stage_group alone = {0};
-    VEC_PUSH(p->arena, &alone, stage);
+    const stage_group alone = default_alone(&stage);
     if (default_contracts_apart(m, &alone)) return false;
     const tensor_expr all = plan_expanded(p, plan_stage(p, stage));
     const int64_t cost = plan_operations(p, all,

@@ -69,8 +69,7 @@ static void guard_average(making *m, tensor_val map, bool most, int64_t n) {
 static bool gathers(const making *m) {
     planner *p = m->p;
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
-        stage_group g = {0};
-        VEC_PUSH(p->arena, &g, i);
+        const stage_group g = default_alone(&i);
         if (!plan_inlined(p, i) && default_rows_map(p, &g) != TENSOR_NO_VAL &&
             !default_streams(p, &g))
             return true;

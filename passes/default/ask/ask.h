@@ -68,6 +68,10 @@ bool default_has_features(const planner *p, const tensor_stage *st);
 // one stage whose points reduce a dense axis, and what is computed from it
 bool default_is_dot(const planner *p, const stage_group *g);
 
+static inline stage_group default_alone(uint32_t *stage) {
+    return (stage_group){.data = stage, .len = 1, .cap = 1};
+}
+
 // ---- row_maps.c ---------------------------------------------------------------------------------
 // The map whose preimages the kernel's rows walk, TENSOR_NO_VAL: none the runtime counts.
 tensor_val default_row_map(const planner *p, const stage_group *g);

@@ -36,8 +36,7 @@ tensor_val default_rows_map(const planner *p, const stage_group *g) { return row
 
 tensor_val default_walked_by(const planner *p, uint32_t stage) {
     const tensor_stage *st = &p->op->stages.data[stage];
-    stage_group g = {0};
-    VEC_PUSH(p->arena, &g, stage);
+    const stage_group g = default_alone(&stage);
     bool plain = st->reducer != TENSOR_NO_REDUCER && st->nkeys == 1 && st->ntargets == 1 &&
                  !st->nfilters && !st->nelse;
     return plain ? default_row_map(p, &g) : TENSOR_NO_VAL;
@@ -45,8 +44,7 @@ tensor_val default_walked_by(const planner *p, uint32_t stage) {
 
 // Its stages: a walk of rows first, whose reductions share it, then none that reduces.
 bool default_cuts(const planner *p, const stage_group *g) {
-    stage_group first = {0};
-    VEC_PUSH(p->arena, &first, g->data[0]);
+    const stage_group first = default_alone(g->data);
     if (default_rows_map(p, &first) == TENSOR_NO_VAL) return false;
     for (uint32_t i = plan_run_end(p, g, 0); i < g->len; i++)
         if (p->op->stages.data[g->data[i]].reducer != TENSOR_NO_REDUCER) return false;

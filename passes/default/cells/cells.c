@@ -1,5 +1,6 @@
 // Cells of the default schedule: made for a stage and its indices, with the words of a statement,
 // and filled into the schedule at hand.
+#include "default/ask/ask.h"
 #include "default/cells/cells.h"
 #include "base/base.h"
 
@@ -114,7 +115,7 @@ void default_fill(making *m, const tensor_stage *st, schedule_verb verb, tensor_
 }
 
 void default_say_stage(making *m, schedule_verb verb, uint32_t stage, const char *option) {
-    const stage_group g = {.data = &stage, .len = 1};
+    const stage_group g = default_alone(&stage);
     default_say(m, default_stage_cell(m->p, verb, plan_stage(m->p, stage)),
                 default_stage_list(m->p, &g), default_if(option, default_option(option, 0)));
 }

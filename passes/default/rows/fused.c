@@ -24,8 +24,7 @@ static bool over(const chain *c, uint32_t i, tensor_space s) {
 }
 
 static tensor_val walked(const chain *c, uint32_t i) {
-    stage_group g = {0};
-    VEC_PUSH(c->m->p->arena, &g, i);
+    const stage_group g = default_alone(&i);
     return default_row_map(c->m->p, &g);
 }
 
@@ -145,33 +144,30 @@ static void fuse_followed(followed *f) {
     default_say_fuse(m, &f->fused, at.data, at.len);
 }
 
-static bool fill_followed(chain *c) {
-    static const int64_t even[] = {1, 8, 0}, shortest[] = {DEFAULT_SHORTEST, 0},
-                         brief[] = {4, 8, 0};
-    plan_rows rows = c->m->rows;
-    followed f;
-    if (!find_followed(c, &f)) return false;
-    default_stages(c->m, &f.rows);
-    deal_followed(&f, rows == ROWS_SHORTEST ? shortest : rows == ROWS_SHORT ? brief : even);
-    fuse_followed(&f);
-    return true;
-}
-
-static bool follow_first(chain *c) {
-    for (uint32_t first = 0; first < c->m->p->op->stages.len; first++)
-        if (begin(c, first)) return fill_followed(c);
-    return false;
+// By the first map whose rows are such.
+static bool find_first(making *m, chain *c, followed *f) {
+    const uint32_t n = m->p->op->stages.len;
+    uint32_t first = 0;
+    *c = (chain){.m = m};
+    m->fused = ARENA_ARRAY(m->p->arena, bool, n + 1);
+    while (first < n && !begin(c, first)) first++;
+    return first < n && find_followed(c, f);
 }
 
 bool default_follow_rows(making *m) {
-    uint32_t n = m->p->op->stages.len;
-    chain c = {.m = m};
-    m->fused = ARENA_ARRAY(m->p->arena, bool, n + 1);
-    if (m->rows == ROWS_FUSED_AT_ONCE) m->owner = ROW_OF_WARP;
-    bool follows = follow_first(&c);
+    static const int64_t even[] = {1, 8, 0}, shortest[] = {DEFAULT_SHORTEST, 0},
+                         brief[] = {4, 8, 0};
+    const plan_rows rows = m->rows;
+    chain c;
+    followed f;
+    if (!find_first(m, &c, &f)) return false;
+    if (rows == ROWS_FUSED_AT_ONCE) m->owner = ROW_OF_WARP;
+    default_stages(m, &f.rows);
+    deal_followed(&f, rows == ROWS_SHORTEST ? shortest : rows == ROWS_SHORT ? brief : even);
+    fuse_followed(&f);
     m->owner = ROW_OF_LANES;
-    if (follows && m->limit.entries) default_suppose_longest(m, c.map, m->limit.entries);
-    return follows;
+    if (m->limit.entries) default_suppose_longest(m, c.map, m->limit.entries);
+    return true;
 }
 
 // Of few entries two classes of rows, for each is a kernel; of many, six (bench/RECORD.md). What is
@@ -202,14 +198,10 @@ static void class_followed(void *user, uint32_t number) {
 }
 
 void default_follow(making *m) {
-    uint32_t n = m->p->op->stages.len;
-    chain c = {.m = m};
+    chain c;
     followed f;
     int64_t groups = default_groups(m->p);
-    m->fused = ARENA_ARRAY(m->p->arena, bool, n + 1);
-    uint32_t first = 0;
-    while (first < n && !begin(&c, first)) first++;
-    if (first == n || !find_followed(&c, &f)) return;
+    if (!find_first(m, &c, &f)) return;
     default_class few[] = {{"light", ROW_OF_LANES, 0, DEFAULT_HEAVY},
                            {"heavy", ROW_OF_BLOCK, default_heavy_groups(m->p), 0}},
                   many[] = {{"lightest", ROW_OF_LANES, DEFAULT_LEAST_SHARING, DEFAULT_HEAVY / 16},
@@ -225,10 +217,4 @@ void default_follow(making *m) {
     default_bucket(m, &f.rows, c.map, &classes, class_followed, &all);
     fuse_followed(&f);
     m->limit.cut = true;
-}
-
-bool default_fuse(making *m) {
-    chain c = {.m = m};
-    m->fused = ARENA_ARRAY(m->p->arena, bool, m->p->op->stages.len + 1);
-    return follow_first(&c);
 }

@@ -50,7 +50,6 @@ bool default_at_once(making *m, const stage_group *g, tensor_val map);
 bool default_follow_rows(making *m);
 // rows of any length and what entries take from them in one kernel a class, where there are such
 void default_follow(making *m);
-bool default_fuse(making *m);   // false: there is nothing to fuse
 
 // ---- tiled.c ------------------------------------------------------------------------------------
 // A kernel of long rows of points that reduce a dense axis, by the first of the maps they may be

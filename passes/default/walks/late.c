@@ -17,24 +17,27 @@ static uint32_t later(const walks *w, uint32_t a, uint32_t b) {
     return default_comes_after(w, x, y) || (a > b && !default_comes_after(w, y, x)) ? a : b;
 }
 
+// As the op came.
+static bool reads_given(const walks *w, uint32_t reader, uint32_t stage) {
+    const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
+    return plan_read_by(&given, reader, plan_stage(w->p, stage)->targets[0].val);
+}
+
 // The last walk of which a stage reads a sum, or what rows make of it, as the op came.
 static uint32_t last_read(const walks *w, const lateness *l, uint32_t stage) {
-    const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
     uint32_t last = 0;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if ((w->walk_of[i] || (i < stage && l->last[i])) &&
-            plan_read_by(&given, stage, plan_stage(w->p, i)->targets[0].val))
+        if ((w->walk_of[i] || (i < stage && l->last[i])) && reads_given(w, stage, i))
             last = later(w, last, w->walk_of[i] ? w->walk_of[i] : l->last[i]);
     return last;
 }
 
 // All that it reads of the walk is there when the walk returns: no other kernel stands between.
 static bool has_all_at_hand(const walks *w, const lateness *l, uint32_t stage, uint32_t last) {
-    const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
     const walk *of = &w->walks.data[last - 1];
     for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
         if (i == stage || w->walk_of[i] == last || l->last[i] == last) continue;
-        if (!plan_read_by(&given, stage, plan_stage(w->p, i)->targets[0].val)) continue;
+        if (!reads_given(w, stage, i)) continue;
         if (default_need(w, of, i).any || default_reads_early(w, i, of, true)) return false;
     }
     return true;
@@ -48,11 +51,8 @@ static bool is_plain_of_rows(const walks *w, const walk *of, uint32_t stage) {
 }
 
 static bool read_by_joined(const walks *w, const lateness *l, uint32_t stage) {
-    const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
     for (uint32_t i = stage + 1; i < w->p->op->stages.len; i++)
-        if (l->joins[i] && l->last[i] == l->last[stage] &&
-            plan_read_by(&given, i, plan_stage(w->p, stage)->targets[0].val))
-            return true;
+        if (l->joins[i] && l->last[i] == l->last[stage] && reads_given(w, i, stage)) return true;
     return false;
 }
 
@@ -65,11 +65,10 @@ static bool is_cheap_row(const walks *w, uint32_t stage) {
     return plan_inlined(w->p, stage) && plan_stage(w->p, stage)->nleft > deepest;
 }
 
-static bool read_by_edges(const walks *w, tensor_val v) {
-    const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
+static bool read_by_edges(const walks *w, uint32_t stage) {
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
         if (default_is_walked(w, default_first_space(w, plan_stage(w->p, i))) &&
-            plan_read_by(&given, i, v))
+            reads_given(w, i, stage))
             return true;
     return false;
 }
@@ -89,9 +88,7 @@ void default_find_late(walks *w) {
         if (!l.last[i]) continue;
         bool result = w->p->op->vals.data[st->targets[0].val].role == VAL_RESULT;
         if (result) l.joins[i] = default_has_loops_of(w, &w->walks.data[l.last[i] - 1], st);
-        else
-            l.joins[i] = read_by_joined(w, &l, i) ||
-                         (!is_cheap_row(w, i) && read_by_edges(w, st->targets[0].val));
+        else l.joins[i] = read_by_joined(w, &l, i) || (!is_cheap_row(w, i) && read_by_edges(w, i));
     }
     for (uint32_t i = 0; i < n; i++)
         if (l.joins[i]) VEC_PUSH(w->p->arena, &w->walks.data[l.last[i] - 1].late, i);

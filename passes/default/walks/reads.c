@@ -33,7 +33,7 @@ bool default_sums_outer(const planner *p, const tensor_stage *st) {
 }
 
 tensor_val default_map_of(const walks *w, uint32_t i) {
-    const stage_group g = {.data = &i, .len = 1, .cap = 1};
+    const stage_group g = default_alone(&i);
     const tensor_stage *st = plan_stage(w->p, i);
     if (st->reducer == TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || st->nkeys != 1 ||
         st->ntargets != 1 || st->nfilters || st->nelse || default_sums_outer(w->p, st))

@@ -9,51 +9,43 @@
 
 typedef struct {
     planner *p;
-    tensor_space space;   // of points
-    tensor_val map;       // whose rows' sums are looked for
+    tensor_space points;   // what is reduced for each of these is looked for; TENSOR_NO_SPACE: or
+    tensor_val map;        // sums of the map's rows
     bool found;
     uint8_t *seen;   // per stage
 } looking;
 
 // ---- What it reads ------------------------------------------------------------------------------
-static bool follow_points(void *user, const tensor_node *load) {
+static bool follow(void *user, const tensor_node *load) {
     looking *l = user;
-    const tensor_val_info *v = &l->p->op->vals.data[load->imm.i];
-    if (v->role != VAL_STAGE || !v->rank || v->axes[0] != l->space) return true;
-    for (uint32_t i = 0; i < l->p->op->stages.len && !l->found; i++) {
-        const tensor_stage *st = plan_stage(l->p, i);
+    const planner *p = l->p;
+    const tensor_val_info *v = &p->op->vals.data[load->imm.i];
+    const bool points = l->points != TENSOR_NO_SPACE;
+    if (points && (v->role != VAL_STAGE || !v->rank || v->axes[0] != l->points)) return true;
+    for (uint32_t i = 0; i < p->op->stages.len && !l->found; i++) {
+        const tensor_stage *st = plan_stage(p, i);
         if (st->targets[0].val != (tensor_val)load->imm.i || l->seen[i]) continue;
         l->seen[i] = 1;
-        l->found |= st->reducer != TENSOR_NO_REDUCER;
-        if (!l->found) plan_loads(l->p, st, follow_points, l);
+        l->found |= points ? st->reducer != TENSOR_NO_REDUCER : default_walked_by(p, i) == l->map;
+        if (!l->found) plan_loads(p, st, follow, l);
     }
     return !l->found;
 }
 
-// What is reduced for each point, such as a dot product, at once or through what points make of it.
-static bool reads_points(planner *p, uint32_t stage, tensor_space space) {
-    looking l = {
-        .p = p, .space = space, .seen = ARENA_ARRAY(p->arena, uint8_t, p->op->stages.len + 1)};
-    plan_loads(p, plan_stage(p, stage), follow_points, &l);
+static bool finds(planner *p, uint32_t stage, tensor_space points, tensor_val map) {
+    looking l = {p, points, map, false, ARENA_ARRAY(p->arena, uint8_t, p->op->stages.len + 1)};
+    plan_loads(p, plan_stage(p, stage), follow, &l);
     return l.found;
 }
 
-static bool follow(void *user, const tensor_node *load) {
-    looking *l = user;
-    for (uint32_t i = 0; i < l->p->op->stages.len && !l->found; i++) {
-        if (plan_stage(l->p, i)->targets[0].val != (tensor_val)load->imm.i || l->seen[i]) continue;
-        l->seen[i] = 1;
-        l->found |= default_walked_by(l->p, i) == l->map;
-        if (!l->found) plan_loads(l->p, plan_stage(l->p, i), follow, l);
-    }
-    return !l->found;
+// What is reduced for each point, such as a dot product, at once or through what points make of it.
+static bool reads_points(planner *p, uint32_t stage, tensor_space points) {
+    return finds(p, stage, points, TENSOR_NO_VAL);
 }
 
 // Sums of the map's rows, by whatever stands between.
 static bool needs_rows(planner *p, uint32_t stage, tensor_val map) {
-    looking l = {.p = p, .map = map, .seen = ARENA_ARRAY(p->arena, uint8_t, p->op->stages.len + 1)};
-    plan_loads(p, plan_stage(p, stage), follow, &l);
-    return l.found;
+    return finds(p, stage, TENSOR_NO_SPACE, map);
 }
 
 // ---- Which map ----------------------------------------------------------------------------------
@@ -93,9 +85,9 @@ static tensor_val map_for(planner *p, uint32_t stage) {
 
 static void fill(planner *p, schedule *s, uint32_t stage, tensor_val map) {
     making m = {.p = p, .s = s};
+    const stage_group alone = default_alone(&stage);
     default_say(&m, default_stage_cell(p, SCHEDULE_RFACTOR, plan_stage(p, stage)),
-                default_stage_list(p, &(stage_group){.data = &stage, .len = 1}),
-                default_by(p, map));
+                default_stage_list(p, &alone), default_by(p, map));
 }
 
 tensor_op *default_rfactor(planner *p, schedule *s) {

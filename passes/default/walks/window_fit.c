@@ -236,13 +236,13 @@ bool window_fits(windows *x) {
 // Several heads of one block find what rows have in common with less than a kernel of its own does,
 // and so do narrow ones that have blocks of their own, of f32 many (measured).
 bool default_window_alone(walks *w, const walk *of) {
-    windows x = {.w = w, .of = of, .source = TENSOR_NO_VAL, .type = DT_COUNT};
+    windows x = default_windows_of(w, of);
     return window_fits(&x) && x.heads == 1 &&
            !(x.apart && window_width(&x) < DEFAULT_WINDOW_WIDE && (x.type != DT_F32 || x.wide));
 }
 
 bool default_window_parts(walks *w, const walk *of) {
-    windows x = {.w = w, .of = of, .source = TENSOR_NO_VAL, .type = DT_COUNT};
+    windows x = default_windows_of(w, of);
     bool wide = window_fits(&x) && x.products > 1 && !window_by_four(&x);
     x.products = 1;
     return wide && of->sums.len > 1 && window_by_four(&x);

@@ -43,8 +43,7 @@ static int64_t room_of(const windows *x) {
 static int64_t room_of_all(const windows *x) {
     int64_t least = room_of(x);
     for (uint32_t i = 0; i < x->w->walks.len && x->w->independent; i++) {
-        windows other = {
-            .w = x->w, .of = &x->w->walks.data[i], .source = TENSOR_NO_VAL, .type = DT_COUNT};
+        windows other = default_windows_of(x->w, &x->w->walks.data[i]);
         int64_t room = default_walk_is_worth(x->w, other.of) && window_fits(&other)
                            ? room_of(&other)
                            : 0;
@@ -182,7 +181,7 @@ static void fill_own_rows(const windows *x, const tensor_stage *st, schedule_wor
 }
 
 bool default_window_score(walks *w, const walk *of, const tensor_stage *st) {
-    windows x = {.w = w, .of = of, .source = TENSOR_NO_VAL, .type = DT_COUNT};
+    windows x = default_windows_of(w, of);
     if (!default_window_dot(&x, st)) return false;
     int64_t depth = window_up_to(default_extent(w->p, st->bound[0]), DEFAULT_PIECE_DEPTH) /
                     (w->joined ? DEFAULT_WINDOW_JOINED : 1);
@@ -219,7 +218,7 @@ static void fill_own(const windows *x, const tensor_stage *st) {
 static const char *operation_of_all(walks *w) {
     const char *shape = NULL;
     for (uint32_t i = 0; i < w->walks.len; i++) {
-        windows x = {.w = w, .of = &w->walks.data[i], .source = TENSOR_NO_VAL, .type = DT_COUNT};
+        windows x = default_windows_of(w, &w->walks.data[i]);
         if (!window_fits(&x) || !window_by_four(&x) || x.heads > 1 ||
             window_sharing(&x) != DEFAULT_WINDOW_SHARING)
             return NULL;
@@ -245,7 +244,7 @@ static int64_t buffers_of(const windows *x) {
 }
 
 bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
-    windows x = {.w = w, .of = of, .source = TENSOR_NO_VAL, .type = DT_COUNT};
+    windows x = default_windows_of(w, of);
     bool first = true;
     if (!window_fits(&x)) return false;
     w->four = operation_of_all(w);

@@ -20,6 +20,9 @@ typedef struct {
     int64_t accumulators;   // of the score at hand
 } windows;
 
+static inline windows default_windows_of(walks *w, const walk *of) {
+    return (windows){.w = w, .of = of, .source = TENSOR_NO_VAL, .type = DT_COUNT};
+}
 static inline const tensor_stage *window_stage(const walks *w, uint32_t i) {
     return &w->p->op->stages.data[i];
 }
