@@ -379,13 +379,6 @@ static uint32_t spared(const edges *x) {
     return UINT32_MAX;
 }
 
-// Some walk needs what another stage of a walk finds.
-static bool waits(const edges *x) {
-    bool any = false;
-    for (uint32_t i = 0; i < count(x); i++) any |= x->map[i] != TENSOR_NO_VAL && needs_walk(x, i);
-    return any;
-}
-
 // What it reads of scores is found before walks, too.
 static void put_before(edges *x, uint32_t i) {
     if (x->before[i]) return;
@@ -408,8 +401,7 @@ default_stored default_kept(planner *p, bool spares) {
                      val_at(&x, plan_stage(x.p, i)->targets[0].val)->role == VAL_STAGE;
     for (uint32_t i = 0; i < n; i++)
         if (x.score[i] &&
-            (is_factor(&x, i) ||
-             (stays_outside(&x, i) && !plan_few_terms(p, plan_stage(p, i)) && !waits(&x))))
+            (is_factor(&x, i) || (stays_outside(&x, i) && !plan_few_terms(p, plan_stage(p, i)))))
             put_before(&x, i);
     for (uint32_t i = 0; i < n; i++) {
         if (x.before[i]) VEC_PUSH(p->arena, &all.before, plan_stage(p, i)->id);
