@@ -29,8 +29,7 @@ dot_share default_dot(making *m, const tensor_stage *st, int64_t most, int64_t e
         const bool any = !extent;
         if (any) extent = DEFAULT_HEADS_AT_ONCE;
         hold = any || room < each || extent % each ? 1 : each;
-        if (extent < 2 || extent > DEFAULT_MANY_HEADS || !default_few(m->p, v, left.at[0]))
-            continue;
+        if (extent < 2 || !default_few(m->p, v, left.at[0])) continue;
         while (extent / hold % take) take /= 2;
         default_fill(m, st, SCHEDULE_LANES, v, take, NULL);
         default_fill(m, st, SCHEDULE_REGISTERS, v, hold, s.lanes > 1 ? "strided" : NULL);
