@@ -23,8 +23,8 @@ schedule_cell default_move_cell(const planner *p, schedule_cell c, const tensor_
     return c;
 }
 
-schedule_cell default_value_cell(const planner *p, schedule_verb verb, const tensor_stage *st,
-                                 tensor_val v) {
+static schedule_cell value_cell(const planner *p, schedule_verb verb, const tensor_stage *st,
+                                tensor_val v) {
     const tensor_val_info *of = &p->op->vals.data[v];
     return (schedule_cell){.verb = verb,
                            .stage = st->name,
@@ -60,7 +60,8 @@ schedule_value default_index_list(const planner *p, const tensor_var *vars, uint
     return (schedule_value){.nnames = n, .names = names, .ids = ids, .var = UINT32_MAX};
 }
 
-schedule_value default_at(const planner *p, const tensor_var *vars, uint32_t n) {
+// At the first, which each stage has as one of them.
+static schedule_value at_index(const planner *p, const tensor_var *vars, uint32_t n) {
     schedule_ids *at = ARENA_NEW(p->arena, schedule_ids);
     tensor_id *ids = ARENA_ARRAY(p->arena, tensor_id, n + 1);
     for (uint32_t i = 0; i < n; i++) ids[i] = plan_var_id(p, vars[i]);
@@ -123,11 +124,11 @@ void default_say_stage(making *m, schedule_verb verb, uint32_t stage, const char
 void default_say_fuse(making *m, const stage_group *g, const tensor_var *at, uint32_t n) {
     for (uint32_t i = 0; i < g->len; i++)
         default_say(m, default_stage_cell(m->p, SCHEDULE_FUSE, plan_stage(m->p, g->data[i])),
-                    default_stage_list(m->p, g), default_at(m->p, at, n));
+                    default_stage_list(m->p, g), at_index(m->p, at, n));
 }
 
 void default_keep(making *m, const tensor_stage *st, tensor_val v, schedule_word place) {
-    default_say(m, default_value_cell(m->p, SCHEDULE_KEEP, st, v), default_word(place));
+    default_say(m, value_cell(m->p, SCHEDULE_KEEP, st, v), default_word(place));
 }
 
 void default_room(making *m, const tensor_stage *st, int64_t threads) {

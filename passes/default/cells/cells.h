@@ -12,16 +12,12 @@ schedule_cell default_index_cell(const planner *p, schedule_verb verb, const ten
 // what it says, of another index
 schedule_cell default_move_cell(const planner *p, schedule_cell c, const tensor_stage *st,
                                 tensor_var v);
-schedule_cell default_value_cell(const planner *p, schedule_verb verb, const tensor_stage *st,
-                                 tensor_val v);
 // whose subject is the stage
 schedule_cell default_stage_cell(const planner *p, schedule_verb verb, const tensor_stage *st);
 
 // ---- cells.c: words of a statement --------------------------------------------------------------
 schedule_value default_stage_list(const planner *p, const stage_group *g);
 schedule_value default_index_list(const planner *p, const tensor_var *vars, uint32_t n);
-// at the first, which each stage has as one of them
-schedule_value default_at(const planner *p, const tensor_var *vars, uint32_t n);
 schedule_value default_by(const planner *p, tensor_val map);
 
 static inline tensor_val default_val(const planner *p, const tensor_val_info *of) {
