@@ -14,6 +14,7 @@ bool plan_pairs(planner *p);     // false: there are none
 bool plan_chosen(planner *p);    // likewise
 bool plan_flatten(planner *p);   // likewise
 bool plan_selective(planner *p);
+bool plan_solved(planner *p);   // solved.c
 
 // ---- symmetric.c --------------------------------------------------------------------------------
 void plan_symmetric(planner *p);   // again when stages are inlined

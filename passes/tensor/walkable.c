@@ -14,6 +14,7 @@ const tensor_op *pass_walkable(arena *a, diag_set *ds, const tensor_op *op) {
     bool any = plan_pairs(&p);
     any |= tensor_split_factors(p.op);
     any |= plan_chosen(&p);
+    any |= plan_solved(&p);
     any |= plan_flatten(&p);
     any |= plan_selective(&p);
     return any ? p.op : op;
