@@ -45,7 +45,7 @@ def options():
     p.add_argument("--part", default="", help="I/N: each N-th op, from the I-th")
     p.add_argument("--graphs", default=",".join(inputs.GRAPHS))
     p.add_argument("--dtype", default="f32")
-    p.add_argument("--scale", type=int, default=1, help="graphs are so many times smaller")
+    p.add_argument("--scale", type=lambda s: float(s) if "." in s else int(s), default=1, help="graphs are so many times smaller; 0.5: larger")
     p.add_argument("--seconds", type=float, default=0.2, help="of launches an op")
     p.add_argument("--limit", type=float, default=120, help="seconds that a case may take, on either side")
     p.add_argument("--memory", type=float, default=0, help="GiB of the device that PyTorch may take (0: all)")
