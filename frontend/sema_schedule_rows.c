@@ -39,21 +39,30 @@ const char *schedule_made_of(const schedule_checker *c, const char *path) {
     return NULL;
 }
 
+static bool is_of_rows(const char *path) {
+    const size_t n = path ? strlen(path) : 0, word = strlen(made[0].word);
+    return n > word && !strcmp(path + n - word, made[0].word);
+}
+
 tensor_id schedule_row_id(const tensor_op *op, const tensor_stage *st, const char *path,
                           const char *name) {
-    const size_t n = path ? strlen(path) : 0, word = strlen(made[0].word);
-    const bool rows = n > word && !strcmp(path + n - word, made[0].word);
-    const char *of = rows ? path : arena_printf(op->arena, "%s%s", st->name, made[0].word);
+    const char *of = is_of_rows(path) ? path
+                                      : arena_printf(op->arena, "%s%s", st->name, made[0].word);
     return tensor_id_inside(op->ids, tensor_id_of_path(op->ids, of), name);
 }
 
-tensor_space schedule_rows_called(const tensor_op *op, const tensor_stage *st, const char *name) {
-    for (tensor_val v = 0; st->loop == TENSOR_NO_LOOP && v < op->nparams; v++) {
+// Of a sum of all points those that `rfactor` makes; of a path to rows those of `hoist`, too, whose
+// points stand on the left.
+tensor_space schedule_rows_called(const tensor_op *op, const tensor_stage *st, const char *path,
+                                  const char *name) {
+    const bool sums = st->reducer != TENSOR_NO_REDUCER && !st->nkeys;
+    if (st->loop != TENSOR_NO_LOOP || (!sums && !is_of_rows(path))) return TENSOR_NO_SPACE;
+    for (tensor_val v = 0; v < op->nparams; v++) {
         const tensor_val_info *map = &op->vals.data[v];
         if (map->role != VAL_MAP || map->rank != 1 ||
             strcasecmp(op->spaces.data[map->into].name, name))
             continue;
-        for (uint32_t i = 0; i < st->nbound + st->nleft; i++) {
+        for (uint32_t i = 0; i < st->nbound + (is_of_rows(path) ? st->nleft : 0); i++) {
             const tensor_var x = i < st->nbound ? st->bound[i] : st->left[i - st->nbound];
             if (op->vars.data[x].space == map->axes[0]) return map->into;
         }

@@ -40,11 +40,10 @@ static tensor_val map_for(planner *p, const tensor_stage *st) {
 
 // ---- Sums of several ----------------------------------------------------------------------------
 static bool adds_products(planner *p, const tensor_stage *st) {
-    enum { MOST = 16 };
-    tensor_expr all[MOST];
+    tensor_expr all[DEFAULT_HOIST_ADDENDS];
     bool matrices = p->machine->gpu && !st->nkeys;
     if (plan_why_no_addends(p, st)) return false;
-    const uint32_t n = plan_addends_of(p, st, all, MOST);
+    const uint32_t n = plan_addends_of(p, st, all, DEFAULT_HOIST_ADDENDS);
     for (uint32_t i = 0; i < n && matrices; i++)
         matrices = tensor_is_with_matrix(p->op, st, all[i]);
     return matrices && st->nleft == 2 && terms_of(p, st) >= DEFAULT_HOIST_LEAST;

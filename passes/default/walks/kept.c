@@ -49,10 +49,10 @@ static void forget(edges *x, question q) {
 typedef bool answer(const edges *x, uint32_t stage, uint32_t other);
 
 static bool ask(const edges *x, question q, uint32_t stage, uint32_t other, answer *find) {
-    enum { NO = 1, YES };
+    enum { NOT = 1, IS };
     char *known = &x->known[q][(size_t)stage * width_of(x, q) + other];
-    if (!*known) *known = find(x, stage, other) ? YES : NO;
-    return *known == YES;
+    if (!*known) *known = find(x, stage, other) ? IS : NOT;
+    return *known == IS;
 }
 
 static const tensor_val_info *val_at(const edges *x, tensor_val v) {

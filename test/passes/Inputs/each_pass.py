@@ -15,6 +15,8 @@ ROWS = {
     "symmetric": "passes/symmetric.gnn --op=outward -D T=f32 -D F=8",
     "symmetric_inlined": "passes/symmetric.gnn --op=norm.grad -D T=f32 -D F=8",
     "rfactor": "passes/rfactor.gnn --op=shared --schedule=rows -D H=4 -D T=f32",
+    "addends": "passes/hoist.gnn --op=points --schedule=rows -D F=10 -D K=9",
+    "hoist": "passes/hoist.gnn --op=points --schedule=rows -D F=10 -D K=9",
     "terms": "passes/terms.gnn --op=scores --schedule=shared -D H=4 -D D=8 -D T=f32",
     "matrix_counts": "passes/Inputs/mean_products.gnn",
     "types": "passes/compute.gnn --op=scaled -D T=f16",
