@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const schedule_verb deals[] = {SCHEDULE_BUCKET, SCHEDULE_BLOCK,      SCHEDULE_GROUPS,
-                                      SCHEDULE_TILE,   SCHEDULE_REGISTERS,  SCHEDULE_LANES,
-                                      SCHEDULE_VECTOR, SCHEDULE_UNROLL,     SCHEDULE_ORDER,
-                                      SCHEDULE_SPLIT,  SCHEDULE_SPECIALIZE, SCHEDULE_PAD,
-                                      SCHEDULE_MMA,    SCHEDULE_PIPELINE};
+static const schedule_verb deals[] = {
+    SCHEDULE_BUCKET,     SCHEDULE_BLOCK,  SCHEDULE_GROUPS, SCHEDULE_TILE,    SCHEDULE_REGISTERS,
+    SCHEDULE_LANES,      SCHEDULE_VECTOR, SCHEDULE_UNROLL, SCHEDULE_ORDER,   SCHEDULE_SPLIT,
+    SCHEDULE_SPECIALIZE, SCHEDULE_PAD,    SCHEDULE_MMA,    SCHEDULE_PIPELINE};
 
 // Per identity, whether a cell is of it; *n: of how many.
 static bool *owners_of(const making *m, tensor_id *n) {
