@@ -48,18 +48,24 @@ static const char *temp_name(lowering *l, tensor_val v) {
     return padded ? name.data : l->op->vals.data[v].name;
 }
 
-uint32_t lw_temp_of(lowering *l, tensor_val v) {
-    if (l->temp_of[v] != UINT32_MAX) return l->temp_of[v];
-    const tensor_val_info *i = &l->op->vals.data[v];
-    program_temp t = {temp_name(l, v), i->type, temp_length(l, v)};
+// One version may hold in another type what a second one holds, too: y, y.f64.
+static uint32_t place(lowering *l, program_temp t) {
     for (uint32_t n = 0; n < l->p->temps.len; n++) {
         const program_temp *other = &l->p->temps.data[n];
-        if (!strcmp(other->name, t.name) && other->type == t.type &&
-            lw_same_size(&other->length, &t.length))
-            return l->temp_of[v] = n;
+        if (strcmp(other->name, t.name)) continue;
+        if (other->type == t.type && lw_same_size(&other->length, &t.length)) return n;
+        t.name = arena_printf(l->arena, "%s.%s", t.name, ir_dtype_text(t.type));
+        return place(l, t);
     }
     VEC_PUSH(l->arena, &l->p->temps, t);
-    return l->temp_of[v] = l->p->temps.len - 1;
+    return l->p->temps.len - 1;
+}
+
+uint32_t lw_temp_of(lowering *l, tensor_val v) {
+    if (l->temp_of[v] == UINT32_MAX)
+        l->temp_of[v] = place(
+            l, (program_temp){temp_name(l, v), l->op->vals.data[v].type, temp_length(l, v)});
+    return l->temp_of[v];
 }
 
 // ---- Shared memory ------------------------------------------------------------------------------
