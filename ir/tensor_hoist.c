@@ -93,6 +93,24 @@ static bool sums_products(const tensor_op *op, const tensor_stage *st) {
     return terms >= LEAST && st->targets[0].rank == st->nleft;
 }
 
+// Room is left for what stands to the right.
+static void find_addends(const tensor_op *op, tensor_expr e, tensor_expr *out, uint32_t *n,
+                         uint32_t most) {
+    const tensor_node *x = tensor_node_at(op, e);
+    if (x->op != TENSOR_ADD_OP || *n + 2 > most) {
+        out[(*n)++] = e;
+        return;
+    }
+    find_addends(op, x->args[0], out, n, most - 1);
+    find_addends(op, x->args[1], out, n, most);
+}
+
+uint32_t tensor_addends(const tensor_op *op, tensor_expr e, tensor_expr *out, uint32_t most) {
+    uint32_t n = 0;
+    find_addends(op, e, out, &n, most);
+    return n;
+}
+
 // ---- Taken apart --------------------------------------------------------------------------------
 typedef struct {
     tensor_op *op;
@@ -102,16 +120,6 @@ typedef struct {
     uint32_t n;
     tensor_expr value;   // of the stage, so far; 0: none
 } parting;
-
-static void find_addends(parting *p, tensor_expr e) {
-    const tensor_node n = *tensor_node_at(p->op, e);
-    if (n.op != TENSOR_ADD_OP || p->n + 2 > MOST_ADDENDS) {
-        p->addends[p->n++] = e;
-        return;
-    }
-    find_addends(p, n.args[0]);
-    find_addends(p, n.args[1]);
-}
 
 typedef struct {
     tensor_op *op;
@@ -229,7 +237,7 @@ static void hoist_by(parting *p, tensor_val map, uint32_t point) {
 static bool take_apart(tensor_op *op, uint32_t *stage) {
     parting p = {.op = op, .stage = *stage, .st = op->stages.data[*stage]};
     uint32_t point;
-    find_addends(&p, p.st.body[0]);
+    p.n = tensor_addends(op, p.st.body[0], p.addends, MOST_ADDENDS);
     for (tensor_val m = 0; m < op->nparams; m++)
         if (may_hoist(op, &p.st, m, &point)) hoist_by(&p, m, point);
     if (!p.value) return false;

@@ -7,25 +7,15 @@
 #include "tensor/tensor.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
+#include "tensor_hoist.h"
 
 enum { MOST_ADDENDS = 16 };
 
 // ---- Which --------------------------------------------------------------------------------------
-static void find(const planner *p, tensor_expr e, tensor_expr *out, uint32_t *n, uint32_t most) {
-    const tensor_node *x = tensor_node_at(p->op, e);
-    if (x->op != TENSOR_ADD_OP || *n + 2 > most) {
-        out[(*n)++] = e;
-        return;
-    }
-    find(p, x->args[0], out, n, most - 1);
-    find(p, x->args[1], out, n, most);
-}
-
 uint32_t plan_addends_of(const planner *p, const tensor_stage *st, tensor_expr *out,
                          uint32_t most) {
-    uint32_t n = 0;
-    if (st->reducer != TENSOR_NO_REDUCER && st->nbody == 1) find(p, st->body[0], out, &n, most);
-    return n;
+    const bool one = st->reducer != TENSOR_NO_REDUCER && st->nbody == 1;
+    return one ? tensor_addends(p->op, st->body[0], out, most) : 0;
 }
 
 const char *plan_why_no_addends(const planner *p, const tensor_stage *st) {
