@@ -67,6 +67,15 @@ bool tensor_is_with_matrix(const tensor_op *op, const tensor_stage *st, tensor_e
     return is && (s->kind != SPACE_CONST || s->size >= LEAST);
 }
 
+bool tensor_sums_many(const tensor_op *op, const tensor_stage *st) {
+    int64_t terms = 1;
+    for (uint32_t i = 0; i < st->nbound; i++) {
+        const tensor_space_info *s = &op->spaces.data[op->vars.data[st->bound[i]].space];
+        terms *= s->kind == SPACE_CONST ? s->size : LEAST;
+    }
+    return terms >= LEAST;
+}
+
 static bool is_dense(const tensor_op *op, tensor_var v) {
     const tensor_space s = op->vars.data[v].space;
     for (tensor_val m = 0; m < op->nparams; m++) {
@@ -82,15 +91,11 @@ static bool sums_products(const tensor_op *op, const tensor_stage *st) {
         op->reducers.data[st->reducer].kind != REDUCE_SUM ||
         !ir_dtype_is_float(tensor_typeof(op, st->body[0]).type))
         return false;
-    int64_t terms = 1;
-    for (uint32_t i = 0; i < st->nbound; i++) {
-        const tensor_space_info *s = &op->spaces.data[op->vars.data[st->bound[i]].space];
+    for (uint32_t i = 0; i < st->nbound; i++)
         if (!is_dense(op, st->bound[i])) return false;
-        terms *= s->kind == SPACE_CONST ? s->size : LEAST;
-    }
     for (uint32_t i = 0; i < st->targets[0].rank; i++)
         if (tensor_node_at(op, st->targets[0].index[i])->op != TENSOR_VAR_OP) return false;
-    return terms >= LEAST && st->targets[0].rank == st->nleft;
+    return tensor_sums_many(op, st) && st->targets[0].rank == st->nleft;
 }
 
 // Room is left for what stands to the right.

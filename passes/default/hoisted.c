@@ -11,21 +11,10 @@
 #include "tensor/tensor.h"
 #include "tensor_hoist.h"
 
-static int64_t extent_of(const planner *p, tensor_var v) {
-    const tensor_space_info *s = &p->op->spaces.data[p->op->vars.data[v].space];
-    return s->kind == SPACE_CONST ? s->size : DEFAULT_HOIST_LEAST;
-}
-
 // ---- By which map -------------------------------------------------------------------------------
-static int64_t terms_of(const planner *p, const tensor_stage *st) {
-    int64_t n = 1;
-    for (uint32_t i = 0; i < st->nbound; i++) n *= extent_of(p, st->bound[i]);
-    return n;
-}
-
 // Of a table of which points read a few rows all would be found.
 static bool is_worth(planner *p, const tensor_stage *st, tensor_val map) {
-    return st->reducer != TENSOR_NO_REDUCER && terms_of(p, st) >= DEFAULT_HOIST_LEAST &&
+    return st->reducer != TENSOR_NO_REDUCER && tensor_sums_many(p->op, st) &&
            tensor_is_with_matrix(p->op, st, st->body[0]) && !plan_why_no_hoist(p, st, map) &&
            tensor_has_all_rows(p->op, p->op->vals.data[map].into);
 }
@@ -46,7 +35,7 @@ static bool adds_products(planner *p, const tensor_stage *st) {
     const uint32_t n = plan_addends_of(p, st, all, DEFAULT_HOIST_ADDENDS);
     for (uint32_t i = 0; i < n && matrices; i++)
         matrices = tensor_is_with_matrix(p->op, st, all[i]);
-    return matrices && st->nleft == 2 && terms_of(p, st) >= DEFAULT_HOIST_LEAST;
+    return matrices && st->nleft == 2 && tensor_sums_many(p->op, st);
 }
 
 // ---- The statements -----------------------------------------------------------------------------

@@ -5,8 +5,6 @@
 #include "base/base.h"
 #include "tensor_hoist.h"
 
-#include <ctype.h>
-
 typedef struct {
     planner *p;
     tensor_stage st;   // as it was
@@ -53,18 +51,6 @@ const char *plan_why_no_hoist(planner *p, const tensor_stage *st, tensor_val map
 }
 
 // ---- The rows -----------------------------------------------------------------------------------
-// A schedule calls it as its space, in small letters.
-static void add_row(hoisting *h, const char *stage) {
-    planner *p = h->p;
-    const tensor_space rows = p->op->vals.data[h->map].into;
-    char *name = arena_strdup(p->arena, p->op->spaces.data[rows].name);
-    for (char *c = name; *c; c++) *c = (char)tolower((unsigned char)*c);
-    const tensor_id index = tensor_id_inside(p->op->ids, tensor_id_of_path(p->op->ids, stage),
-                                             name);
-    h->row = tensor_add_var_as(p->op, index, arena_printf(p->arena, "%s'%u", name, p->op->vars.len),
-                               rows);
-}
-
 // With the row in place of what the map says of the point.
 static tensor_expr of_row(const hoisting *h, tensor_expr e, tensor_var row) {
     tensor_op *op = h->p->op;
@@ -75,18 +61,12 @@ static tensor_expr of_row(const hoisting *h, tensor_expr e, tensor_var row) {
     return plan_by_keys(h->p, e, &keyed);
 }
 
-static tensor_expr *exprs_of(planner *p, const tensor_var *vars, uint32_t n) {
-    tensor_expr *e = ARENA_ARRAY(p->arena, tensor_expr, n + 1);
-    for (uint32_t i = 0; i < n; i++) e[i] = tensor_var_expr(p->op, vars[i], NO_SPAN);
-    return e;
-}
-
 static void store(planner *p, tensor_stage *rows, tensor_type type) {
     tensor_space *axes = ARENA_ARRAY(p->arena, tensor_space, rows->nleft + 1);
     for (uint32_t i = 0; i < rows->nleft; i++) axes[i] = p->op->vars.data[rows->left[i]].space;
     tensor_target *to = ARENA_NEW(p->arena, tensor_target);
     *to = (tensor_target){plan_stage_val(p, rows->name, type, axes, rows->nleft, rows->at),
-                          rows->nleft, exprs_of(p, rows->left, rows->nleft)};
+                          rows->nleft, plan_var_exprs(p, rows->left, rows->nleft)};
     rows->targets = to;
 }
 
@@ -115,7 +95,7 @@ static void hoist(hoisting *h, uint32_t stage) {
     tensor_stage rows = h->st, st = h->st;
     rows.name = plan_name_inside(p, st.name, "rows");
     rows.id = tensor_id_of_path(p->op->ids, rows.name);
-    add_row(h, rows.name);
+    h->row = plan_row_var(p, rows.name, p->op->vals.data[h->map].into);
     rows.body = all_of_row(h, rows.body, rows.nbody);
     rows.filters = all_of_row(h, rows.filters, rows.nfilters);
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st.nleft + 1);

@@ -34,7 +34,7 @@ const char *plan_why_no_rows(const planner *p, const tensor_stage *st, tensor_va
 }
 
 // A schedule calls it as its space, in small letters.
-static tensor_var row_var(planner *p, const char *stage, tensor_space rows) {
+tensor_var plan_row_var(planner *p, const char *stage, tensor_space rows) {
     char *name = arena_strdup(p->arena, p->op->spaces.data[rows].name);
     for (char *c = name; *c; c++) *c = (char)tolower((unsigned char)*c);
     const tensor_id index = tensor_id_inside(p->op->ids, tensor_id_of_path(p->op->ids, stage),
@@ -57,14 +57,14 @@ static const tensor_var *indices_of_rows(planner *p, const char *name, const ten
                                          tensor_val map) {
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + st->nbound + 1);
     uint32_t n = 0, walked = walked_by(p, st, map);
-    left[n++] = row_var(p, name, p->op->vals.data[map].into);
+    left[n++] = plan_row_var(p, name, p->op->vals.data[map].into);
     for (uint32_t i = 0; i < st->nleft; i++) left[n++] = st->left[i];
     for (uint32_t i = 0; i < st->nbound; i++)
         if (i != walked) left[n++] = st->bound[i];
     return left;
 }
 
-static tensor_expr *exprs_of(planner *p, const tensor_var *vars, uint32_t n) {
+tensor_expr *plan_var_exprs(planner *p, const tensor_var *vars, uint32_t n) {
     tensor_expr *e = ARENA_ARRAY(p->arena, tensor_expr, n + 1);
     for (uint32_t i = 0; i < n; i++) e[i] = tensor_var_expr(p->op, vars[i], NO_SPAN);
     return e;
@@ -78,7 +78,7 @@ static tensor_stage rows_of(planner *p, const char *name, const tensor_stage *st
     tensor_var *bound = ARENA_NEW(p->arena, tensor_var);
     tensor_key *key = ARENA_NEW(p->arena, tensor_key);
     tensor_target *target = ARENA_NEW(p->arena, tensor_target);
-    const tensor_expr *index = exprs_of(p, left, n);
+    const tensor_expr *index = plan_var_exprs(p, left, n);
     *bound = st->bound[walked_by(p, st, map)];
     tensor_expr point = tensor_var_expr(p->op, *bound, NO_SPAN);
     rows.name = name;
@@ -106,7 +106,7 @@ static tensor_stage of_rows(planner *p, const tensor_stage *was, const tensor_st
     const tensor_var *own = plan_own_vars(p, rows->left, n, vars);
     bound[0] = own[0];
     for (uint32_t i = 1; i < st.nbound; i++) bound[i] = own[st.nleft + i];
-    tensor_expr row = tensor_load(p->op, rows->targets[0].val, exprs_of(p, own, n), n, st.at);
+    tensor_expr row = tensor_load(p->op, rows->targets[0].val, plan_var_exprs(p, own, n), n, st.at);
     *body = tensor_cvt(p->op, tensor_typeof(p->op, st.body[0]), row, NO_SPAN);
     *to = st.targets[0];
     to->index = plan_substitute(p, to->index, to->rank, vars);

@@ -24,6 +24,10 @@ void plan_rfactor(planner *p);
 // NULL: it may be reduced row by row.
 const char *plan_why_no_rows(const planner *p, const tensor_stage *st, tensor_val map);
 
+// of the stage's rows: a schedule calls it as its space, in small letters
+tensor_var plan_row_var(planner *p, const char *stage, tensor_space rows);
+tensor_expr *plan_var_exprs(planner *p, const tensor_var *vars, uint32_t n);
+
 // ---- hoist.c, addends.c -------------------------------------------------------------------------
 void plan_hoist(planner *p);
 // NULL: it may be
