@@ -21,6 +21,7 @@ bool plan_dense(const planner *p, tensor_var v);   // no map leads from or into 
 // terms that the factor is applied to at once; 0: there is none
 uint32_t plan_every(const planner *p, const tensor_stage *st);
 bool plan_mentions(const planner *p, tensor_expr e, tensor_var v);
+bool plan_load_mentions(const planner *p, const tensor_node *load, tensor_var v);   // at an index
 // The expression mentions v, but for what it reads by that map (TENSOR_NO_VAL: none), whose value
 // is given.
 bool plan_depends(const planner *p, tensor_expr e, tensor_var v, tensor_val given);

@@ -95,6 +95,12 @@ bool plan_stays_inside(const planner *p, const stage_group *g, const tensor_stag
            !plan_read_outside(p, g, v);
 }
 
+bool plan_load_mentions(const planner *p, const tensor_node *load, tensor_var v) {
+    bool does = false;
+    for (uint32_t i = 0; i < load->nargs && !does; i++) does = plan_mentions(p, load->args[i], v);
+    return does;
+}
+
 typedef struct {
     const planner *p;
     tensor_var last, other;

@@ -11,11 +11,6 @@
 #include "base/base.h"
 
 // ---- Which --------------------------------------------------------------------------------------
-typedef struct {
-    tensor_var var;    // of the stage
-    int64_t further;   // than it
-} shifted;
-
 static bool is_constant(const tensor_op *op, tensor_expr e, int64_t *out) {
     const tensor_node *n = tensor_node_at(op, e);
     *out = n->imm.i;
@@ -23,7 +18,7 @@ static bool is_constant(const tensor_op *op, tensor_expr e, int64_t *out) {
 }
 
 // i, or index(L, i + 1).
-static bool shifted_of(const tensor_op *op, tensor_expr e, shifted *s) {
+bool plan_shifted_of(const tensor_op *op, tensor_expr e, plan_shifted *s) {
     const tensor_node *n = tensor_node_at(op, e);
     s->further = 0;
     if (n->op == TENSOR_INDEX_OP) n = tensor_node_at(op, n->args[0]);
@@ -44,9 +39,9 @@ static bool binds(const tensor_stage *st, tensor_var v, uint32_t *at) {
 
 // Whether one of the arguments before it is of the same index.
 static bool repeated(const tensor_op *op, const tensor_node *load, uint32_t i, tensor_var v) {
-    shifted s;
+    plan_shifted s;
     for (uint32_t k = 0; k < i; k++)
-        if (shifted_of(op, load->args[k], &s) && s.var == v) return true;
+        if (plan_shifted_of(op, load->args[k], &s) && s.var == v) return true;
     return false;
 }
 
@@ -62,8 +57,8 @@ static bool flattens(const tensor_op *op, const tensor_stage *st, const tensor_n
     const tensor_val_info *m = &op->vals.data[load->imm.i];
     if (m->role != VAL_MAP || m->facts & FACT_PREFIX) return false;
     for (uint32_t i = 0; i < load->nargs; i++) {
-        shifted s;
-        if (!shifted_of(op, load->args[i], &s) || !binds(st, s.var, &at)) return false;
+        plan_shifted s;
+        if (!plan_shifted_of(op, load->args[i], &s) || !binds(st, s.var, &at)) return false;
         const tensor_space space = op->vars.data[s.var].space;
         if (!i && (s.further || space != m->axes[0])) return false;
         if (repeated(op, load, i, s.var) || (i && !any_order && at != last + 1)) return false;
@@ -110,7 +105,7 @@ static tensor_expr put_entry(void *user, tensor_expr e) {
 }
 
 // What an index of the stage is at an entry, and where the entry is one of its points.
-static tensor_expr index_at(planner *p, const shifted *s, tensor_space axis, tensor_expr digit,
+static tensor_expr index_at(planner *p, const plan_shifted *s, tensor_space axis, tensor_expr digit,
                             tensor_stage *st, tensor_expr *filters) {
     const tensor_space space = p->op->vars.data[s->var].space;
     if (space == axis && !s->further) return digit;
@@ -156,10 +151,10 @@ static void flatten(planner *p, uint32_t stage, const tensor_node key) {
     const tensor_expr *others = st.filters;
     const uint32_t nothers = st.nfilters;
     tensor_expr *filters = ARENA_ARRAY(p->arena, tensor_expr, nothers + 2 * m.rank + 1);
-    shifted first = {0}, s;
+    plan_shifted first = {0}, s;
     st.nfilters = 0;
     for (uint32_t i = 0; i < m.rank; i++) {
-        shifted_of(p->op, key.args[i], &s);
+        plan_shifted_of(p->op, key.args[i], &s);
         if (!i) first = s;
         by[s.var] = index_at(p, &s, m.axes[i], digits[i], &st, filters);
     }

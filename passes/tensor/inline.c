@@ -202,12 +202,6 @@ static double extent_of(const planner *p, tensor_var v) {
     return plan_dense(p, v) ? EXTENT : DEGREE;
 }
 
-static bool load_mentions(const planner *p, const tensor_node *load, tensor_var v) {
-    bool does = false;
-    for (uint32_t i = 0; i < load->nargs && !does; i++) does = plan_mentions(p, load->args[i], v);
-    return does;
-}
-
 // By a key it is known from what the load mentions, or the load is the same along it.
 static bool is_keyed(const planner *p, const tensor_stage *st, const tensor_node *load,
                      tensor_var v) {
@@ -217,7 +211,7 @@ static bool is_keyed(const planner *p, const tensor_stage *st, const tensor_node
             const tensor_expr one = st->keys[k].lhs, two = st->keys[k].rhs;
             const bool meet = (plan_mentions(p, one, v) && plan_mentions(p, two, other)) ||
                               (plan_mentions(p, two, v) && plan_mentions(p, one, other));
-            if (meet && load_mentions(p, load, other)) return true;
+            if (meet && plan_load_mentions(p, load, other)) return true;
         }
     return false;
 }
@@ -229,7 +223,7 @@ static bool count_points(void *user, const tensor_node *load) {
     double points = 1;
     for (uint32_t i = 0; i < c->reader->nleft + c->reader->nbound; i++) {
         const tensor_var v = plan_var_at(c->reader, i);
-        if (!load_mentions(c->p, load, v) && !is_keyed(c->p, c->reader, load, v))
+        if (!plan_load_mentions(c->p, load, v) && !is_keyed(c->p, c->reader, load, v))
             points *= extent_of(c->p, v);
     }
     for (uint32_t i = 0; i < load->nargs; i++) {

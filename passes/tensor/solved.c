@@ -16,29 +16,14 @@ static bool is_number(const tensor_op *op, tensor_var v) {
     return op->spaces.data[op->vars.data[v].space].kind == SPACE_CONST;
 }
 
-// i, or index(L, i + 1).
-static bool is_shifted(const tensor_op *op, tensor_expr e, tensor_var *var, int64_t *further) {
-    const tensor_node *n = tensor_node_at(op, e);
-    *further = 0;
-    if (n->op == TENSOR_INDEX_OP) n = tensor_node_at(op, n->args[0]);
-    for (uint32_t i = 0; i < 2 && n->op == TENSOR_ADD_OP; i++) {
-        const tensor_node *x = tensor_node_at(op, n->args[i]);
-        if (x->op != TENSOR_CONST_OP) continue;
-        *further = x->imm.i;
-        n = tensor_node_at(op, n->args[1 - i]);
-    }
-    if (n->op == TENSOR_CVT_OP && n->type.type == DT_I64) n = tensor_node_at(op, n->args[0]);
-    *var = (tensor_var)n->imm.i;
-    return n->op == TENSOR_VAR_OP;
-}
-
 static bool solve(const tensor_op *op, const tensor_stage *st, solution *s) {
     if (st->reducer == TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || st->nbound < 2)
         return false;
     for (s->key = 0; s->key < st->nkeys; s->key++) {
         const tensor_node *to = tensor_node_at(op, st->keys[s->key].rhs);
-        if (to->op != TENSOR_VAR_OP || !is_shifted(op, st->keys[s->key].lhs, &s->from, &s->further))
-            continue;
+        plan_shifted from;
+        if (to->op != TENSOR_VAR_OP || !plan_shifted_of(op, st->keys[s->key].lhs, &from)) continue;
+        s->from = from.var, s->further = from.further;
         s->to = (tensor_var)to->imm.i;
         for (s->at = 0; s->at < st->nbound; s->at++)
             if (st->bound[s->at] == s->from) return is_number(op, s->from) && is_number(op, s->to);

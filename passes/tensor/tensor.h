@@ -14,6 +14,12 @@ bool plan_pairs(planner *p);     // false: there are none
 bool plan_chosen(planner *p);    // likewise
 bool plan_flatten(planner *p);   // likewise
 bool plan_selective(planner *p);
+typedef struct {
+    tensor_var var;    // of the stage
+    int64_t further;   // than it
+} plan_shifted;
+// the variable, or one of another axis so many numbers further
+bool plan_shifted_of(const tensor_op *op, tensor_expr e, plan_shifted *s);
 bool plan_solved(planner *p);   // solved.c
 
 // ---- symmetric.c --------------------------------------------------------------------------------

@@ -32,12 +32,7 @@ bool default_reduces_dense(const planner *p, const tensor_stage *st) {
 
 bool default_reads_all_left(const planner *p, const tensor_stage *st, const tensor_node *load) {
     bool all = true;
-    for (uint32_t i = 1; i < st->nleft; i++) {
-        bool has = false;
-        for (uint32_t a = 0; a < load->nargs; a++)
-            has |= plan_mentions(p, load->args[a], st->left[i]);
-        all &= has;
-    }
+    for (uint32_t i = 1; i < st->nleft; i++) all &= plan_load_mentions(p, load, st->left[i]);
     return all;
 }
 

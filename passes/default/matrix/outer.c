@@ -190,10 +190,9 @@ static bool is_worth(const making *m, const contraction *c, tensor_val map) {
 }
 
 bool default_sums_outer_products(const making *m, uint32_t stage, bool shared) {
-    stage_group alone = {0};
+    const stage_group alone = default_alone(&stage);
     contraction c;
     tensor_val map;
-    VEC_PUSH(m->p->arena, &alone, stage);
     if (!find(m, &alone, &c, &map) || !is_worth(m, &c, map)) return false;
     return !shared || c.bytes == 2 ||
            default_extent(m->p, c.rows) * default_extent(m->p, c.columns) >= DEFAULT_OUTER_APART;

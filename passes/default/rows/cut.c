@@ -48,12 +48,9 @@ typedef struct {
 
 static int64_t extents_of(const planner *p, const tensor_stage *st, const tensor_node *load) {
     int64_t numbers = 1;
-    for (uint32_t i = 1; i < st->nleft; i++) {
-        bool has = !load;
-        for (uint32_t k = 0; load && k < load->nargs; k++)
-            has |= plan_mentions(p, load->args[k], st->left[i]);
-        if (has) numbers *= default_extent(p, st->left[i]);
-    }
+    for (uint32_t i = 1; i < st->nleft; i++)
+        if (!load || plan_load_mentions(p, load, st->left[i]))
+            numbers *= default_extent(p, st->left[i]);
     return numbers;
 }
 

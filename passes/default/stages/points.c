@@ -77,11 +77,9 @@ static bool count_words(void *user, const tensor_node *load) {
     word_count *c = user;
     int64_t bytes = ir_dtype_bytes(c->m->p->op->vals.data[load->imm.i].type);
     for (uint32_t i = 1; i < c->st->nleft; i++) {
-        bool mentioned = false;
-        for (uint32_t a = 0; a < load->nargs; a++)
-            mentioned |= plan_mentions(c->m->p, load->args[a], c->st->left[i]);
         index_cut d = default_cut_of(c->m, c->st, c->st->left[i], false);
-        if (mentioned) bytes *= plan_or_one(d.vector) * plan_or_one(d.registers);
+        if (plan_load_mentions(c->m->p, load, c->st->left[i]))
+            bytes *= plan_or_one(d.vector) * plan_or_one(d.registers);
     }
     c->words += (bytes + DEFAULT_WORD - 1) / DEFAULT_WORD;
     return true;

@@ -106,10 +106,8 @@ typedef struct {
 
 static bool has_all_left(void *user, const tensor_node *load) {
     const factors *f = user;
-    bool reduced = false;
-    for (uint32_t a = 0; a < load->nargs; a++)
-        reduced |= plan_mentions(f->x->p, load->args[a], f->st->bound[0]);
-    return !reduced || default_reads_all_left(f->x->p, f->st, load);
+    return !plan_load_mentions(f->x->p, load, f->st->bound[0]) ||
+           default_reads_all_left(f->x->p, f->st, load);
 }
 
 // A product with a matrix, of which a row is no more than what edges have.
@@ -350,10 +348,8 @@ static bool reads_alike(void *user, const tensor_node *load) {
     const reading *r = user;
     if ((tensor_val)load->imm.i != r->val) return true;
     const tensor_stage *st = r->reader;
-    bool reduced = false;
-    for (uint32_t i = 0; i < load->nargs; i++)
-        reduced |= plan_mentions(r->x->p, load->args[i], st->bound[0]);
-    return !reduced || default_reads_all_left(r->x->p, st, load);
+    return !plan_load_mentions(r->x->p, load, st->bound[0]) ||
+           default_reads_all_left(r->x->p, st, load);
 }
 
 // Of a product at an edge whose results would each compute it anew.
