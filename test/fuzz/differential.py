@@ -84,10 +84,17 @@ def batches(args):
         number += 1
 
 
+def sizes_of(path):
+    """S, and the sizes that the file's own first command gives: some ops need an axis of a known length."""
+    with open(path, encoding="utf-8") as f:
+        command = next((line for line in f if "RUN:" in line), "")
+    return SIZES + [w for size in re.findall(r" -D ?(\w+=\d+)", command) for w in ("-D", size)]
+
+
 def run(args, batch):
     path, number, n = batch
     drawn = path == "random"
-    path, sizes, n = random_op(args, number) if drawn else (path, SIZES, n)
+    path, sizes, n = random_op(args, number) if drawn else (path, sizes_of(path), n)
     command = [args.gnnc, "test", path, "-j1", "-Wno-unused-option", "--cases=%d" % n, "--seed=%d" % args.seed, "--first=%d" % (number * BATCH),
                "--save=" + args.save] + (["--pack=" + part(args, number)] if args.pack else []) + sizes + taken(number) + ["--target=" + args.target] + (["--op=" + args.op] if args.op else [])
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
