@@ -4,7 +4,7 @@
 
 #include "ast_expr.h"
 
-typedef struct ast_path {   // a.max, y.sum.2, segmm.grad
+typedef struct ast_path {   // a.max, y.sum_2, segmm.grad
     ast_name name;          // each part; numbers as text
     struct ast_path *next;
 } ast_path;

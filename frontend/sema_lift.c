@@ -108,7 +108,7 @@ const char *free_name(lowering *L, const char *base) {
     base = intern(L->s->names, base);
     if (!s->size || !name_at(s, base)->name) return base;
     for (uint32_t *n = &name_at(s, base)->number;; ++*n) {
-        const char *name = intern(L->s->names, arena_printf(L->arena, "%s.%u", base, *n));
+        const char *name = intern(L->s->names, arena_printf(L->arena, "%s_%u", base, *n));
         if (!name_at(s, name)->name) return name;
     }
 }

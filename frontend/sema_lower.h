@@ -67,7 +67,7 @@ typedef struct {   // of functions and ops, which are lowered where they are cal
 } expanded;
 
 typedef struct {              // of the equation at hand
-    const char *stage_base;   // names of lifted stages: base.sum, base.sum.2
+    const char *stage_base;   // names of lifted stages: base.sum, base.sum_2
     const index_rename *renames;
     // number of this renaming and these guards; numbers given so far
     uint64_t context, contexts;

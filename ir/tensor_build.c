@@ -73,7 +73,7 @@ static bool is_taken(const tensor_op *op, const char *name) {
 const char *tensor_free_name(const tensor_op *op, const char *name) {
     const char *free = name;
     for (uint32_t n = 2; is_taken(op, free); n++)
-        free = arena_printf(op->arena, "%s.%u", name, (unsigned)n);
+        free = arena_printf(op->arena, "%s_%u", name, (unsigned)n);
     return free;
 }
 

@@ -98,7 +98,7 @@ typedef struct {
 #define TENSOR_NO_REDUCER UINT32_MAX
 #define TENSOR_NO_LOOP UINT32_MAX
 typedef struct {
-    const char *name;   // path: "s", "a.max", "y.sum.2"
+    const char *name;   // path: "s", "a.max", "y.sum_2"
     tensor_id id;
     uint32_t marks;   // a bit for each tensor_mark
     uint32_t ntargets;

@@ -38,7 +38,7 @@ def schedules(dtype, K, Q):
     """Schedules of the library's op by name. default: its own; staged: the compiler's, with messages in memory; cut 128, cut 2: the library's in parts of 128 edges, or two
     edges at a time; walk: a kernel, in which a group walks the edges of a row; classes: long rows have a block each, with as many groups as
     a block may have."""
-    fused, wide = "fuse y.sum, y.sum.2, y.sum.3, y at e;  ", lanes(dtype, K, Q, "e")
+    fused, wide = "fuse y.sum, y.sum_2, y.sum_3, y at e;  ", lanes(dtype, K, Q, "e")
     row = "block v 8;  groups v 8;  " + wide
     return {
         "default": "",
@@ -58,8 +58,8 @@ def pair_schedules(dtype, K, Q):
     wide = lanes(dtype, K, Q, "p")
     return {
         "pairs": "",
-        "pairs tensor": "schedule pairs tensor { y.sum.2: { order p by kind;  block p 64 by kind;  registers p 2;  groups p 4;  mma k %s; } }" % OPERAND[dtype],
-        "pairs walk": "schedule pairs walk { fuse y.sum, y.sum.2, y.sum.3, y at p;  y: { block v 8;  groups v 8;  %s } }" % wide,
+        "pairs tensor": "schedule pairs tensor { y.sum_2: { order p by kind;  block p 64 by kind;  registers p 2;  groups p 4;  mma k %s; } }" % OPERAND[dtype],
+        "pairs walk": "schedule pairs walk { fuse y.sum, y.sum_2, y.sum_3, y at p;  y: { block v 8;  groups v 8;  %s } }" % wide,
     }
 
 

@@ -64,14 +64,6 @@ static bool reads_at(const planner *p, uint32_t stage, uint32_t sum, tensor_var 
     return false;
 }
 
-// What a kernel stores of a value that it keeps in registers, too (tensor/private.c): it stands
-// where the stage does, whatever is said of that.
-static bool is_copy(const planner *p, uint32_t i) {
-    const tensor_stage *st = &p->op->stages.data[i], *of = &p->op->stages.data[i - 1];
-    return tensor_id_covers(p->op->ids, of->id, st->id) && st->reducer == TENSOR_NO_REDUCER &&
-           plan_reads_stage(p, i, i - 1);
-}
-
 // Whether a stage joins the kernel of a sum before it: none between them begins another.
 static bool stands_in_kernel(const planner *p, uint32_t sum, uint32_t stage) {
     // plan_joins may note a map that sums by it have noted before
@@ -80,7 +72,7 @@ static bool stands_in_kernel(const planner *p, uint32_t sum, uint32_t stage) {
     VEC_PUSH(p->arena, &g, sum);
     for (uint32_t i = sum + 1; i <= stage; i++) {
         if (plan_inlined(p, i)) continue;
-        if (!is_copy(p, i) && !plan_joins(asked, &g, i)) return false;
+        if (!plan_joins(asked, &g, i)) return false;
         VEC_PUSH(p->arena, &g, i);
     }
     return stage > sum;

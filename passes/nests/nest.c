@@ -396,7 +396,7 @@ static bool has_kernel(const loop_plan *plan, const char *name) {
     return false;
 }
 
-// Rows of class 2 of `y.sum` and stage `y.sum.2` would be of one name, and so would `y_sum` of the
+// Rows of class 2 of `y.sum` and stage `y.sum_2` would be of one name, and so would `y_sum` of the
 // user's.
 static const char *free_name(const planner *p, const char *name) {
     const char *free = name;

@@ -56,7 +56,7 @@ static void test_find(arena *a) {
     CHECK(found(&s, NULL, SCHEDULE_PERSISTENT, TENSOR_ALL) == 2 &&
           !found(&s, NULL, SCHEDULE_PERSISTENT, e));
     CHECK(found(&s, NULL, SCHEDULE_KEEP, path(&s, "b.sum")) == 3 &&
-          found(&s, NULL, SCHEDULE_KEEP, path(&s, "b.max.2")) == 4);
+          found(&s, NULL, SCHEDULE_KEEP, path(&s, "b.max.cut")) == 4);
     uint32_t cells = s.cells.len;
     fill(a, &s, "a", SCHEDULE_TILE, "e", e, 8);
     CHECK(s.cells.len == cells && found(&s, "a", SCHEDULE_TILE, e) == 8);

@@ -1,7 +1,7 @@
 // How dot products are dealt out: lanes share what is reduced, and heads have lanes of their own.
 // Those that share a kernel's loops deal out heads alike, whatever each of them reduces: as the one
 // with most lanes, which has fewest to spare.
-//     s.sum[e, h] = sum {d} …  s.sum.2[e, h] = sum {j} …
+//     s.sum[e, h] = sum {d} …  s.sum_2[e, h] = sum {j} …
 //       →  lanes h 2, registers h 2; lanes d 2; lanes j 2
 #include "default/ask/ask.h"
 #include "default/ask/limits.h"
