@@ -87,11 +87,20 @@ static bool multiplied_apart(const making *m, const stage_group *g, uint32_t sta
            (is_contraction(m, stage) && is_contraction(m, g->data[0]));
 }
 
+// A walk that begins when another of the same rows has ended: each is cut in a kernel of its own.
+static bool walks_again(const making *m, const stage_group *g, uint32_t stage) {
+    if (!plan_rows_has(m->rows, ROWS_ARE_BUCKETED) || !walks_rows(m, stage)) return false;
+    for (uint32_t i = 0; i < g->len; i++)
+        if (walks_rows(m, g->data[i]) && plan_reads_stage(m->p, stage, g->data[i])) return true;
+    return false;
+}
+
 static bool cut_apart(making *m, const stage_group *g, uint32_t stage) {
     const tensor_stage *st = &m->p->op->stages.data[stage];
     if (!g->len || !m->p->machine->gpu || st->reducer == TENSOR_NO_REDUCER ||
         (!multiplied_apart(m, g, stage) && !is_cut_apart(m, g, st) &&
-         !by_others(m, g->data[0], stage) && !reduces_apart(m, g, stage)))
+         !by_others(m, g->data[0], stage) && !reduces_apart(m, g, stage) &&
+         !walks_again(m, g, stage)))
         return false;
     schedule_fill(m->p->arena, m->s, default_cell(SCHEDULE_SEPARATE, st));
     return true;
