@@ -18,7 +18,8 @@ enum {
     // operations of a GPU in the time that its memory takes for a byte
     BYTE = 6,
     DEGREE = 16,   // points that a map takes to one, where it is not known
-    EXTENT = 32    // of a dense index, likewise
+    EXTENT = 32,   // of a dense index, likewise
+    FEWER = 2      // times the bytes, where a few operations would have a kernel of their own
 };
 
 // ---- What a schedule says, and what cannot be ---------------------------------------------------
@@ -192,6 +193,7 @@ static bool gathers_more(const planner *p, const tensor_stage *st) {
 typedef struct {
     const planner *p;
     const tensor_stage *of, *reader;
+    bool dense;      // along dense indices alone, but the last one, which lanes have side by side
     double points;   // of readers that compute it, for each of its own
     int64_t reads;   // places where it is read
 } computing;
@@ -216,6 +218,17 @@ static bool is_keyed(const planner *p, const tensor_stage *st, const tensor_node
     return false;
 }
 
+// The load goes along the index itself, or by what a map says of it. Where it is at a place computed
+// from it, such as i / 3 and i % 3, the stage's own extents say how often each is read.
+static bool goes_along(const planner *p, const tensor_node *load, tensor_var v) {
+    bool along = false;
+    for (uint32_t i = 0; i < load->nargs; i++) {
+        const tensor_opcode o = tensor_node_at(p->op, load->args[i])->op;
+        along |= (o == TENSOR_VAR_OP || o == TENSOR_LOAD_OP) && plan_mentions(p, load->args[i], v);
+    }
+    return along;
+}
+
 // Points of the reader along its indices, for each that the load names.
 static bool count_points(void *user, const tensor_node *load) {
     computing *c = user;
@@ -223,12 +236,13 @@ static bool count_points(void *user, const tensor_node *load) {
     double points = 1;
     for (uint32_t i = 0; i < c->reader->nleft + c->reader->nbound; i++) {
         const tensor_var v = plan_var_at(c->reader, i);
-        if (!plan_load_mentions(c->p, load, v) && !is_keyed(c->p, c->reader, load, v))
+        if (c->dense && (i + 1 == c->reader->nleft || !plan_dense(c->p, v))) continue;
+        if (!goes_along(c->p, load, v) && !is_keyed(c->p, c->reader, load, v))
             points *= extent_of(c->p, v);
     }
     for (uint32_t i = 0; i < load->nargs; i++) {
         const tensor_node *at = tensor_node_at(c->p->op, load->args[i]);
-        if (gathers_by(c->p, c->reader, load, i)) points *= DEGREE;
+        if (gathers_by(c->p, c->reader, load, i)) points *= c->dense ? 1 : DEGREE;
         else if (at->op != TENSOR_VAR_OP) points /= extent_of(c->p, c->of->left[i]);
     }
     c->points += points;
@@ -236,16 +250,21 @@ static bool count_points(void *user, const tensor_node *load) {
     return true;
 }
 
-// Whether the operations that are added take no longer than the bytes that are spared. Of what is
-// found at one point alone nothing is computed again.
-bool plan_inline_is_worth(const planner *p, const tensor_stage *st, int64_t cost) {
-    computing c = {.p = p, .of = st};
+static bool is_worth(const planner *p, const tensor_stage *st, int64_t cost, bool dense) {
+    computing c = {.p = p, .of = st, .dense = dense};
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         c.reader = &p->op->stages.data[i];
         if (!plan_inlined(p, i)) plan_loads(p, c.reader, count_points, &c);
     }
     const int64_t bytes = ir_dtype_bytes(p->op->vals.data[st->targets[0].val].type);
-    return (double)cost * (c.points - 1) <= (double)(BYTE * bytes * (1 + c.reads));
+    return (double)cost * (c.points - 1) <=
+           (double)(BYTE * bytes * (1 + c.reads) * (dense ? FEWER : 1));
+}
+
+// Whether the operations that are added take no longer than the bytes that are spared. Of what is
+// found at one point alone nothing is computed again.
+bool plan_inline_is_worth(const planner *p, const tensor_stage *st, int64_t cost) {
+    return is_worth(p, st, cost, false);
 }
 
 // A sum over all points of a graph, of which few results are left: nothing is gained where those
@@ -314,5 +333,5 @@ bool plan_inlines(planner *p, const tensor_stage *st) {
     int64_t cost = plan_operations(p, st->body[0], seen);
     if (cost > INLINE_COST) return plan_inline_is_worth(p, st, cost);
     if (gathers_more(p, st)) return false;
-    return cost <= INLINE_COST / 2 || !read_again(p, st);
+    return cost <= INLINE_COST / 2 || (!read_again(p, st) && is_worth(p, st, cost, true));
 }
