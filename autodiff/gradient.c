@@ -3,6 +3,7 @@
 #include "gradient_internal.h"
 #include "tensor_factor.h"
 #include "tensor_hoist.h"
+#include "tensor_nested.h"
 
 #include <string.h>
 
@@ -330,6 +331,7 @@ tensor_op *tensor_gradient(arena *a, diag_set *ds, const tensor_op *op, const gr
     tensor_val *given = ARENA_ARRAY(a, tensor_val, 2 * op->nparams + 1),
                *results = ARENA_ARRAY(a, tensor_val, r->nwrt + 1);
     uint32_t ngiven = 0;
+    tensor_merge_sums(g.op);      // whose adjoints would have the indices of both
     tensor_hoist_rows(g.op);      // whose adjoints would be sums over points
     tensor_split_factors(g.op);   // whose adjoints would compute them again, too
     if (!gradient_write_steps(&g)) return NULL;

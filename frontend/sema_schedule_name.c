@@ -114,7 +114,7 @@ static bool stage_has(const index_search *q, const tensor_stage *st) {
         if ((left && q->bound_only) || !var_is(op, v, q->name)) continue;
         if (q->space == TENSOR_NO_SPACE || op->vars.data[v].space == q->space) return true;
     }
-    tensor_space rows = schedule_rows_called(op, st, q->path, q->name);
+    tensor_space rows = schedule_made_index(op, st, q->path, q->name);
     return rows != TENSOR_NO_SPACE && (q->space == TENSOR_NO_SPACE || rows == q->space);
 }
 
@@ -144,7 +144,7 @@ bool schedule_index_space(const schedule_checker *c, const char *stage, const ch
     for (uint32_t i = 0; i < op->stages.len; i++) {
         const tensor_stage *st = &op->stages.data[i];
         if (!schedule_path_covers(path, st->name)) continue;
-        tensor_space rows = schedule_rows_called(op, st, stage, name);
+        tensor_space rows = schedule_made_index(op, st, stage, name);
         if (rows != TENSOR_NO_SPACE) return *out = rows, true;
         for (uint32_t k = 0; k < st->nleft + st->nbound; k++) {
             tensor_var v = var_at(st, k);
@@ -170,8 +170,8 @@ schedule_ids schedule_index_ids(const schedule_checker *c, const char *stage, co
         for (uint32_t k = 0; k < st->nleft + st->nbound; k++)
             if (var_is(op, var_at(st, k), name))
                 add_id(c->s->arena, &ids, op->vars.data[var_at(st, k)].id);
-        if (schedule_rows_called(op, st, stage, name) != TENSOR_NO_SPACE)
-            add_id(c->s->arena, &ids, schedule_row_id(op, st, of ? stage : NULL, name));
+        if (schedule_made_index(op, st, stage, name) != TENSOR_NO_SPACE)
+            add_id(c->s->arena, &ids, schedule_made_id(op, st, of ? stage : NULL, name));
     }
     return (schedule_ids){ids.len, ids.data};
 }

@@ -6,14 +6,14 @@
 #include "sema_schedule.h"
 
 bool schedule_stage_known(schedule_checker *c, const char *path, span at);
-// What statements make of reductions (sema_schedule_rows.c): the stage whose rows or terms a path
-// names, or NULL; the space of the rows that an index of theirs is called like, or TENSOR_NO_SPACE.
+// What statements make of reductions (sema_schedule_rows.c): the stage whose rows, terms or flat
+// product a path names, or NULL; the space of an index that is made with it, or TENSOR_NO_SPACE.
 const char *schedule_made_of(const schedule_checker *c, const char *path);
-tensor_space schedule_rows_called(const tensor_op *op, const tensor_stage *st, const char *path,
-                                  const char *name);
-// Of that row; path: of the stage that a statement is about, or NULL.
-tensor_id schedule_row_id(const tensor_op *op, const tensor_stage *st, const char *path,
-                          const char *name);
+tensor_space schedule_made_index(const tensor_op *op, const tensor_stage *st, const char *path,
+                                 const char *name);
+// Of that index; path: of the stage that a statement is about, or NULL.
+tensor_id schedule_made_id(const tensor_op *op, const tensor_stage *st, const char *path,
+                           const char *name);
 bool schedule_index_known(schedule_checker *c, const char *name, span at, bool reduced);
 // over that index
 bool schedule_reduces(const schedule_checker *c, const tensor_stage *st, const char *name);

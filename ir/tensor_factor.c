@@ -1,5 +1,5 @@
-// A factor of a product's terms that takes a maths function, and lacks an index of the results, is
-// a stage of its own: else each result computes it again.
+// A factor of a product's terms that takes a maths function, or many operations, and lacks an index
+// of the results, is a stage of its own: else each result computes it again.
 //     h[e, f] = sum {k:K} (exp(-(r[e] - mu[k])) * w[k, f])
 //  →  h.factor[e, k] = exp(-(r[e] - mu[k]))
 //     h[e, f] = sum {k:K} (h.factor[e, k] * w[k, f])
@@ -9,7 +9,8 @@
 
 enum {
     MOST_INDICES = 8,
-    FEW = 4   // results that may each compute it
+    FEW = 4,   // results that may each compute it
+    MANY = 8   // operations that take longer than to read what they give
 };
 // What is found out of an expression: a bit for each index of the stage that it mentions, and
 enum { TAKES_MATHS = 1 << MOST_INDICES, FOUND_OUT = 2 << MOST_INDICES };
@@ -47,6 +48,21 @@ static bool is_few(const tensor_op *op, tensor_var v) {
     return s->kind == SPACE_CONST && s->size <= FEW;
 }
 
+// Operations of numbers, at most MANY; those of indices are not looked at.
+static uint32_t operations(const tensor_op *op, tensor_expr e, uint8_t *seen) {
+    const tensor_node *n = tensor_node_at(op, e);
+    if (seen[e] || n->op == TENSOR_LOAD_OP || !n->nargs) return 0;
+    seen[e] = 1;
+    uint32_t all = n->op != TENSOR_CVT_OP;
+    for (uint32_t i = 0; i < n->nargs && all < MANY; i++) all += operations(op, n->args[i], seen);
+    return all;
+}
+
+static bool takes_many(factoring *f, tensor_expr factor) {
+    uint8_t *seen = ARENA_ARRAY(f->op->arena, uint8_t, f->op->exprs.len);
+    return operations(f->op, factor, seen) >= MANY;
+}
+
 static bool is_worth(factoring *f, tensor_expr factor) {
     const tensor_stage *st = stage_at(f);
     const uint32_t found = find_out(f, factor);
@@ -54,14 +70,19 @@ static bool is_worth(factoring *f, tensor_expr factor) {
     for (uint32_t i = 0; i < st->nleft; i++)
         lacks |= !(found >> i & 1) && !is_few(f->op, st->left[i]);
     for (uint32_t i = 0; i < st->nbound; i++) reduced |= found >> (st->nleft + i) & 1;
-    return lacks && reduced && found & TAKES_MATHS;
+    return lacks && reduced && (found & TAKES_MATHS || takes_many(f, factor));
 }
 
-static bool is_product(const tensor_op *op, const tensor_stage *st) {
+static bool adds(const tensor_node *n) {
+    return n->op == TENSOR_ADD_OP || n->op == TENSOR_SUB_OP || n->op == TENSOR_NEG_OP;
+}
+
+static bool sums_products(const tensor_op *op, const tensor_stage *st) {
     return st->reducer != TENSOR_NO_REDUCER && st->loop == TENSOR_NO_LOOP && !st->nkeys &&
            !st->nfilters && st->nbody == 1 && st->nleft + st->nbound <= MOST_INDICES &&
            op->reducers.data[st->reducer].kind == REDUCE_SUM &&
-           tensor_node_at(op, st->body[0])->op == TENSOR_MUL_OP &&
+           (tensor_node_at(op, st->body[0])->op == TENSOR_MUL_OP ||
+            adds(tensor_node_at(op, st->body[0]))) &&
            ir_dtype_is_float(tensor_typeof(op, st->body[0]).type);
 }
 
@@ -130,17 +151,33 @@ static tensor_expr factored(factoring *f, tensor_expr e) {
     return f->put[e] = to;
 }
 
+// Of a product, or of what adds up such.
+static tensor_expr terms(factoring *f, tensor_expr e) {
+    tensor_node n = *tensor_node_at(f->op, e);
+    if (n.op == TENSOR_MUL_OP) return factored(f, e);
+    if (!adds(&n)) return e;
+    tensor_expr args[2];
+    bool same = true;
+    for (uint32_t i = 0; i < n.nargs; i++) {
+        args[i] = terms(f, n.args[i]);
+        same &= args[i] == n.args[i];
+    }
+    if (same) return e;
+    return n.nargs == 1 ? tensor_unary(f->op, n.op, args[0], n.at)
+                        : tensor_binary(f->op, n.op, args[0], args[1], n.at);
+}
+
 bool tensor_split_factors(tensor_op *op) {
     bool any = false;
     for (uint32_t i = 0; i < op->stages.len; i++) {
-        if (!is_product(op, &op->stages.data[i])) continue;
+        if (!sums_products(op, &op->stages.data[i])) continue;
         const uint32_t n = op->exprs.len;
         factoring f = {.op = op,
                        .stage = i,
                        .found = ARENA_ARRAY(op->arena, uint16_t, n),
                        .put = ARENA_ARRAY(op->arena, tensor_expr, n)};
         tensor_expr *body = ARENA_NEW(op->arena, tensor_expr);
-        *body = factored(&f, op->stages.data[i].body[0]);
+        *body = terms(&f, op->stages.data[i].body[0]);
         i = f.stage;
         if (f.any) op->stages.data[i].body = body;
         any |= f.any;

@@ -85,7 +85,7 @@ static bool is_dense(const tensor_op *op, tensor_var v) {
     return true;
 }
 
-static bool sums_products(const tensor_op *op, const tensor_stage *st) {
+bool tensor_sums_dense(const tensor_op *op, const tensor_stage *st) {
     if (st->reducer == TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || st->nkeys ||
         st->nfilters || st->nelse || st->marks || st->nbody != 1 || st->ntargets != 1 ||
         op->reducers.data[st->reducer].kind != REDUCE_SUM ||
@@ -95,25 +95,33 @@ static bool sums_products(const tensor_op *op, const tensor_stage *st) {
         if (!is_dense(op, st->bound[i])) return false;
     for (uint32_t i = 0; i < st->targets[0].rank; i++)
         if (tensor_node_at(op, st->targets[0].index[i])->op != TENSOR_VAR_OP) return false;
-    return tensor_sums_many(op, st) && st->targets[0].rank == st->nleft;
+    return st->targets[0].rank == st->nleft;
 }
 
 // Room is left for what stands to the right.
-static void find_addends(const tensor_op *op, tensor_expr e, tensor_expr *out, uint32_t *n,
+static void find_addends(const tensor_op *op, tensor_addend one, tensor_addend *out, uint32_t *n,
                          uint32_t most) {
-    const tensor_node *x = tensor_node_at(op, e);
-    if (x->op != TENSOR_ADD_OP || *n + 2 > most) {
-        out[(*n)++] = e;
-        return;
+    const tensor_node *x = tensor_node_at(op, one.of);
+    const bool takes = x->op == TENSOR_SUB_OP;
+    if (x->op == TENSOR_NEG_OP) {
+        find_addends(op, (tensor_addend){x->args[0], !one.minus}, out, n, most);
+    } else if ((x->op != TENSOR_ADD_OP && !takes) || *n + 2 > most) {
+        out[(*n)++] = one;
+    } else {
+        find_addends(op, (tensor_addend){x->args[0], one.minus}, out, n, most - 1);
+        find_addends(op, (tensor_addend){x->args[1], one.minus != takes}, out, n, most);
     }
-    find_addends(op, x->args[0], out, n, most - 1);
-    find_addends(op, x->args[1], out, n, most);
 }
 
-uint32_t tensor_addends(const tensor_op *op, tensor_expr e, tensor_expr *out, uint32_t most) {
+uint32_t tensor_addends(const tensor_op *op, tensor_expr e, tensor_addend *out, uint32_t most) {
     uint32_t n = 0;
-    find_addends(op, e, out, &n, most);
+    find_addends(op, (tensor_addend){e, false}, out, &n, most);
     return n;
+}
+
+tensor_expr tensor_add_addend(tensor_op *op, tensor_expr sum, tensor_addend one) {
+    if (!sum) return one.minus ? tensor_unary(op, TENSOR_NEG_OP, one.of, NO_SPAN) : one.of;
+    return tensor_binary(op, one.minus ? TENSOR_SUB_OP : TENSOR_ADD_OP, sum, one.of, NO_SPAN);
 }
 
 // ---- Taken apart --------------------------------------------------------------------------------
@@ -121,7 +129,7 @@ typedef struct {
     tensor_op *op;
     uint32_t stage;
     tensor_stage st;
-    tensor_expr addends[MOST_ADDENDS];
+    tensor_addend addends[MOST_ADDENDS];
     uint32_t n;
     tensor_expr value;   // of the stage, so far; 0: none
 } parting;
@@ -150,10 +158,6 @@ static tensor_expr put(putting *p, tensor_expr e) {
     return p->memo[e] = same ? e : tensor_node_new(p->op, n);
 }
 
-static void add_to_value(parting *p, tensor_expr e) {
-    p->value = p->value ? tensor_binary(p->op, TENSOR_ADD_OP, p->value, e, NO_SPAN) : e;
-}
-
 // Called as its space, in small letters.
 static tensor_var row_var(tensor_op *op, tensor_space rows) {
     char *name = arena_strdup(op->arena, op->spaces.data[rows].name);
@@ -163,7 +167,7 @@ static tensor_var row_var(tensor_op *op, tensor_space rows) {
 
 // A stage before it that sums the terms. row: its first index is one of the map's, in place of the
 // point; else it has those of the stage.
-static void add_sum(parting *p, const char *what, tensor_expr terms, tensor_val map,
+static void add_sum(parting *p, const char *what, tensor_addend terms, tensor_val map,
                     uint32_t point) {
     tensor_op *op = p->op;
     const tensor_stage of = p->st;
@@ -195,7 +199,7 @@ static void add_sum(parting *p, const char *what, tensor_expr terms, tensor_val 
         q.as[of.bound[i]] = tensor_var_expr(op, bound[i], NO_SPAN);
     }
     q.memo = ARENA_ARRAY(op->arena, tensor_expr, op->exprs.len + 1);
-    *body = put(&q, terms);
+    *body = put(&q, terms.of);
     tensor_target *to = ARENA_NEW(op->arena, tensor_target);
     const tensor_type type = op->reducers.data[of.reducer].result_types[0];
     *to = (tensor_target){tensor_add_val(op, (tensor_val_info){.name = st.name,
@@ -211,7 +215,8 @@ static void add_sum(parting *p, const char *what, tensor_expr terms, tensor_val 
     st.targets = to;
     st.left = left, st.bound = bound, st.body = body;
     tensor_put_stage(op, p->stage++, st);
-    add_to_value(p, tensor_load(op, to->val, here, of.nleft, of.at));
+    const tensor_expr sum = tensor_load(op, to->val, here, of.nleft, of.at);
+    p->value = tensor_add_addend(op, p->value, (tensor_addend){sum, terms.minus});
 }
 
 static bool may_hoist(const tensor_op *op, const tensor_stage *st, tensor_val map,
@@ -225,18 +230,19 @@ static bool may_hoist(const tensor_op *op, const tensor_stage *st, tensor_val ma
     return false;
 }
 
-static void hoist_by(parting *p, tensor_val map, uint32_t point) {
+// Of those that are added, or of those that are taken away.
+static void hoist_by(parting *p, tensor_val map, uint32_t point, bool minus) {
     tensor_expr terms = 0;
     uint32_t rest = 0;
     for (uint32_t i = 0; i < p->n; i++) {
-        const tensor_expr e = p->addends[i];
-        if (!tensor_is_with_matrix(p->op, &p->st, e) ||
-            !tensor_reads_row(p->op, e, p->st.left[point], map))
-            p->addends[rest++] = e;
-        else terms = terms ? tensor_binary(p->op, TENSOR_ADD_OP, terms, e, NO_SPAN) : e;
+        const tensor_addend one = p->addends[i];
+        if (one.minus != minus || !tensor_is_with_matrix(p->op, &p->st, one.of) ||
+            !tensor_reads_row(p->op, one.of, p->st.left[point], map))
+            p->addends[rest++] = one;
+        else terms = tensor_add_addend(p->op, terms, (tensor_addend){one.of, false});
     }
     p->n = rest;
-    if (terms) add_sum(p, p->op->vals.data[map].name, terms, map, point);
+    if (terms) add_sum(p, p->op->vals.data[map].name, (tensor_addend){terms, minus}, map, point);
 }
 
 static bool take_apart(tensor_op *op, uint32_t *stage) {
@@ -244,12 +250,12 @@ static bool take_apart(tensor_op *op, uint32_t *stage) {
     uint32_t point;
     p.n = tensor_addends(op, p.st.body[0], p.addends, MOST_ADDENDS);
     for (tensor_val m = 0; m < op->nparams; m++)
-        if (may_hoist(op, &p.st, m, &point)) hoist_by(&p, m, point);
+        if (may_hoist(op, &p.st, m, &point))
+            hoist_by(&p, m, point, false), hoist_by(&p, m, point, true);
     if (!p.value) return false;
     tensor_expr rest = 0, *body = ARENA_NEW(op->arena, tensor_expr);
-    for (uint32_t i = 0; i < p.n; i++)
-        rest = rest ? tensor_binary(op, TENSOR_ADD_OP, rest, p.addends[i], NO_SPAN) : p.addends[i];
-    if (rest) add_sum(&p, "rest", rest, TENSOR_NO_VAL, 0);
+    for (uint32_t i = 0; i < p.n; i++) rest = tensor_add_addend(op, rest, p.addends[i]);
+    if (rest) add_sum(&p, "rest", (tensor_addend){rest, false}, TENSOR_NO_VAL, 0);
     *body = p.value;
     p.st.body = body;
     p.st.reducer = TENSOR_NO_REDUCER;
@@ -261,6 +267,7 @@ static bool take_apart(tensor_op *op, uint32_t *stage) {
 bool tensor_hoist_rows(tensor_op *op) {
     bool any = false;
     for (uint32_t i = 0; i < op->stages.len; i++)
-        if (sums_products(op, &op->stages.data[i])) any |= take_apart(op, &i);
+        if (tensor_sums_dense(op, &op->stages.data[i]) && tensor_sums_many(op, &op->stages.data[i]))
+            any |= take_apart(op, &i);
     return any;
 }

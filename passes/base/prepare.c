@@ -119,7 +119,7 @@ tensor_expr plan_flat_digit(tensor_op *op, tensor_var flat, const tensor_val_inf
     return tensor_index(op, m->axes[at], x, NO_SPAN);
 }
 
-// All entries of a map of several indices: an index goes through them (tensor/flatten.c).
+// All entries of a map of several indices: an index goes through them (tensor/entries.c).
 static bool entries_of(planner *p, const tensor_node *load, tensor_var var, plan_map *out) {
     const tensor_val v = (tensor_val)load->imm.i;
     const tensor_val_info i = p->op->vals.data[v];

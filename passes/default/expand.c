@@ -16,7 +16,9 @@ static bool is_said_of(const making *m, uint32_t stage) {
     bool said = m->fused && m->fused[stage];
     for (uint32_t i = 0; i < m->s->cells.len && !said; i++) {
         const schedule_cell *c = &m->s->cells.data[i];
-        said = c->of == id || schedule_means(c->about, id) || schedule_lists(c, id);
+        // what it makes is for tensor cores
+        const tensor_id of = c->verb == SCHEDULE_FLATTEN ? tensor_id_outer(m->p->op->ids, id) : id;
+        said = c->of == of || schedule_means(c->about, of) || schedule_lists(c, of);
     }
     return said;
 }

@@ -9,7 +9,6 @@
 #include "base/base.h"
 #include "kernels/kernels.h"
 #include "tensor/tensor.h"
-#include "tensor_hoist.h"
 
 // ---- By which map -------------------------------------------------------------------------------
 // Of a table of which points read a few rows all would be found.
@@ -27,15 +26,38 @@ static tensor_val map_for(planner *p, const tensor_stage *st) {
     return TENSOR_NO_VAL;
 }
 
+// ---- Of matrices ----------------------------------------------------------------------------------
+// A sum over a row's points adds it up: what those have in common is then multiplied once.
+static bool is_added_up(const planner *p, const tensor_stage *st) {
+    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+        const tensor_stage *reader = &p->op->stages.data[i];
+        if (reader->reducer == TENSOR_NO_REDUCER || !reader->nkeys || reader->nbody != 1) continue;
+        const tensor_node *n = tensor_node_at(p->op, reader->body[0]);
+        if (n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == st->targets[0].val) return true;
+    }
+    return false;
+}
+
+// Tensor cores have the product of two matrices.
+static bool is_of_matrices(planner *p, const tensor_stage *st) {
+    int64_t least;
+    return p->machine->gpu && !p->facts->no_matrices && !plan_why_no_flat(p, st, &least) &&
+           least >= DEFAULT_WORDS_LEAST && !is_added_up(p, st);
+}
+
 // ---- Sums of several ----------------------------------------------------------------------------
 static bool adds_products(planner *p, const tensor_stage *st) {
-    tensor_expr all[DEFAULT_HOIST_ADDENDS];
+    tensor_addend all[DEFAULT_HOIST_ADDENDS];
     bool matrices = p->machine->gpu && !st->nkeys;
     if (plan_why_no_addends(p, st)) return false;
     const uint32_t n = plan_addends_of(p, st, all, DEFAULT_HOIST_ADDENDS);
-    for (uint32_t i = 0; i < n && matrices; i++)
-        matrices = tensor_is_with_matrix(p->op, st, all[i]);
-    return matrices && st->nleft == 2 && tensor_sums_many(p->op, st);
+    for (uint32_t i = 0; i < n && matrices; i++) {
+        tensor_stage one = *st;
+        one.body = &all[i].of;
+        matrices = tensor_is_with_matrix(p->op, st, all[i].of) &&
+                   (st->nleft == 2 || is_of_matrices(p, &one));
+    }
+    return matrices && tensor_sums_many(p->op, st);
 }
 
 // ---- The statements -----------------------------------------------------------------------------
@@ -59,5 +81,8 @@ tensor_op *default_hoist(planner *p, schedule *s) {
         if (map != TENSOR_NO_VAL) say(p, s, SCHEDULE_HOIST, i, map);
     }
     plan_hoist(p);
+    for (uint32_t i = 0; i < p->op->stages.len; i++)
+        if (is_of_matrices(p, plan_stage(p, i))) say(p, s, SCHEDULE_FLATTEN, i, TENSOR_NO_VAL);
+    plan_flatten(p);
     return p->op;
 }

@@ -7,19 +7,18 @@
 #include "tensor/tensor.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
-#include "tensor_hoist.h"
 
 enum { MOST_ADDENDS = 16 };
 
 // ---- Which --------------------------------------------------------------------------------------
-uint32_t plan_addends_of(const planner *p, const tensor_stage *st, tensor_expr *out,
+uint32_t plan_addends_of(const planner *p, const tensor_stage *st, tensor_addend *out,
                          uint32_t most) {
     const bool one = st->reducer != TENSOR_NO_REDUCER && st->nbody == 1;
     return one ? tensor_addends(p->op, st->body[0], out, most) : 0;
 }
 
 const char *plan_why_no_addends(const planner *p, const tensor_stage *st) {
-    tensor_expr all[MOST_ADDENDS];
+    tensor_addend all[MOST_ADDENDS];
     if (st->reducer == TENSOR_NO_REDUCER || !plan_adds(p, st) ||
         !tensor_type_is_float(tensor_typeof(p->op, st->body[0])))
         return "it is no sum of numbers";
@@ -64,14 +63,15 @@ static tensor_expr load_of(planner *p, const tensor_stage *addend, const tensor_
 }
 
 static uint32_t take_apart(planner *p, uint32_t stage) {
-    tensor_expr all[MOST_ADDENDS], *body = ARENA_NEW(p->arena, tensor_expr);
+    tensor_addend all[MOST_ADDENDS];
+    tensor_expr *body = ARENA_NEW(p->arena, tensor_expr);
     const tensor_stage was = p->op->stages.data[stage];
     tensor_stage st = was;
     const uint32_t n = plan_addends_of(p, &was, all, MOST_ADDENDS);
     for (uint32_t i = 0; i < n; i++) {
-        const tensor_stage addend = addend_of(p, &was, all[i], i);
-        const tensor_expr one = load_of(p, &addend, &was);
-        *body = i ? tensor_binary(p->op, TENSOR_ADD_OP, *body, one, NO_SPAN) : one;
+        const tensor_stage addend = addend_of(p, &was, all[i].of, i);
+        const tensor_addend one = {load_of(p, &addend, &was), all[i].minus};
+        *body = tensor_add_addend(p->op, *body, one);
         plan_put_stage(p, stage + i, addend);
     }
     st.body = body;

@@ -50,7 +50,7 @@ static bool is_number(const tensor_op *op, tensor_space s) {
 }
 
 // All of its indices are bound, each once, where it counts in the order in which they are reduced.
-static bool flattens(const tensor_op *op, const tensor_stage *st, const tensor_node *load) {
+static bool goes_through_all(const tensor_op *op, const tensor_stage *st, const tensor_node *load) {
     const bool any_order = op->reducers.data[st->reducer].commutative;
     uint32_t last = 0, at;
     if (load->op != TENSOR_LOAD_OP || load->nargs < 2) return false;
@@ -70,7 +70,7 @@ static bool flattens(const tensor_op *op, const tensor_stage *st, const tensor_n
 static const tensor_node *flat_key(const tensor_op *op, const tensor_stage *st) {
     for (uint32_t k = 0; k < st->nkeys && st->loop == TENSOR_NO_LOOP; k++) {
         const tensor_node *lhs = tensor_node_at(op, st->keys[k].lhs);
-        if (flattens(op, st, lhs)) return lhs;
+        if (goes_through_all(op, st, lhs)) return lhs;
     }
     return NULL;
 }
@@ -136,7 +136,7 @@ static void bind(planner *p, tensor_stage *st, const tensor_expr *by, tensor_var
     st->bound = bound, st->nbound = n;
 }
 
-static void flatten(planner *p, uint32_t stage, const tensor_node key) {
+static void go_through_all(planner *p, uint32_t stage, const tensor_node key) {
     const tensor_val_info m = p->op->vals.data[key.imm.i];
     tensor_space space = space_of(p, &m);
     tensor_var flat = tensor_add_var(
@@ -169,11 +169,11 @@ static void flatten(planner *p, uint32_t stage, const tensor_node key) {
     p->op->stages.data[stage] = st;
 }
 
-bool plan_flatten(planner *p) {
+bool plan_entries(planner *p) {
     bool any = false;
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_node *key = flat_key(p->op, &p->op->stages.data[i]);
-        if (key) flatten(p, i, *key);
+        if (key) go_through_all(p, i, *key);
         any |= key != NULL;
     }
     return any;

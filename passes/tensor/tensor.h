@@ -4,15 +4,16 @@
 #define GNNC_PLAN_TENSOR_H
 
 #include "base/making.h"
+#include "tensor_hoist.h"
 
 typedef tensor_expr plan_replacement(void *user,
                                      // for a load, whose indices are replaced already
                                      tensor_expr load);
 
-// ---- pairs.c, chosen.c, flatten.c, selective.c --------------------------------------------------
+// ---- pairs.c, chosen.c, entries.c, selective.c --------------------------------------------------
 bool plan_pairs(planner *p);     // false: there are none
 bool plan_chosen(planner *p);    // likewise
-bool plan_flatten(planner *p);   // likewise
+bool plan_entries(planner *p);   // likewise
 bool plan_selective(planner *p);
 typedef struct {
     tensor_var var;    // of the stage
@@ -41,7 +42,13 @@ const char *plan_why_no_hoist(planner *p, const tensor_stage *st, tensor_val map
 void plan_addends(planner *p);
 const char *plan_why_no_addends(const planner *p, const tensor_stage *st);   // NULL: it has some
 // what it adds at a point: so many, at most `most`
-uint32_t plan_addends_of(const planner *p, const tensor_stage *st, tensor_expr *out, uint32_t most);
+uint32_t plan_addends_of(const planner *p, const tensor_stage *st, tensor_addend *out,
+                         uint32_t most);
+
+// ---- flatten.c ----------------------------------------------------------------------------------
+void plan_flatten(planner *p);
+// NULL: it may be; `least` is the smallest extent of the matrices that is known.
+const char *plan_why_no_flat(planner *p, const tensor_stage *st, int64_t *least);
 
 // ---- terms.c ------------------------------------------------------------------------------------
 void plan_terms(planner *p);
