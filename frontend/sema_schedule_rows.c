@@ -1,7 +1,8 @@
 // Stages and indices that an op has once a statement makes them: `rfactor` reduces what rows give,
 // datt.rows, of the row v of V, and `hoist` finds there what points have in common; `terms` has
 // what a sum takes at each point, a.sum.terms; `addends` what it adds, h.sum.addend_1;
-// `flatten` the product of two matrices that it is, h.sum.flat.
+// `flatten` the product of two matrices that it is, h.sum.flat; `scalarize` each number of a
+// point, a.at_0, and what is stored of it, a.out_0.
 // Whether a schedule has the statement is not asked, as statements come in any order: one about a
 // stage that nothing makes has nothing to do.
 #include "sema_schedule_names.h"
@@ -13,7 +14,8 @@
 static const struct {
     const char *word;
     bool reduced;
-} made[] = {{".rows", false}, {".terms", true}, {".addend_", true}, {".flat", true}};
+} made[] = {{".rows", false}, {".terms", true}, {".addend_", true},
+            {".flat", true},  {".at_", false},  {".out_", false}};
 
 // Such words, one behind the other, and numbers behind them.
 static bool is_made(const char *rest, bool reduces) {

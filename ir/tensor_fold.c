@@ -11,6 +11,15 @@ static const tensor_node *constant(const tensor_op *op, tensor_expr e) {
     return n->op == TENSOR_CONST_OP ? n : NULL;
 }
 
+// Likewise, or an index that is one, of its space.
+static const tensor_node *number(const tensor_op *op, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(op, e);
+    if (n->op != TENSOR_INDEX_OP) return constant(op, e);
+    const tensor_node *x = constant(op, n->args[0]);
+    const tensor_space_info *s = &op->spaces.data[n->type.space];
+    return x && s->kind == SPACE_CONST && x->imm.i >= 0 && x->imm.i < s->size ? x : NULL;
+}
+
 static bool is_int(const tensor_node *c, int64_t x) {
     return c && c->type.type == DT_I64 && c->imm.i == x;
 }
@@ -130,7 +139,7 @@ static bool holds(tensor_opcode o, bool less, bool equal, bool greater) {
 }
 
 static tensor_expr fold_compare(tensor_op *op, const tensor_node *n) {
-    const tensor_node *x = constant(op, n->args[0]), *y = constant(op, n->args[1]);
+    const tensor_node *x = number(op, n->args[0]), *y = number(op, n->args[1]);
     bool is_float_type = tensor_type_is_float(tensor_typeof(op, n->args[0]));
     if (n->args[0] == n->args[1] && !is_float_type)
         return tensor_bool(op, holds((tensor_opcode)n->op, false, true, false));
@@ -174,7 +183,7 @@ static tensor_expr fold_to_float(tensor_op *op, ir_dtype to, const tensor_node *
 
 static tensor_expr fold_cvt(tensor_op *op, const tensor_node *n) {
     if (tensor_type_equal(n->type, tensor_typeof(op, n->args[0]))) return n->args[0];
-    const tensor_node *x = constant(op, n->args[0]);
+    const tensor_node *x = number(op, n->args[0]);
     if (!x) return 0;
     bool from_float = tensor_type_is_float(x->type);
     if (n->type.type == DT_BOOL) return tensor_bool(op, from_float ? x->imm.f != 0 : x->imm.i != 0);

@@ -196,7 +196,8 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     default_stored stored = {0};
     bool keeps = rows != of->like;
     planner given = plan_new(a, ds, op, none, mach, facts);
-    op = default_hoist(&given, s);
+    default_hoist(&given, s);
+    op = default_scalarize(&given, s);
     if (of->family == ROWS_FAMILY_WALK) {
         given = plan_new(a, ds, op, none, mach, facts);
         op = default_rfactor(&given, s);

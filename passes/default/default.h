@@ -16,6 +16,10 @@ void default_expand(making *m);   // reductions of a few terms, where they are r
 // The op in which what points have in common is found once a row; statements of `s` say so.
 tensor_op *default_hoist(planner *p, schedule *s);
 
+// ---- scalars.c ----------------------------------------------------------------------------------
+// The op in which chains of stages of a few numbers a point have a stage for each number; likewise.
+tensor_op *default_scalarize(planner *p, schedule *s);
+
 // ---- guards.c -----------------------------------------------------------------------------------
 void default_guards(making *m);         // what was supposed of extents, points and rows
 void default_suppose_long(making *m);   // some row of what is walked is long

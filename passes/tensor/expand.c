@@ -55,28 +55,58 @@ bool plan_may_expand(const planner *p, uint32_t stage) {
            !st->nfilters && !st->nelse && plan_few_terms(p, st);
 }
 
-// The n-th term, in the order of combination.
-static tensor_expr term(planner *p, const tensor_stage *st, int64_t n) {
-    tensor_expr *vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len + 1);
+// Indices of the n-th term, in the order of combination.
+static void put_term(planner *p, const tensor_stage *st, int64_t n, tensor_expr *vars) {
     for (uint32_t i = st->nbound; i-- > 0;) {
         const tensor_space s = p->op->vars.data[st->bound[i]].space;
         const int64_t size = p->op->spaces.data[s].size;
         vars[st->bound[i]] = tensor_index(p->op, s, tensor_int(p->op, n % size), st->at);
         n /= size;
     }
-    return *plan_substitute(p, st->body, 1, vars);
 }
 
-tensor_expr plan_expanded(planner *p, const tensor_stage *st) {
+// What filters and keys say of it; 0: nothing.
+static tensor_expr condition(planner *p, const tensor_stage *st, const tensor_expr *vars) {
+    tensor_expr all = 0;
+    for (uint32_t i = 0; i < st->nfilters + st->nkeys; i++) {
+        tensor_expr one = 0;
+        if (i < st->nfilters) {
+            one = *plan_substitute(p, &st->filters[i], 1, vars);
+        } else {
+            const tensor_key *k = &st->keys[i - st->nfilters];
+            one = tensor_binary(p->op, TENSOR_EQ_OP, *plan_substitute(p, &k->lhs, 1, vars),
+                                *plan_substitute(p, &k->rhs, 1, vars), NO_SPAN);
+        }
+        all = all ? tensor_binary(p->op, TENSOR_AND_OP, all, one, NO_SPAN) : one;
+    }
+    return all;
+}
+
+static bool is_bool(const planner *p, tensor_expr e, bool x) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    return n->op == TENSOR_CONST_OP && (n->imm.i != 0) == x;
+}
+
+tensor_expr plan_written_out(planner *p, const tensor_stage *st, tensor_expr *vars) {
     const tensor_reducer r = p->op->reducers.data[st->reducer];
     const int64_t n = plan_few_terms(p, st);
     state s = {.p = p};
     for (int64_t i = 0; i < n; i++) {
-        s.arg = term(p, st, i);
+        put_term(p, st, i, vars);
+        const tensor_expr where = condition(p, st, vars), before = s.left ? s.left : r.identity[0];
+        if (where && is_bool(p, where, false)) continue;
+        s.arg = *plan_substitute(p, st->body, 1, vars);
         s.right = stands(&s, r.lift[0]);
-        s.left = i ? stands(&s, r.combine[0]) : s.right;
+        s.left = s.left ? stands(&s, r.combine[0]) : s.right;
+        if (where && !is_bool(p, where, true))
+            s.left = tensor_select(p->op, where, s.left, before, NO_SPAN);
     }
+    if (!s.left) s.left = r.identity[0];
     return stands(&s, r.finish[0]);
+}
+
+tensor_expr plan_expanded(planner *p, const tensor_stage *st) {
+    return plan_written_out(p, st, ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len + 1));
 }
 
 // ---- Where it is read ---------------------------------------------------------------------------

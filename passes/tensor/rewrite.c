@@ -194,6 +194,10 @@ static const tensor_expr *replaced(planner *p, const tensor_expr *e, uint32_t n,
     return out;
 }
 
+tensor_expr plan_replaced(planner *p, tensor_expr e, plan_replacement *by, void *user) {
+    return *replaced(p, &e, 1, by, user);
+}
+
 tensor_expr plan_inline_loads(planner *p, tensor_expr e) {
     return rewrite_in(p, e, NULL, NULL, true);
 }

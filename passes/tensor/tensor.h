@@ -50,6 +50,11 @@ void plan_flatten(planner *p);
 // NULL: it may be; `least` is the smallest extent of the matrices that is known.
 const char *plan_why_no_flat(planner *p, const tensor_stage *st, int64_t *least);
 
+// ---- scalarize.c --------------------------------------------------------------------------------
+void plan_scalarize(planner *p);
+const char *plan_why_no_scalars(const planner *p, const tensor_stage *st);   // NULL: it may be
+int64_t plan_scalars_of(const planner *p, const tensor_stage *st);           // so many a point
+
 // ---- terms.c ------------------------------------------------------------------------------------
 void plan_terms(planner *p);
 bool plan_has_terms(const planner *p, tensor_id stage);   // a statement makes it
@@ -87,6 +92,9 @@ bool plan_may_expand(const planner *p, uint32_t stage);
 // of its indices; 0: not few, or not known
 int64_t plan_few_terms(const planner *p, const tensor_stage *st);
 tensor_expr plan_expanded(planner *p, const tensor_stage *st);
+// The whole reduction at a point; vars: per variable what stands for it, 0: itself. Those that are
+// reduced are overwritten.
+tensor_expr plan_written_out(planner *p, const tensor_stage *st, tensor_expr *vars);
 void plan_expand(planner *p, uint32_t stage, uint32_t reader);   // where the reader loads it
 
 // ---- rewrite.c ----------------------------------------------------------------------------------
@@ -101,6 +109,7 @@ const tensor_expr *plan_substitute(planner *p, const tensor_expr *e, uint32_t n,
 tensor_expr plan_by_keys(planner *p, tensor_expr e, const tensor_stage *st);
 tensor_expr plan_inline_loads(planner *p, tensor_expr e);
 void plan_replace_loads(planner *p, uint32_t stage, plan_replacement *by, void *user);
+tensor_expr plan_replaced(planner *p, tensor_expr e, plan_replacement *by, void *user);
 
 // ---- inlined.c ----------------------------------------------------------------------------------
 // its body with what is computed there

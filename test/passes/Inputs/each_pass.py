@@ -16,6 +16,7 @@ ROWS = {
     "symmetric_inlined": "passes/symmetric.gnn --op=norm.grad -D T=f32 -D F=8",
     "rfactor": "passes/rfactor.gnn --op=shared --schedule=rows -D H=4 -D T=f32",
     "addends": "passes/hoist.gnn --op=points --schedule=rows -D F=10 -D K=9",
+    "scalarize": "passes/scalarize.gnn --op=chain --schedule=numbers",
     "flatten": "passes/flatten.gnn --op=points --schedule=matrices",
     "hoist": "passes/hoist.gnn --op=points --schedule=rows -D F=10 -D K=9",
     "terms": "passes/terms.gnn --op=scores --schedule=shared -D H=4 -D D=8 -D T=f32",
