@@ -4,6 +4,7 @@
 // So a sum of products stays one, which tensor cores take, and what is costly, such as a random
 // number, is made once.
 #include "gradient_internal.h"
+#include "tensor_guard.h"
 
 typedef VEC(tensor_expr) factors;
 
@@ -63,6 +64,8 @@ gradient_factored gradient_factor(gradient *g, tensor_expr value, const tensor_v
     bool any = x.outside.len || x.under.len || x.holds || x.negative;
     if (!any || !x.inside.len) return out;   // a sum of what is the same at all points counts them
     out.inside = product(g->op, 0, &x.inside);
+    if (x.holds && tensor_needs_guard(g->op, out.inside))   // it stays under it, too
+        out.inside = gradient_under(g->op, x.holds, out.inside);
     out.by = product(g->op, 0, &x.outside);
     out.under = product(g->op, 0, &x.under);
     out.holds = x.holds;

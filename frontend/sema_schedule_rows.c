@@ -56,17 +56,18 @@ static const char *source_name(const tensor_op *op, tensor_var v) {
 // The names of two or more of the indices, one after the other, from the first of them on.
 static bool is_joined(const tensor_op *op, const tensor_var *of, uint32_t n, const char *name,
                       uint32_t used) {
-    if (!*name) return used > 1;
     for (uint32_t i = 0; i < n; i++) {
         const char *own = source_name(op, of[i]);
         const size_t len = strlen(own);
-        if (!strncmp(name, own, len) && is_joined(op, of + i + 1, n - i - 1, name + len, used + 1))
+        if (strncmp(name, own, len) != 0) continue;
+        if (!name[len] && used) return true;
+        if (name[len] == '_' && is_joined(op, of + i + 1, n - i - 1, name + len + 1, used + 1))
             return true;
     }
     return false;
 }
 
-// An index of a flat product stands for several (`bq`): its space is named by the first of its own.
+// An index of a flat product stands for several (`b_q`): its space is named by the first of its own.
 static tensor_space flat_called(const tensor_op *op, const tensor_stage *st, const char *name) {
     const bool bound = is_joined(op, st->bound, st->nbound, name, 0);
     const tensor_var *of = bound ? st->bound : st->left;

@@ -9,6 +9,9 @@
 #include "tensor/tensor.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
+#include "tensor_guard.h"
+
+#include <string.h>
 
 enum { MOST_VARS = 8 };
 
@@ -35,6 +38,16 @@ static bool put(const planner *p, axis_group *g, tensor_var v) {
     g->extent = g->n ? g->extent * n : n;
     g->of[g->n++] = v;
     return true;
+}
+
+// Its name is theirs, one after the other: `b_q` of b and q.
+static const char *name_of(const planner *p, const axis_group *g) {
+    const char *name = NULL;
+    for (uint32_t i = 0; i < g->n; i++) {
+        const char *own = tensor_id_name(p->op->ids, plan_var_id(p, g->of[i]));
+        name = name ? arena_printf(p->arena, "%s_%s", name, own) : own;
+    }
+    return name;
 }
 
 // ---- Which --------------------------------------------------------------------------------------
@@ -93,6 +106,8 @@ static const char *why_not(flattening *x) {
     if (product->op != TENSOR_MUL_OP || st->nkeys) return "it is no sum of all products";
     for (uint32_t i = 0; i < st->nfilters; i++)
         if (!is_of_left(x, st->filters[i])) return "a condition leaves some out";
+    if (st->nfilters && tensor_needs_guard(p->op, st->body[0]))
+        return "a condition guards what it reads";
     for (uint32_t i = 0; i < st->targets[0].rank; i++)
         if (tensor_node_at(p->op, st->targets[0].index[i])->op != TENSOR_VAR_OP)
             return "its indices are more than names";
@@ -100,6 +115,8 @@ static const char *why_not(flattening *x) {
                                                 : find_contraction(x, product);
     if (why) return why;
     if (!x->rows.n || !x->columns.n) return "one factor has no index of the results";
+    if (!strcmp(name_of(p, &x->rows), name_of(p, &x->columns)))
+        return "its rows and columns would be called alike";
     return x->rows.n + x->columns.n + x->depth.n > 3 ? NULL : "it is one of matrices already";
 }
 
@@ -114,13 +131,9 @@ const char *plan_why_no_flat(planner *p, const tensor_stage *st, int64_t *least)
 }
 
 // ---- The matrices -------------------------------------------------------------------------------
-// Its name is theirs, one after the other: `bq` of b and q.
 static tensor_var flat_var(planner *p, tensor_id stage, const axis_group *g) {
-    const char *name = "";
     if (g->n == 1) return g->of[0];
-    for (uint32_t i = 0; i < g->n; i++)
-        name = arena_printf(p->arena, "%s%s", name,
-                            tensor_id_name(p->op->ids, plan_var_id(p, g->of[i])));
+    const char *name = name_of(p, g);
     const char *space = arena_printf(p->arena, "_%lld", (long long)g->extent);
     return tensor_add_var_as(p->op, tensor_id_inside(p->op->ids, stage, name), name,
                              plan_space(p, space, tensor_int(p->op, g->extent)));

@@ -62,7 +62,9 @@ static tensor_expr load_number(planner *p, tensor_val v, tensor_val of, const te
     uint32_t n = 0;
     for (uint32_t k = 0; k < i->rank; k++)
         if (!few(p, i->axes[k])) kept[n++] = index[k];
-    return tensor_load(p->op, v, kept, n, NO_SPAN);
+    const tensor_expr load = tensor_load(p->op, v, kept, n, NO_SPAN);
+    // as it would be stored
+    return ir_dtype_is_narrow(i->type) ? tensor_round(p->op, i->type, load, NO_SPAN) : load;
 }
 
 // ---- Which --------------------------------------------------------------------------------------
@@ -138,7 +140,7 @@ static tensor_stage scalar_of(scalarizing *x, const tensor_stage *of, int64_t n)
     const tensor_val v = of->targets[0].val;
     tensor_stage st = *of;
     tensor_expr *by = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len + of->nleft + 1),
-                *index = ARENA_ARRAY(p->arena, tensor_expr, of->nleft + 1),
+                *index = ARENA_ARRAY(p->arena, tensor_expr, of->targets[0].rank + 1),
                 *body = ARENA_NEW(p->arena, tensor_expr);
     tensor_var *kept = ARENA_ARRAY(p->arena, tensor_var, of->nleft + 1);
     tensor_target *to = ARENA_NEW(p->arena, tensor_target);
@@ -154,9 +156,9 @@ static tensor_stage scalar_of(scalarizing *x, const tensor_stage *of, int64_t n)
     *body = plan_replaced(p, *body, as_number, x);
     if (!number_at(p, v, at, &number)) ICE("'%s' has no such number", of->name);
     to->val = x->at[v][number] = number_val(p, of, number, &st.name);
-    const tensor_node load = *tensor_node_at(p->op, load_number(p, to->val, v, at));
-    for (uint32_t i = 0; i < load.nargs; i++) index[i] = load.args[i];
-    to->rank = load.nargs, to->index = index;
+    for (uint32_t k = 0; k < of->targets[0].rank; k++)
+        if (!few(p, p->op->vals.data[v].axes[k])) index[to->rank++] = at[k];
+    to->index = index;
     st.id = tensor_id_of_path(p->op->ids, st.name);
     st.targets = to, st.body = body;
     st.reducer = TENSOR_NO_REDUCER;

@@ -48,6 +48,9 @@ KNOWN.update({(op + "_f32", "blocks"): "few segments, of few parts each" for op 
     "best_two", "masked_sum", "moments", "readout", "segment_max", "segment_mean", "segment_min", "segment_prod", "segment_std", "segment_sum",
     "segment_var", "strided_mean")})
 
+# Products of rows of edges that are flat: a block has 512 rows of a matrix that its warps hold, and the graph 20,480.
+KNOWN.update({(op + "_f32", "blocks"): "a product of 20,480 rows, 512 a block" for op in ("ordered", "ordered_grad", "steered")})
+
 KNOWN_FULL = {("attended_f32", "blocks"): "on skewed graphs, likewise"}   # seen with level full alone
 
 

@@ -73,6 +73,11 @@ static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
 }
 
 // ---- On a host ----------------------------------------------------------------------------------
+// Blocks go on with each other's points, so none of them is padded.
+static bool in_parts(const making *m, const tensor_stage *st) {
+    return schedule_find(m->s, st->id, SCHEDULE_BLOCK, m->p->op->vars.data[st->bound[0]].id);
+}
+
 static void fill_host_stage(making *m, const tensor_stage *st, bool deepest) {
     const planner *p = m->p;
     const default_left left = default_left_of(p, st);
@@ -80,7 +85,7 @@ static void fill_host_stage(making *m, const tensor_stage *st, bool deepest) {
     default_parts(m, st);
     if (default_lanes_along(m, st, deepest))
         default_fill_share(m, st, last, default_share_axis(m, st, last, 1));
-    else if (default_reduces_dense(p, st)) {
+    else if (default_reduces_dense(p, st) && !in_parts(m, st)) {
         axis_share s = default_share_axis(m, st, st->bound[0], 1);
         s.registers = 1;
         default_fill_share(m, st, st->bound[0], s);
