@@ -67,7 +67,7 @@ static bool is_joined(const tensor_op *op, const tensor_var *of, uint32_t n, con
     return false;
 }
 
-// An index of a flat product stands for several (`b_q`): its space is named by the first of its own.
+// An index of a flat product stands for several, as `b_q` does: its space is that of the first.
 static tensor_space flat_called(const tensor_op *op, const tensor_stage *st, const char *name) {
     const bool bound = is_joined(op, st->bound, st->nbound, name, 0);
     const tensor_var *of = bound ? st->bound : st->left;
