@@ -203,7 +203,8 @@ static bool no_loop_form(driver *d, const unit_op *o) {
 
 // Versions that are not naive, which needs no loop IR.
 static bool print_loops(driver *d, const unit_op *o, textbuf *out) {
-    const tensor_op *op = o->schedules.len ? o->op : pass_walkable(d->arena, d->ds, o->op);
+    const tensor_op *op = pass_definition(d->arena, d->ds, o->op, o->schedules.data,
+                                          o->schedules.len);
     loop_text made = {.definition = (tensor_op *)(uintptr_t)op};
     for (uint32_t i = 0; i < o->plans.len && !o->text; i++) {
         const program_version *v = &o->program->versions.data[i];

@@ -10,6 +10,7 @@ static const char *machine_of(const cg_target *t) { return t->kind == CG_HOST ? 
 typedef struct {
     arena *arena;
     const tensor_op *op;
+    bool canonical;     // it is another than that of the file
     const char *path;   // of the op
     textbuf *out;
 } printing;
@@ -24,9 +25,15 @@ static const char *as_word(arena *a, const char *name) {
     return word;
 }
 
-// Indices that lowering made of one, such as e', are said by that one.
-static const char *as_index(arena *a, const char *subject) {
-    return subject ? arena_printf(a, "%.*s", (int)strcspn(subject, "'"), subject) : NULL;
+// Indices that lowering made of one, such as e' or e'21, are said by that one.
+static const char *as_said(arena *a, const char *text) {
+    if (!text || !strchr(text, '\'')) return text;
+    char *said = arena_printf(a, "%s", text), *to = said;
+    for (const char *c = text; *c;)
+        if (*c == '\'') c += 1 + strspn(c + 1, "0123456789");
+        else *to++ = *c++;
+    *to = 0;
+    return said;
 }
 
 // The classes of a bucket are schedules too, and stand before the one that names them.
@@ -110,6 +117,9 @@ static void print_made(printing *p, const schedule *s, const char *name) {
     copy.name = name;
     copy.path = p->path;
     memset(&copy.cells, 0, sizeof copy.cells);
+    p->canonical |= s->canonicalized;
+    if (p->canonical)
+        VEC_PUSH(p->arena, &copy.cells, ((schedule_cell){.verb = SCHEDULE_CANONICALIZE}));
     for (uint32_t i = 0; i < s->cells.len; i++) {
         schedule_cell c = s->cells.data[i];
         if (!c.empty && !c.consumed) continue;   // it had nothing to do
@@ -117,9 +127,12 @@ static void print_made(printing *p, const schedule *s, const char *name) {
         // sm_90a, not sm_90
         if (needs && (!copy.target || strlen(needs) > strlen(copy.target))) copy.target = needs;
         schedule_value *values = ARENA_ARRAY(p->arena, schedule_value, c.nvalues + 1);
-        for (uint32_t k = 0; k < c.nvalues; k++) values[k] = print_classes(p, c.values[k], name);
+        for (uint32_t k = 0; k < c.nvalues; k++) {
+            values[k] = print_classes(p, c.values[k], name);
+            values[k].text = as_said(p->arena, values[k].text);
+        }
         c.values = values;
-        c.subject = as_index(p->arena, c.subject);
+        c.subject = as_said(p->arena, c.subject);
         VEC_PUSH(p->arena, &copy.cells, c);
     }
     put_nones(p, s, &copy);
@@ -134,12 +147,15 @@ static void print_default(driver *d, const unit_op *o, const cg_target *t,
     schedule_list made = {0};
     if (!pass_scheduled(d->arena, d->ds, o->op, NULL, 0, machine_of(t), options, &plans, &made))
         return;
+    const tensor_op *op = pass_canonical(d->arena, d->ds, o->op);
     printing p = {.arena = d->arena,
-                  .op = o->op,
+                  .op = op,
                   .path = o->frontend ? o->frontend->ops.data[o->number].path : NULL,
                   .out = out};
-    for (uint32_t i = 0; i < made.len; i++)
+    for (uint32_t i = 0; i < made.len; i++) {
+        p.canonical = op != o->op;
         print_made(&p, made.data[i], as_word(d->arena, made.data[i]->name));
+    }
 }
 
 // ---- All ----------------------------------------------------------------------------------------

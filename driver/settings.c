@@ -141,6 +141,7 @@ frontend_options settings_frontend(driver *d) {
                               .include_dirs = d->values[OPT_INCLUDE].data,
                               .ninclude_dirs = d->values[OPT_INCLUDE].len,
                               .read = file_read_import,
+                              .canonical = pass_canonical,
                               .user = d,
                               .targets = names,
                               .ntargets = ntargets,

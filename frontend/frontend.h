@@ -30,6 +30,9 @@ typedef struct {
     uint32_t ntargets;
     const char *const *rules;   // --rules
     uint32_t nrules;
+    // The canonical form of an op, for schedules that say `canonicalize`. The driver's, as passes
+    // make it; NULL: they take the op as it is.
+    const tensor_op *(*canonical)(arena *a, diag_set *ds, const tensor_op *op);
     bool rules_beside;   // NAME.gnn.rule is read where it stands beside NAME.gnn
 } frontend_options;
 

@@ -75,6 +75,22 @@ static schedule_op *schedule_op_find(sema *s, const ast_item *item) {
     return o;
 }
 
+schedule_op *schedule_canonical(sema *s, schedule_op *o) {
+    if (o->canonical || !o->op || !s->options.canonical) return o->canonical ? o->canonical : o;
+    o->canonical = ARENA_NEW(s->arena, schedule_op);
+    *o->canonical = *o;
+    o->canonical->op = s->options.canonical(s->arena, s->ds, o->op);
+    return o->canonical;
+}
+
+static bool says_canonicalize(const ast_item *item) {
+    const ast_statement *st = item->schedule.statements;
+    const char *verb = schedule_verb_text(SCHEDULE_CANONICALIZE);
+    while (st && (st->let || st->stages || !st->verb.text || strcmp(st->verb.text, verb) != 0))
+        st = st->next;
+    return st != NULL;
+}
+
 // The op's own faults are told where it is compiled; one that cannot be lowered at all is told
 // here.
 static void report_unknown_names(schedule_checker *c) {
@@ -305,6 +321,9 @@ bool schedule_collect(schedule_checker *c, sema *s, const ast_item *item) {
     const ast_item *parents[MAX_LIKE];
     uint32_t n = 0;
     bool good = find_parents(c, parents, &n);
+    c->canonical = says_canonicalize(item);
+    for (uint32_t i = 0; i < n; i++) c->canonical |= says_canonicalize(parents[i]);
+    if (c->canonical) c->op = schedule_canonical(s, c->op);
     lets_add(c, item->schedule.statements);
     for (uint32_t i = 0; good && i < n; i++) {
         c->from = parents[i];

@@ -92,7 +92,8 @@ typedef struct schedule_op {       // what a schedule is for
     const char *path;              // interned: "spmm", "spmm.grad"
     const ast_item *item, *body;   // the op, or the one differentiated; body: what an alias names
     bool gradient;
-    const tensor_op *op;   // lowered; NULL: it cannot be
+    const tensor_op *op;             // lowered; NULL: it cannot be
+    struct schedule_op *canonical;   // the same with its op in canonical form; NULL: not made yet
 } schedule_op;
 
 typedef struct schedule_checker {
@@ -104,7 +105,8 @@ typedef struct schedule_checker {
     VEC(schedule_let) lets;
     VEC(written_cell) cells;
     uint32_t statements;
-    bool full;   // a limit was reported
+    bool full;        // a limit was reported
+    bool canonical;   // it, or one it starts from, says `canonicalize`
     // of the statement at hand
     const schedule_statement *what;
     const ast_statement *statement;
@@ -129,6 +131,7 @@ span schedule_subject_span(const ast_subject *x);   // with its list and choices
 
 // ---- Items (sema_schedule.c) --------------------------------------------------------------------
 // Its cells, with those of the schedules it starts from, all checked. false: there is no such op.
+schedule_op *schedule_canonical(sema *s, schedule_op *o);
 bool schedule_collect(schedule_checker *c, sema *s, const ast_item *item);
 
 // ---- Statements (sema_schedule_form.c, _word.c) -------------------------------------------------

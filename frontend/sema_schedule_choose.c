@@ -221,7 +221,11 @@ bool frontend_schedules(frontend_unit *u, uint32_t op, const char *target, const
         for (uint32_t k = before; k < out->len; k++) out->data[k]->number = i;
     }
     schedule_choice_open(&r.place, u, &u->ops.data[op], &list, choice);
-    for (uint32_t i = 0; i < r.made.len; i++) r.made.data[i]->op = r.op ? r.op : lowered;
+    for (uint32_t i = 0; i < r.made.len; i++) {
+        schedule *s = r.made.data[i];
+        if (s->canonical) s->op = r.canonical_op ? r.canonical_op : r.canonical->op;
+        else s->op = r.op ? r.op : lowered;
+    }
     consume_kept(u, op, lowered, &r);
     if (u->ops.data[op].grad && !u->ops.data[op].twin)
         saved_check(s, u->ops.data[op].grad, frontend_differentiated(u, op), lowered);

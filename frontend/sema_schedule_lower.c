@@ -125,11 +125,12 @@ void schedule_key_lower(schedule_resolver *r, const schedule_key_place *place, c
                         schedule *s, schedule_value *v) {
     schedule_key_place k = *place;
     frontend_unit *u = r->unit;
-    if (!r->op) r->op = tensor_op_copy(u->arena, r->place.op->op);
+    tensor_op **op = s->canonical ? &r->canonical_op : &r->op;
+    if (!*op) *op = tensor_op_copy(u->arena, k.c->op->op);
     lowering L = {.s = u->sema,
                   .arena = u->arena,
                   .ds = u->ds,
-                  .op = r->op,
+                  .op = *op,
                   .real = DT_F32,
                   .loop = TENSOR_NO_LOOP};
     ast_expr *e = without_lets(u->arena, k.c, subject_expr(u->arena, x));

@@ -91,8 +91,11 @@ static const char *source_name(const tensor_op *op, tensor_var v) {
     return tensor_id_name(op->ids, op->vars.data[v].id);
 }
 
+// Indices that lowering made of one, such as k' of a gradient's k, are called like that one.
 static bool var_is(const tensor_op *op, tensor_var v, const char *name) {
-    return !strcmp(source_name(op, v), name);
+    const char *own = op->vars.data[v].name;
+    const size_t n = strlen(name);
+    return !strncmp(own, name, n) && (!own[n] || own[n] == '\'');
 }
 
 static tensor_var var_at(const tensor_stage *st, uint32_t i) {

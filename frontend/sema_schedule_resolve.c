@@ -216,13 +216,22 @@ static schedule_cell resolve_cell(resolving *x, const written_cell *w) {
                            .optional = !w->empty && schedule_optional(w->statement)};
 }
 
+static const schedule_op *canonical_of(schedule_resolver *r) {
+    if (!r->canonical) {
+        schedule_op *copy = ARENA_NEW(r->unit->arena, schedule_op);
+        *copy = *r->place.op;
+        r->canonical = schedule_canonical(r->unit->sema, copy);
+    }
+    return r->canonical;
+}
+
 schedule *schedule_resolve(schedule_resolver *r, const ast_item *item) {
     // all was checked: what is told from here on is about the form compiled
     sema quiet = *r->unit->sema;
     quiet.ds = diag_set_new(quiet.arena, diag_sources(quiet.ds));
     schedule_checker *c = ARENA_NEW(quiet.arena, schedule_checker);
     schedule_collect(c, &quiet, item);
-    schedule_op compiled = *r->place.op;
+    schedule_op compiled = c->canonical ? *canonical_of(r) : *r->place.op;
     compiled.path = c->op->path;
     c->op = &compiled;
     c->ds = r->unit->ds;
@@ -231,6 +240,8 @@ schedule *schedule_resolve(schedule_resolver *r, const ast_item *item) {
                     .path = compiled.path,
                     .target = r->place.target,
                     .at = item->name.at,
+                    .canonical = c->canonical,
+                    .form = c->canonical ? compiled.op : NULL,
                     .ids = compiled.op->ids};
     resolving x = {.r = r, .c = c, .out = s};
     r->depth++;

@@ -35,7 +35,8 @@ bool schedule_choice_open(const schedule_place *p, frontend_unit *u, const front
 typedef struct schedule_resolver {
     schedule_place place;
     frontend_unit *unit;
-    tensor_op *op;   // with what keys need; NULL: no key yet
+    schedule_op *canonical;         // the same in canonical form; NULL: no schedule says so
+    tensor_op *op, *canonical_op;   // with what keys need; NULL: no key yet
     VEC(schedule *) made;
     uint32_t depth;
 } schedule_resolver;

@@ -116,9 +116,11 @@ typedef struct schedule {
     VEC(schedule_cell) cells;
     VEC(schedule_let_text) lets;   // that `open` texts name
     VEC(schedule_condition) when;
-    // the default made all of it: no two indices of a stage have one name, which are renamed to
-    // that end, and reductions that share a walk stand side by side
-    bool names_apart;
+    // What it deals out is the op in canonical form (`canonicalize`, or the default made it): no
+    // two indices of a stage have one name, and reductions that share a walk stand side by side.
+    bool canonical;
+    const tensor_op *form;   // that op, of a schedule that was read; NULL: it says no such thing
+    bool canonicalized;      // which is another than the op as it was written
     // made by a pass: may be changed to fit, never reported as the user's
     bool automatic;
     uint32_t number;   // of schedule_choice

@@ -68,9 +68,13 @@ void pass_spent(const pass_observer *o, const char *on);
 // every op on every target.
 program *pass_naive(arena *a, diag_set *ds, const tensor_op *op, const pass_options *o);
 
-// The op as its default schedule has it: its reductions have keys that can be walked
-// (tensor/walkable.c). Itself where they have them.
-const tensor_op *pass_walkable(arena *a, diag_set *ds, const tensor_op *op);
+// The op in canonical form (tensor/canonical.c), in which its default schedule has it. Itself where
+// it is in that form.
+const tensor_op *pass_canonical(arena *a, diag_set *ds, const tensor_op *op);
+// The form that a program has of an op with these schedules: that one where the default may be
+// taken, or a schedule says `canonicalize`; otherwise the op as it is.
+const tensor_op *pass_definition(arena *a, diag_set *ds, const tensor_op *op,
+                                 schedule *const *schedules, uint32_t n);
 
 // A version a schedule, or a class of extents where there is none, then the naive plan, which takes
 // nothing for granted. plans and made, where not NULL, get the loop plans and the schedules they

@@ -41,6 +41,7 @@ typedef VEC(tensor_id) stage_ids;
 // What a default does otherwise where its kernels were refused (retreat.c).
 typedef struct {
     stage_ids apart;         // stages that begin kernels of their own
+    stage_ids scalar;        // without matrix operations
     stage_ids even;          // whose rows are dealt out as if none was long
     stage_ids simple;        // a thread a point, as by the naive plan
     VEC(const char *) why;   // likewise: the refusal of each
@@ -116,6 +117,8 @@ schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const sched
 // What is left to try where the default was refused: a kernel's stages apart, a stage by itself,
 // dealt out as the naive plan does. false: nothing.
 bool plan_retreats(arena *a, plan_retreat *r, const version_facts *f);
+// Where that kernel has matrix operations: its stages apart, then they alone without.
+bool plan_retreats_from_matrices(arena *a, plan_retreat *r, const version_facts *f);
 // by lowering
 // whose one block goes through points of which there may be any number; NULL: there is none
 const loop_kernel *plan_idle_kernel(const loop_plan *plan);

@@ -82,6 +82,14 @@ static bool add_simple(arena *a, plan_retreat *r, tensor_id stage, const char *w
     return added;
 }
 
+bool plan_retreats_from_matrices(arena *a, plan_retreat *r, const version_facts *f) {
+    const stage_ids *g = &f->refused_group;
+    bool more = false;
+    if (g->len > 1 && add(a, &r->apart, g->data[f->refused_at ? f->refused_at : 1])) return true;
+    for (uint32_t i = 0; i < g->len; i++) more |= add(a, &r->scalar, g->data[i]);
+    return more;
+}
+
 bool plan_retreats(arena *a, plan_retreat *r, const version_facts *f) {
     const stage_ids *g = &f->refused_group;
     bool more = false;

@@ -7,7 +7,7 @@
 typedef struct {
     arena *arena;
     diag_set *ds;
-    const tensor_op *op;
+    const tensor_op *written, *op;   // as the file has it; of the version at hand
     const machine *machine;
     const pass_options *options;
     program *p;
@@ -315,9 +315,10 @@ static bool add_versions(versioning *w, const schedule *given, bool *always) {
     return true;
 }
 
-static bool add_schedule(versioning *w, const schedule *given, bool *always) {
+static bool add_schedule(versioning *w, schedule *given, bool *always) {
     const tensor_op *any = w->op;
-    w->op = plan_known_sizes(w->arena, any, given);
+    given->canonicalized = given->canonical && any != w->written;
+    w->op = plan_known_sizes(w->arena, given->canonical ? any : w->written, given);
     w->of = given->number;
     bool good = add_versions(w, given, always);
     w->op = any;
@@ -370,8 +371,10 @@ static schedule *add_rows(versioning *w, const plan_class *c, plan_rows rows,
             return s;
         }
         again = is_needed(rows) ? of_matrices(s, facts) : facts->matrices;
-        if (again) matrices = facts->groups, groups = false;
-        else
+        if (again) {
+            if (plan_retreats_from_matrices(w->arena, &retreat, facts)) continue;
+            matrices = facts->groups, groups = false;
+        } else
             again = (is_needed(rows) || rows == ROWS_FEW) &&
                     plan_retreats(w->arena, &retreat, facts);
         if (again || idles || !is_needed(rows)) continue;
@@ -509,9 +512,20 @@ static void tell_wishes(const versioning *w) {
     }
 }
 
+const tensor_op *pass_definition(arena *a, diag_set *ds, const tensor_op *op,
+                                 schedule *const *schedules, uint32_t n) {
+    bool defaults = !n;
+    for (uint32_t i = 0; i < n; i++) {
+        if (schedules[i]->form) return schedules[i]->form;
+        defaults |= schedules[i]->when.len > 0;
+    }
+    return defaults ? pass_canonical(a, ds, op) : op;
+}
+
 schedule *pass_completed(arena *a, diag_set *ds, const tensor_op *op, const schedule *s,
                          const char *machine, const pass_options *o) {
     version_facts facts = {.index_bits = o->index_bits};
+    if (s->form) op = s->form;
     op = plan_known_sizes(a, op, s);
     return plan_complete(a, ds, op, s, machine_with(a, machine, o), ROWS_EVEN, &facts);
 }
@@ -521,13 +535,13 @@ program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *c
                         schedule_list *made) {
     versioning w = {.arena = a,
                     .ds = ds,
-                    .op = op,
+                    .written = op,
                     .machine = machine_with(a, machine, o),
                     .options = o,
                     .plans = plans,
                     .made = made};
     uint32_t errors = diag_raised(ds);
-    if (!n) w.op = op = pass_walkable(a, ds, op);
+    w.op = op = pass_definition(a, ds, op, schedules, n);
     w.p = pass_naive(a, ds, op, o);
     if (!w.p) return NULL;
     const schedule_choice *choice = o->choice && o->choice->tree ? o->choice : NULL;

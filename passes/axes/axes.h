@@ -114,7 +114,7 @@ bool plan_check_held_room(planner *p, const loop_kernel *k, const loop_node *n,
 void plan_distribute_steps(planner *p, const index_cut *c, loop_node *n);
 // of which an edge's stages stand without the loop
 void plan_distribute_walk(planner *p, const loop_node *walk, const loop_node *apart);
-void plan_distributed_steps(planner *p);
+void plan_distributed_steps(planner *p, const stage_group *g);   // g: what the kernel computes
 
 // ---- row_begins.c -------------------------------------------------------------------------------
 void plan_row_begins(planner *p);   // likewise (axes/row_begins.c)

@@ -83,9 +83,19 @@ static void refuse_use(planner *p, const struct distributed_loop *d, const char 
 
 static bool of_default(const schedule_cell *c) { return c->made || !c->at.hi; }
 
+// Whether the statement deals out an index of the stage that has the loop's points.
+static bool is_of_loop(const planner *p, const tensor_stage *st, const schedule_cell *c,
+                       const struct distributed_loop *d) {
+    const tensor_space space = p->op->vars.data[d->index].space;
+    for (uint32_t i = 0; i < st->nleft; i++)
+        if (p->op->vars.data[st->left[i]].space == space && plan_is_among(p, c->about, st->left[i]))
+            return true;
+    return false;
+}
+
 // The default does without, and does not say it, of no stage that shares the loop: `distributed`
 // is the last of its words.
-static void leave_out(planner *p, const struct distributed_loop *d) {
+static void leave_out(planner *p, const struct distributed_loop *d, const stage_group *g) {
     const schedule_cell *walk = schedule_find(plan_whole_schedule(p), d->stage, SCHEDULE_FUSE,
                                               d->stage);
     bool shared = plan_is_among(p, plan_fused_at(walk), d->index);
@@ -99,12 +109,19 @@ static void leave_out(planner *p, const struct distributed_loop *d) {
         for (; c; c = plan_statement(p, &p->op->stages.data[i], SCHEDULE_UNROLL, c))
             if (of_default(c) && schedule_value_of(c, "distributed")) c->nvalues--;
     }
+    for (uint32_t i = 0; i < g->len && !shared; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        schedule_cell *c = plan_statement(p, st, SCHEDULE_UNROLL, NULL);
+        for (; c; c = plan_statement(p, st, SCHEDULE_UNROLL, c))
+            if (of_default(c) && is_of_loop(p, st, c, d) && schedule_value_of(c, "distributed"))
+                c->nvalues--;
+    }
 }
 
-static void check(planner *p, const struct distributed_loop *d) {
+static void check(planner *p, const struct distributed_loop *d, const stage_group *g) {
     uint32_t lanes = 0;
     if (of_default(d->cell) && check_loop(p, d, &lanes) != LOOP_DISTRIBUTED_WELL) {
-        leave_out(p, d);
+        leave_out(p, d, g);
         return;
     }
     const char *leave = arena_printf(p->arena, "leave `distributed` out: `unroll %s %u`",
@@ -138,8 +155,8 @@ static void check(planner *p, const struct distributed_loop *d) {
     }
 }
 
-void plan_distributed_steps(planner *p) {
+void plan_distributed_steps(planner *p, const stage_group *g) {
     for (uint32_t i = 0; i < p->loops.distributed.len && !p->failed; i++)
-        check(p, p->loops.distributed.data[i]);
+        check(p, p->loops.distributed.data[i], g);
     p->loops.distributed.len = 0;
 }

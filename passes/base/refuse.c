@@ -33,11 +33,14 @@ diagnostic *plan_refuse(planner *p, diag_code code, span at, const char *format,
     return diag(p->ds, code, at, "%s", text);
 }
 
+// Of the first n indices; n' has that of n, as a schedule's text calls it.
 static bool has_name(const planner *p, const tensor_stage *st, uint32_t n, const char *name) {
-    for (uint32_t i = 0; i < n; i++)
-        if (!strcmp(p->op->vars.data[i < st->nleft ? st->left[i] : st->bound[i - st->nleft]].name,
-                    name))
-            return true;
+    const size_t length = strcspn(name, "'");
+    for (uint32_t i = 0; i < n; i++) {
+        const tensor_var v = i < st->nleft ? st->left[i] : st->bound[i - st->nleft];
+        const char *own = p->op->vars.data[v].name;
+        if (strcspn(own, "'") == length && !strncmp(own, name, length)) return true;
+    }
     return false;
 }
 
@@ -50,7 +53,8 @@ static void name_apart(planner *p) {
             tensor_var_info *v = &p->op->vars.data[st->bound[b]];
             const char *name = v->name;
             for (uint32_t k = 2; has_name(p, st, st->nleft + b, v->name); k++)
-                v->name = arena_printf(p->arena, "%s_%u", name, k);
+                v->name = arena_printf(p->arena, "%.*s_%u", (int)strcspn(name, "'"), name, k);
+            p->s->canonicalized |= v->name != name;
         }
     }
 }
@@ -67,7 +71,7 @@ planner plan_new(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const
                  .facts = facts,
                  .nspaces = op->spaces.len};
     plan->any_strides = facts->any_strides;
-    if (s->names_apart) name_apart(&p);
+    if (s->canonical) name_apart(&p);
     return p;
 }
 

@@ -146,7 +146,7 @@ static void fill_approximate(making *m) {
 // ---- The schedule -------------------------------------------------------------------------------
 static schedule *new_schedule(arena *a, const tensor_op *op, const char *name) {
     schedule *s = ARENA_NEW(a, schedule);
-    *s = (schedule){.name = name, .automatic = true, .names_apart = true, .ids = op->ids};
+    *s = (schedule){.name = name, .automatic = true, .canonical = true, .ids = op->ids};
     return s;
 }
 

@@ -41,7 +41,7 @@ static bool is_added_up(const planner *p, const tensor_stage *st) {
 // Tensor cores have the product of two matrices.
 static bool is_of_matrices(planner *p, const tensor_stage *st) {
     int64_t least;
-    return p->machine->gpu && !p->facts->no_matrices && !plan_why_no_flat(p, st, &least) &&
+    return !default_is_scalar(p, st) && !plan_why_no_flat(p, st, &least) &&
            least >= DEFAULT_WORDS_LEAST && !is_added_up(p, st);
 }
 

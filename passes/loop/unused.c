@@ -53,6 +53,7 @@ static const char *why(void *user, const schedule_cell *c) {
     const char *form = schedule_statement_at(c->verb)->form;
     audience a = {0};
     for (uint32_t i = 0; i < p->op->stages.len; i++) hear(p, c, i, &a);
+    if (c->verb == SCHEDULE_CANONICALIZE) return "the op is in canonical form";
     if (a.stages && a.stages == a.inlined)
         return arena_printf(p->arena, "'%s' is computed where it is read", a.inlined_name);
     if (c->verb == SCHEDULE_OVERLAP || c->verb == SCHEDULE_INTERLEAVE)
@@ -107,10 +108,16 @@ static const char *why_not_in_class(void *user, const schedule_cell *c) {
     return "the schedule of a class distributes its rows; which stages make a kernel, and their order, is said by the one with the bucket";
 }
 
+static void take_canonicalize(schedule *s) {
+    for (uint32_t i = 0; i < s->cells.len; i++)
+        s->cells.data[i].consumed |= s->cells.data[i].verb == SCHEDULE_CANONICALIZE;
+}
+
 void plan_unused(planner *p) {
     schedule *whole = p->s;
     uint32_t errors = diag_raised(p->ds);
     if (whole->automatic) return;
+    if (whole->canonicalized) take_canonicalize(whole);
     bool buckets = false;
     for (uint32_t i = 0; i < whole->cells.len; i++) {
         const schedule_cell *c = &whole->cells.data[i];
@@ -120,6 +127,7 @@ void plan_unused(planner *p) {
         buckets = buckets || use;
         for (uint32_t k = 0; use && use->schedules && k < use->nnames; k++) {
             p->s = (schedule *)(uintptr_t)use->schedules[k];
+            if (whole->canonicalized) take_canonicalize(p->s);
             schedule_unconsumed(p->ds, p->arena, p->s, why_not_in_class, p);
         }
     }

@@ -408,7 +408,7 @@ static const char *free_name(const planner *p, const char *name) {
 void plan_nest_end(plan_nest *n) {
     plan_settle(n);
     plan_held_lanes(n->p, n->kernel);
-    plan_distributed_steps(n->p);
+    plan_distributed_steps(n->p, n->group);
     plan_cache(n->p, n->kernel);
     plan_persistent(n->p, n->kernel);
     n->kernel->name = free_name(n->p, n->kernel->name);

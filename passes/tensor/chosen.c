@@ -230,7 +230,7 @@ static void by_points(planner *p, uint32_t stage, const choice *c, const tensor_
     tensor_expr point = p->op->stages.data[stage].keys[key].rhs;
     if (!itself) {
         const tensor_var_info v = p->op->vars.data[c->point];
-        e = tensor_add_var(p->op, arena_printf(p->arena, "%s.chosen", v.name), v.space);
+        e = tensor_add_var(p->op, arena_printf(p->arena, "%s_chosen", v.name), v.space);
         point = tensor_var_expr(p->op, e, NO_SPAN);
     }
     plan_replace_loads(p, stage, put_point, &(putting){p, &load, point});

@@ -10,6 +10,8 @@
 #include "tensor/tensor.h"
 #include "base/base.h"
 
+#include <string.h>
+
 // ---- Which --------------------------------------------------------------------------------------
 static bool is_constant(const tensor_op *op, tensor_expr e, int64_t *out) {
     const tensor_node *n = tensor_node_at(op, e);
@@ -136,11 +138,26 @@ static void bind(planner *p, tensor_stage *st, const tensor_expr *by, tensor_var
     st->bound = bound, st->nbound = n;
 }
 
+// That of face[t, k] is called t_k, as schedules call what stands for several indices.
+static const char *joined_name(planner *p, const tensor_node *key) {
+    char *name = arena_printf(p->arena, "%s", "");
+    for (uint32_t i = 0; i < key->nargs; i++) {
+        plan_shifted s;
+        plan_shifted_of(p->op, key->args[i], &s);
+        const char *own = tensor_id_name(p->op->ids, plan_var_id(p, s.var));
+        name = arena_printf(p->arena, "%s%s%.*s", name, i ? "_" : "", (int)strcspn(own, "'"), own);
+    }
+    for (char *c = name; *c; c++)
+        if (*c == '.') *c = '_';
+    return name;
+}
+
 static void go_through_all(planner *p, uint32_t stage, const tensor_node key) {
     const tensor_val_info m = p->op->vals.data[key.imm.i];
     tensor_space space = space_of(p, &m);
-    tensor_var flat = tensor_add_var(
-        p->op, arena_printf(p->arena, "%s.flat", p->op->spaces.data[m.axes[0]].name), space);
+    const char *name = joined_name(p, &key);
+    const tensor_id id = tensor_id_inside(p->op->ids, p->op->stages.data[stage].id, name);
+    tensor_var flat = tensor_add_var_as(p->op, id, name, space);
     tensor_expr *digits = ARENA_ARRAY(p->arena, tensor_expr, m.rank + 1);
     for (uint32_t i = 0; i < m.rank; i++) digits[i] = plan_flat_digit(p->op, flat, &m, i);
     tensor_expr entry = tensor_load(p->op, (tensor_val)key.imm.i, digits, m.rank, NO_SPAN);

@@ -88,14 +88,16 @@ static void place_siblings(placing *x, uint32_t stage) {
     }
 }
 
-// Of the default alone: what a user deals out says which stages share a kernel, in their order.
+// Of the canonical form alone: what else a user deals out says which stages share a kernel, in
+// their order.
 void plan_siblings(planner *p) {
     placing x = {.p = p, .placed = ARENA_ARRAY(p->arena, bool, p->op->stages.len + 1)};
-    if (!p->s->names_apart || overwrites_any(p)) return;
+    if (!p->s->canonical || overwrites_any(p)) return;
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         if (x.placed[i]) continue;
         place(&x, i);
         if (walks(p, i)) place_siblings(&x, i);
     }
+    for (uint32_t i = 0; i < x.order.len; i++) p->s->canonicalized |= x.order.data[i] != i;
     plan_permute(p, &x.order);
 }

@@ -87,6 +87,7 @@ bool default_narrow(const planner *p, const stage_group *g);   // rows of less t
 // ---- types.c, weights.c -------------------------------------------------------------------------
 // The type of 16 bits that an expression's values have; DT_COUNT: they have none.
 ir_dtype default_narrow_type(const tensor_op *op, tensor_expr e);
+bool default_is_scalar(const planner *p, const tensor_stage *st);   // no matrix operation has it
 // exponentials are weights of results of 16 bits: the machine's own do
 bool default_approximates(planner *p);
 

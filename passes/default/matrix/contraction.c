@@ -98,7 +98,7 @@ bool default_find_contraction(const making *m, const stage_group *g, contraction
     const planner *p = m->p;
     *c = (contraction){.sum = &p->op->stages.data[g->data[0]], .by = TENSOR_NO_VAL};
     const tensor_stage *st = c->sum;
-    if (!p->machine->gpu || p->facts->no_matrices) return false;
+    if (default_is_scalar(p, st)) return false;
     for (uint32_t i = 1; i < g->len; i++)
         if (p->op->stages.data[g->data[i]].reducer != TENSOR_NO_REDUCER) return false;
     for (uint32_t i = 0; i < g->len; i++) {

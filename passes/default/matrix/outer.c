@@ -50,7 +50,7 @@ static bool find(const making *m, const stage_group *g, contraction *c, tensor_v
     const planner *p = m->p;
     const tensor_stage *st = &p->op->stages.data[g->data[0]];
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-    if (!p->machine->gpu || p->facts->no_matrices || g->len != 1 || is_apart(p, st->id) ||
+    if (default_is_scalar(p, st) || g->len != 1 || is_apart(p, st->id) ||
         !plan_matrix_sums(p, st) || st->nbound != 1 || st->nkeys > 1 || st->nfilters ||
         st->loop != TENSOR_NO_LOOP)
         return false;
