@@ -38,7 +38,7 @@ bool plan_cuts_rows(const planner *p, const stage_group *g, uint32_t first, uint
     if ((rows->lo || rows->hi) && !is_longest_class(p, m, rows, n)) return false;
     for (uint32_t i = sums; i < g->len; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        if (st->reducer != TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP) return false;
+        if (st->reducer != TENSOR_NO_REDUCER) return false;
     }
     return true;
 }

@@ -88,11 +88,26 @@ bool plan_read_outside(const planner *p, const stage_group *g, tensor_val v) {
     return false;
 }
 
-// A value of a round of a recurrence may be the next round's, too.
+// What a round of a recurrence computes for itself: at no step, and not read before it is there,
+// which is what the round before has left.
+static bool is_of_round(const planner *p, const stage_group *g, const tensor_stage *st,
+                        tensor_val v) {
+    for (uint32_t t = 0; t < st->ntargets; t++)
+        for (uint32_t i = 0; i < st->targets[t].rank; i++) {
+            const tensor_at at = tensor_target_at(p->op, st->targets[t].index[i]);
+            if ((at.kind == TENSOR_AT_STEP || at.kind == TENSOR_AT_VAR) &&
+                plan_is_step(p, st, at.var))
+                return false;
+        }
+    for (uint32_t i = 0; i < g->len && plan_stage(p, g->data[i]) != st; i++)
+        if (plan_read_by(p, g->data[i], v)) return false;
+    return true;
+}
+
 bool plan_stays_inside(const planner *p, const stage_group *g, const tensor_stage *st,
                        tensor_val v) {
-    return p->op->vals.data[v].role == VAL_STAGE && st->loop == TENSOR_NO_LOOP &&
-           !plan_read_outside(p, g, v);
+    return p->op->vals.data[v].role == VAL_STAGE && !plan_read_outside(p, g, v) &&
+           (st->loop == TENSOR_NO_LOOP || is_of_round(p, g, st, v));
 }
 
 bool plan_load_mentions(const planner *p, const tensor_node *load, tensor_var v) {

@@ -59,6 +59,18 @@ static void name_apart(planner *p) {
     }
 }
 
+// The step of a recurrence is no index of what a round computes: no loop of a kernel is over it.
+static void drop_steps(planner *p) {
+    for (uint32_t s = 0; p->op->loops.len && s < p->op->stages.len; s++) {
+        tensor_stage *st = &p->op->stages.data[s];
+        tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < st->nleft; i++)
+            if (!plan_is_step(p, st, st->left[i])) left[n++] = st->left[i];
+        st->left = left, st->nleft = n;
+    }
+}
+
 planner plan_new(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const machine *m,
                  version_facts *facts) {
     loop_plan *plan = loop_plan_new(a, op);
@@ -71,6 +83,7 @@ planner plan_new(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const
                  .facts = facts,
                  .nspaces = op->spaces.len};
     plan->any_strides = facts->any_strides;
+    drop_steps(&p);
     if (s->canonical) name_apart(&p);
     return p;
 }

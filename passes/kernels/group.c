@@ -49,10 +49,23 @@ static bool own_point(const check *c, const tensor_target *t, const tensor_node 
     return true;
 }
 
+bool plan_at_other_step(const planner *p, const tensor_stage *writer, const tensor_target *t,
+                        const tensor_node *load) {
+    bool other = false;
+    for (uint32_t i = 0; i < t->rank && t->val == (tensor_val)load->imm.i; i++) {
+        const tensor_at to = tensor_target_at(p->op, t->index[i]),
+                        from = tensor_target_at(p->op, load->args[i]);
+        other |= to.kind == TENSOR_AT_STEP && from.kind == TENSOR_AT_STEP && to.var == from.var &&
+                 plan_is_step(p, writer, to.var) && to.offset != from.offset;
+    }
+    return other;
+}
+
 static bool load_safe(void *user, const tensor_node *load) {
     const check *c = user;
     for (uint32_t t = 0; t < c->writer->ntargets; t++)
         if (shares_memory(c->p, c->writer->targets[t].val, (tensor_val)load->imm.i) &&
+            !plan_at_other_step(c->p, c->writer, &c->writer->targets[t], load) &&
             (c->any || !own_point(c, &c->writer->targets[t], load)))
             return false;
     return true;

@@ -20,6 +20,9 @@ int64_t plan_length(const planner *p, tensor_expr e, tensor_var v, int64_t copie
 bool plan_matrix_joins(const planner *p, const stage_group *g, uint32_t before, bool before_is,
                        uint32_t stage, bool is);
 // Whether it can join a kernel of those; whether it does, unless a schedule says otherwise.
+// Whether a load reads what another step of a recurrence has left: z[t] beside z[t + 1].
+bool plan_at_other_step(const planner *p, const tensor_stage *writer, const tensor_target *t,
+                        const tensor_node *load);
 bool plan_may_join(planner *p, const stage_group *g, uint32_t stage);
 bool plan_joins(planner *p, const stage_group *g, uint32_t stage);
 // The place of a variable among a stage's loops; a recurrence's step stands for itself, outside of

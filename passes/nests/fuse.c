@@ -133,6 +133,7 @@ static bool load_owned(void *user, const tensor_node *load) {
     const tensor_op *op = c->f->p->op;
     for (uint32_t t = 0; t < c->writer->ntargets; t++) {
         tensor_val v = c->writer->targets[t].val, read = (tensor_val)load->imm.i;
+        if (plan_at_other_step(c->f->p, c->writer, &c->writer->targets[t], load)) continue;
         bool other = v != read &&
                      (op->vals.data[v].inplace == read || op->vals.data[read].inplace == v);
         uint32_t axis = owned_axis(c->f, c->writer, &c->writer->targets[t]);

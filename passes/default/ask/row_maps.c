@@ -48,7 +48,7 @@ bool default_cuts(const planner *p, const stage_group *g) {
     if (default_rows_map(p, &first) == TENSOR_NO_VAL) return false;
     for (uint32_t i = plan_run_end(p, g, 0); i < g->len; i++)
         if (p->op->stages.data[g->data[i]].reducer != TENSOR_NO_REDUCER) return false;
-    return p->op->stages.data[g->data[0]].loop == TENSOR_NO_LOOP;
+    return true;
 }
 
 // ---- What entries read --------------------------------------------------------------------------

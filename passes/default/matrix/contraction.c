@@ -108,8 +108,7 @@ bool default_find_contraction(const making *m, const stage_group *g, contraction
             return false;
     }
     return plan_matrix_sums(p, st) && default_reduces_dense(p, st) && !st->nkeys && !st->nfilters &&
-           st->loop == TENSOR_NO_LOOP && find_roles(p, c) && default_operand(p, c) &&
-           is_worth(p, c);
+           find_roles(p, c) && default_operand(p, c) && is_worth(p, c);
 }
 
 bool default_contracts(const making *m, const stage_group *g) {

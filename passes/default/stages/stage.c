@@ -43,9 +43,26 @@ static bool are_rows_of_any(const planner *p, const tensor_stage *st) {
     return any && !default_extent(p, st->bound[0]) && default_leads(p, st, st->bound[0]);
 }
 
+// Of several dense axes that are reduced the one along which memory runs; the first: none does, or
+// one is of rows.
+static tensor_var along_memory(const planner *p, const tensor_stage *st) {
+    tensor_var along = st->bound[0];
+    for (uint32_t i = 0; i < st->nbound; i++) {
+        if (!plan_dense(p, st->bound[i])) return st->bound[0];
+        if (default_loaded_along(p, st, st->bound[i])) along = st->bound[i];
+    }
+    return default_reduces_keyed(p, st) ? st->bound[0] : along;
+}
+
 static int64_t fill_bound(making *m, const tensor_stage *st, int64_t lanes, bool vectors,
                           bool spare) {
-    tensor_var b = st->bound[0];
+    tensor_var b = along_memory(m->p, st);
+    if (b != st->bound[0]) {
+        axis_share along = default_share_axis(m, st, b, lanes);
+        if (vectors) along.vector = along.registers = 1;
+        default_fill_share(m, st, b, along);
+        return lanes / along.lanes;
+    }
     int64_t few = row_lanes(m, st, lanes);
     // of several axes the first may have a few points alone: most lanes are for other results
     if (st->nbound > 1 && plan_dense(m->p, b) && !default_extent(m->p, b))

@@ -33,7 +33,7 @@ ROWS = {
     "plan": "passes/classes.gnn --op=within",
     "idle": "passes/Inputs/count_alone.gnn",
     "composed": "passes/completed_long.gnn --op=twice",
-    "row_begins": "schedule/block_rounds.gnn --op=walk -D F=8",
+    "row_begins": "passes/row_begins.gnn --op=spmm --schedule=longest -D F=16",
     "pads": "passes/pad.gnn --op=hidden --schedule=padded -D T=f32",
     "approximate": "schedule/approximate.gnn --op=soft --schedule=near -D T=f16 -D F=32",
     "overlap": "passes/overlap.gnn --op=sums --schedule=rows -D T=f32",
