@@ -131,7 +131,7 @@ static tensor_val add_value(gradient *g, tensor_val of, const char *name, tensor
                                                    .at = v->at});
 }
 
-static tensor_val adjoint_of(gradient *g, tensor_val of) {
+tensor_val gradient_adjoint_of(gradient *g, tensor_val of) {
     gradient_of *x = &g->of[of];
     if (!x->terms.len) return x->adjoint;
     bool narrow = is_rounded(g, of);
@@ -172,7 +172,7 @@ static void contribute_all(gradient *g, const tensor_stage *s, const tensor_expr
         for (tensor_expr e = 1; e < all; e++) {
             const tensor_node n = *tensor_node_at(g->op, e);
             if (n.op == TENSOR_LOAD_OP && adjoint[e] && g->active[n.imm.i] &&
-                plain_indices(g, &n) == left)
+                !(g->closed && g->closed[n.imm.i]) && plain_indices(g, &n) == left)
                 gradient_contribute(g, s, &n, adjoint[e], of_else);
         }
 }
@@ -207,7 +207,8 @@ static tensor_expr pairs_of(gradient *g, tensor_val adjoint, const tensor_target
 static bool targets_of(gradient *g, const tensor_stage *s, tensor_expr *out) {
     bool any = false;
     for (uint32_t t = 0; t < s->ntargets; t++) {
-        tensor_val v = s->targets[t].val, d = g->active[v] ? adjoint_of(g, v) : TENSOR_NO_VAL;
+        tensor_val v = s->targets[t].val,
+                   d = g->active[v] ? gradient_adjoint_of(g, v) : TENSOR_NO_VAL;
         out[t] = d == TENSOR_NO_VAL
                      ? 0
                      : tensor_load(g->op, d, s->targets[t].index, s->targets[t].rank, NO_SPAN);
@@ -226,8 +227,8 @@ static void through_else(gradient *g, const tensor_stage *s, const tensor_expr *
     contribute_all(g, s, gradient_below(g, s->orelse, seeds, s->nelse), all, true);
 }
 
-static bool through(gradient *g, uint32_t stage) {
-    const tensor_stage s = g->op->stages.data[stage];
+bool gradient_through(gradient *g, const tensor_stage *stage) {
+    const tensor_stage s = *stage;
     tensor_expr *targets = ARENA_ARRAY(g->arena, tensor_expr, s.ntargets + 1),
                 *seeds = ARENA_ARRAY(g->arena, tensor_expr, s.nbody + 1);
     if (!targets_of(g, &s, targets)) return true;
@@ -337,8 +338,16 @@ tensor_op *tensor_gradient(arena *a, diag_set *ds, const tensor_op *op, const gr
     if (!gradient_write_steps(&g)) return NULL;
     begin(&g, r);
     give(&g, given, &ngiven);
-    for (uint32_t s = g.nstages; s-- > 0;)
-        if (!through(&g, s)) return NULL;
+    for (uint32_t s = g.nstages, first; s > 0; s = first) {
+        first = s - 1;
+        const uint32_t loop = g.op->stages.data[first].loop;
+        while (loop != TENSOR_NO_LOOP && first && g.op->stages.data[first - 1].loop == loop)
+            first--;
+        const tensor_stage one = g.op->stages.data[first];
+        if (loop == TENSOR_NO_LOOP ? !gradient_through(&g, &one)
+                                   : !gradient_of_rounds(&g, first, s))
+            return NULL;
+    }
     for (uint32_t i = 0; i < r->nwrt; i++) results[i] = finish(&g, r->wrt[i], ngiven);
     add_given(&g, given, &ngiven);
     gradient_join_sums(&g);

@@ -42,12 +42,23 @@ typedef struct {
     VEC(tensor_val) is;
 } gradient_split;
 
+typedef VEC(tensor_stage) gradient_stages;
+
+// A recurrence that stays a loop, whose state is one value; what its stages compute on the way.
+typedef struct {
+    uint32_t loop;
+    tensor_val state;
+    uint32_t axis;            // of the state: its steps
+    tensor_val now, next;     // the state before and after one step
+    tensor_val step;          // its number
+    VEC(tensor_val) of, at;   // what is computed on the way, of all steps and of one
+} gradient_rounds;
+
 typedef struct gradient {
     arena *arena;
     diag_set *ds;
     span at;
-    // a copy of the one that is differentiated, whose handles mean the same; it grows
-    tensor_op *op;
+    tensor_op *op;   // a copy of the one that is differentiated, of the same handles; it grows
     uint32_t nvals, nstages;          // its own
     bool *active;                     // per value: it depends on what is asked for
     gradient_of *of;                  // per value
@@ -55,13 +66,25 @@ typedef struct gradient {
     VEC(gradient_split) splits;       // of values that are copied from their parts
     bool *may_give;      // per value: a result that the caller hands over where it is read
     tensor_val *given;   // per value: what is handed over of it; TENSOR_NO_VAL: nothing
+    VEC(gradient_rounds) rounds;
+    const bool *closed;   // per value: its adjoint is known; NULL: of none
     bool failed;
 } gradient;
+
+// ---- The op (gradient.c) ------------------------------------------------------------------------
+// What a stage adds to the adjoints of what it reads; false: refused.
+bool gradient_through(gradient *g, const tensor_stage *s);
+tensor_val gradient_adjoint_of(gradient *g, tensor_val of);   // of all terms so far
 
 // ---- Steps (gradient_steps.c) -------------------------------------------------------------------
 bool gradient_write_steps(gradient *g);   // before anything else; false: refused
 // behind all else: values that were copied from their parts are as they were
 void gradient_join_steps(gradient *g);
+
+// ---- Recurrences that stay (gradient_rounds.c) --------------------------------------------------
+// The stages of a loop, of which all steps are kept; false: it does not stay.
+bool gradient_keep_rounds(gradient *g, uint32_t first, uint32_t end, gradient_stages *out);
+bool gradient_of_rounds(gradient *g, uint32_t first, uint32_t end);   // false: refused
 
 // ---- Sums (gradient_join.c) ---------------------------------------------------------------------
 void gradient_join_sums(gradient *g);   // of one table, that are added

@@ -1,5 +1,6 @@
-// Recurrences are written out before they are differentiated, step by step, and a value that is
-// only met at literals of an axis is one value for each: so each step has an adjoint of its own.
+// Recurrences of few steps, and those that look further back than one, are written out before they
+// are differentiated, step by step. A value that is only met at literals of an axis is one value
+// for each: so each step has an adjoint of its own.
 //     loop t:S { z[t + 1, v] = f(z[index(S1, t), v]) }  →  z.1[v] = f(z.0[v])   z.2[v] = f(z.1[v])   …
 // Where others read it whole, it is copied from those values, until all is differentiated: so the
 // adjoint of what they read is added to that of each step once.
@@ -46,8 +47,8 @@ static tensor_expr put(gradient_rewriting *r, const tensor_node *of) {
 // ---- Steps --------------------------------------------------------------------------------------
 typedef struct {
     gradient *g;
-    tensor_val *now;            // per value there was: where it was written last
-    VEC(tensor_stage) stages;   // in their new order
+    tensor_val *now;          // per value there was: where it was written last
+    gradient_stages stages;   // in their new order
 } writing;
 
 static tensor_val written(writing *w, tensor_val v, bool again) {
@@ -103,18 +104,19 @@ static void write_round(writing *w, uint32_t first, uint32_t end, const tensor_l
 }
 
 // Reads what was written last.
-static void write_after(writing *w, tensor_stage s) {
+static tensor_stage as_written(writing *w, tensor_stage s) {
     gradient *g = w->g;
     putting p = {ARENA_ARRAY(g->arena, tensor_expr, g->op->vars.len + 1), w->now};
     gradient_rewriting r = gradient_rewriting_new(g, g->op, put, &p);
-    VEC_PUSH(g->arena, &w->stages, gradient_rewrite_stage(&r, s));
+    return gradient_rewrite_stage(&r, s);
 }
 
 static bool known_steps(gradient *g, const tensor_stage *s, const tensor_space_info *steps) {
     if (steps->kind == SPACE_CONST && steps->size <= MOST_STEPS) return true;
     diagnostic *d = diag(
         g->ds, E0612, s->at,
-        "'%s' is computed in steps, and gradients write out at most %d whose number is known",
+        "a step of '%s' takes more than the value that the one before left: gradients write out "
+        "at most %d such steps, whose number is known",
         s->name, (int)MOST_STEPS);
     diag_note(d, g->at, "asked for here");
     diag_help(d, "give the number, -D %s=8, or differentiate one step", steps->name);
@@ -348,18 +350,23 @@ static bool write_loops(gradient *g) {
         const tensor_stage s = g->op->stages.data[i];
         end = i + 1;
         if (s.loop == TENSOR_NO_LOOP) {
-            write_after(&w, s);
+            VEC_PUSH(g->arena, &w.stages, as_written(&w, s));
             continue;
         }
         const tensor_loop l = g->op->loops.data[s.loop];
         const tensor_space_info steps = g->op->spaces.data[l.space];
         while (end < g->op->stages.len && g->op->stages.data[end].loop == s.loop) end++;
+        const uint32_t before = w.stages.len;
+        if (gradient_keep_rounds(g, i, end, &w.stages)) {
+            for (uint32_t k = before; k < w.stages.len; k++)
+                w.stages.data[k] = as_written(&w, w.stages.data[k]);
+            continue;
+        }
         if (!known_steps(g, &s, &steps)) return false;
         for (int64_t t = 0; t < steps.size; t++) write_round(&w, i, end, &l, t);
     }
     g->op->stages.len = 0;
     for (uint32_t i = 0; i < w.stages.len; i++) tensor_add_stage(g->op, w.stages.data[i]);
-    g->op->loops.len = 0;
     return true;
 }
 
