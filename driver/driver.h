@@ -58,6 +58,10 @@ typedef struct phase_time {
     int64_t ns, began;   // began 0: not running
     uint32_t times;      // of a pass: that it ran
 } phase_time;
+typedef struct {   // of which an op is compiled
+    const char *op;
+    const program *program;
+} made_program;
 
 typedef struct {
     const char *path;
@@ -82,8 +86,9 @@ typedef struct driver {
     VEC(loaded_text) loaded;          // --load-simt, --load-ptx
     const char *loaded_arch;          // that a PTX text is for; NULL: none is loaded
     VEC(phase_time) phases, passes;
-    int64_t pass_began;   // when the pass before was done
-    const char *seen;     // what there was after it, where something is printed; NULL: nothing yet
+    VEC(made_program) made;   // in their order, for --time-report
+    int64_t pass_began;       // when the pass before was done
+    const char *seen;   // what there was after it, where something is printed; NULL: nothing yet
     const cost_machine *machine;   // --machine; NULL: none
 } driver;
 

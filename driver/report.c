@@ -5,6 +5,7 @@
 #include "loop.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 void phase(driver *d, const char *name) {
     int64_t time = clock_ns() + 1;
@@ -27,6 +28,46 @@ static bool is_pass(const char *name) {
     return false;
 }
 
+// ---- What is compiled ---------------------------------------------------------------------------
+enum { LARGEST = 5 };   // kernels of a program that are named
+
+static void report_largest(const simt_module *m, FILE *out) {
+    uint32_t below = UINT32_MAX, last = UINT32_MAX;
+    for (uint32_t n = 0; n < LARGEST; n++) {
+        uint32_t best = UINT32_MAX;
+        for (uint32_t k = 0; k < m->funcs.len; k++) {
+            const uint32_t size = m->funcs.data[k]->instrs.len;
+            const bool before = size > below || (size == below && last != UINT32_MAX && k <= last);
+            if (!m->funcs.data[k]->kernel || before) continue;
+            if (best == UINT32_MAX || size > m->funcs.data[best]->instrs.len) best = k;
+        }
+        if (best == UINT32_MAX) return;
+        fprintf(out, "%10u instructions  %s\n", m->funcs.data[best]->instrs.len,
+                m->funcs.data[best]->name);
+        below = m->funcs.data[best]->instrs.len, last = best;
+    }
+}
+
+// The same on all machines, so that a test may hold it.
+static void report_made(const driver *d, FILE *out) {
+    for (uint32_t i = 0; i < d->made.len; i++) {
+        const made_program *p = &d->made.data[i];
+        uint32_t kernels = 0, instructions = 0;
+        for (uint32_t k = 0; k < p->program->module->funcs.len; k++) {
+            const simt_func *f = p->program->module->funcs.data[k];
+            kernels += f->kernel;
+            instructions += f->instrs.len;
+        }
+        fprintf(out, "%10u instructions in %u kernels of %u versions: %s\n", instructions, kernels,
+                p->program->versions.len, p->op);
+        report_largest(p->program->module, out);
+    }
+    struct rusage used;
+    if (getrusage(RUSAGE_SELF, &used)) return;
+    fprintf(out, "%10.3f MB of IRs and texts\n", (double)arena_bytes(d->arena) / 1e6);
+    fprintf(out, "%10.3f MB of memory at most\n", (double)used.ru_maxrss * 1024 / 1e6);
+}
+
 void phase_report(driver *d, FILE *out) {
     phase(d, NULL);
     int64_t total = 0, plan = 0, passes = 0;
@@ -46,6 +87,7 @@ void phase_report(driver *d, FILE *out) {
         passes += p->ns;
     }
     if (passes) fprintf(out, "%10.3f ms  between passes\n", (double)(plan - passes) / 1e6);
+    report_made(d, out);
 }
 
 // ---- Passes -------------------------------------------------------------------------------------

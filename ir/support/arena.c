@@ -154,6 +154,12 @@ void *arena_alloc(arena *a, size_t bytes) {
     return p;
 }
 
+size_t arena_bytes(const arena *a) {
+    size_t bytes = 0;
+    for (const chunk *c = a->current; c; c = c->next) bytes += c->used;
+    return bytes;
+}
+
 char *arena_strndup(arena *a, const char *s, size_t n) {
     char *p = arena_alloc(a, n + 1);
     if (n) memcpy(p, s, n);

@@ -42,6 +42,7 @@ typedef struct arena arena;
 arena *arena_new(void);
 void arena_free(arena *a);
 void *arena_alloc(arena *a, size_t bytes);
+size_t arena_bytes(const arena *a);   // that were asked of it
 char *arena_strndup(arena *a, const char *s, size_t n);
 char *arena_strdup(arena *a, const char *s);
 char *arena_printf(arena *a, const char *format, ...) SUP_PRINTF(2, 3);
