@@ -58,9 +58,52 @@ static cg_assembly job_for(arena *a, const cg_assembling *s, uint32_t k) {
     return job;
 }
 
+// The first assembler that will be tried: its name and its file.
+static const char *identity(arena *a, const cg_assembling *s) {
+    for (uint32_t k = 0; k < ASSEMBLER_COUNT; k++) {
+        cg_assembly job = job_for(a, s, k);
+        // the driver's own is in a library that its name does not tell
+        const char *file = job.path && k != DRIVER ? cg_file_identity(a, job.path) : NULL;
+        if (job.path) return file ? arena_printf(a, "%s %s", assemblers[k].name, file) : NULL;
+    }
+    return NULL;
+}
+
+const char *cg_assembler_identity(arena *a, const cg_options *o) {
+    return identity(a, &(cg_assembling){.options = o});
+}
+
+// All that a cubin depends on beside its PTX.
+static const char *how(arena *a, const cg_assembling *s) {
+    const cg_options *o = s->options;
+    const char *who = o->cubins ? identity(a, s) : NULL;
+    return who ? arena_printf(a, "%s\n%s -O%u lineinfo=%d verbose=%d several=%d", who,
+                              s->arch->name, cg_assembler_level(o), o->line_info,
+                              o->verbose_assembler, s->several)
+               : NULL;
+}
+
+// An assembler that was replaced while it ran may be the new one or the old.
+static void keep(arena *a, const cg_assembling *s, const cg_output *ptx, const cg_output *cubin,
+                 bool first) {
+    cg_cubins *c = s->options->cubins;
+    const char *now = first ? how(a, s) : NULL;
+    if (s->how && now && !strcmp(s->how, now)) c->keep(c, a, s->how, ptx, cubin);
+    else c->others++;
+}
+
+static bool find(arena *a, cg_assembling *s, const cg_output *ptx, cg_output *out) {
+    cg_cubins *c = s->options->cubins;
+    *out = (cg_output){.log = ""};
+    if (!s->how || !c->find(c, a, s->how, ptx, out)) return false;
+    cg_assemble_cancel(s);
+    return true;
+}
+
 // ptxas is the first that is tried, so if it is here it will be run.
 void cg_assemble_begin(arena *a, cg_assembling *s) {
     cg_assembly job = job_for(a, s, PTXAS);
+    s->how = how(a, s);
     s->early = job.path ? cg_ptxas_start(&job) : NULL;
 }
 
@@ -73,6 +116,7 @@ bool cg_assemble_end(arena *a, diag_set *ds, cg_assembling *s, const cg_output *
                      cg_output *out) {
     cg_assembly first = {0};
     const char *failed = NULL;
+    if (find(a, s, ptx, out)) return true;
     for (uint32_t k = 0; k < ASSEMBLER_COUNT; k++) {
         cg_assembly job = job_for(a, s, k);
         if (!job.path) continue;
@@ -80,7 +124,10 @@ bool cg_assemble_end(arena *a, diag_set *ds, cg_assembling *s, const cg_output *
         job.ptx_size = ptx->size;
         job.early = k == PTXAS ? s->early : NULL;
         *out = (cg_output){.log = ""};
-        if (assemblers[k].assemble(&job, out)) return true;
+        if (assemblers[k].assemble(&job, out)) {
+            if (s->options->cubins) keep(a, s, ptx, out, !failed);
+            return true;
+        }
         if (failed) continue;
         failed = assemblers[k].name;
         first = job;

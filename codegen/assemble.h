@@ -25,6 +25,9 @@ typedef struct {
     bool (*assemble)(cg_assembly *job, cg_output *out);
 } cg_assembler;
 
+// The state of the file that a path, or the name of a library that is loaded, stands for; NULL: it
+// cannot be told.
+const char *cg_file_identity(arena *a, const char *path);
 const char *cg_nvjitlink_find(arena *a);
 bool cg_nvjitlink_assemble(cg_assembly *job, cg_output *out);
 const char *cg_ptxas_find(arena *a);

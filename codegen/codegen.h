@@ -20,6 +20,7 @@ typedef struct {
 } cg_target;
 
 typedef enum { CG_LLVM, CG_PTX, CG_CUBIN, CG_OBJECT, CG_ASSEMBLY } cg_form;
+typedef struct cg_cubins cg_cubins;
 typedef struct {
     uint32_t optimise;   // 0 … 3
     bool line_info;      // .loc directives (on by default)
@@ -27,12 +28,26 @@ typedef struct {
     const char *assembler;    // NULL: the first of nvJitLink, ptxas, driver that is found
     bool verbose_assembler;   // registers, spills and shared bytes of each kernel into log
     const bool *kernels;      // by place in the module: those to make code of; NULL: all
+    cg_cubins *cubins;        // NULL: each PTX is assembled
 } cg_options;
 typedef struct {
     const char *data;
     size_t size;
     const char *log;   // the assembler's remarks, or ""
 } cg_output;
+
+// The caller's store of cubins that were assembled before. `how` tells the assembler, the state of
+// its file, and its options. PTX and `how` give the cubin and its log.
+struct cg_cubins {
+    bool (*find)(cg_cubins *c, arena *a, const char *how, const cg_output *ptx, cg_output *cubin);
+    void (*keep)(cg_cubins *c, arena *a, const char *how, const cg_output *ptx,
+                 const cg_output *cubin);
+    // cubins that are not kept: the first assembler failed, cannot be told apart, or has changed
+    uint32_t others;
+};
+// The assembler that PTX goes to first, and the state of its file: its place, size and times.
+// NULL: none is here, or its file cannot be told.
+const char *cg_assembler_identity(arena *a, const cg_options *o);
 
 // false: diagnostics tell why.
 bool cg_emit(arena *a, diag_set *ds, const simt_module *m, const cg_target *t, cg_form form,

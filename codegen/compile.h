@@ -55,6 +55,7 @@ typedef struct {
     const cg_options *options;
     bool several;      // kernels: they can be assembled side by side
     cg_ptxas *early;   // started and waiting; NULL: none
+    const char *how;   // of options->cubins; NULL: there are none, or it cannot be told
 } cg_assembling;
 void cg_assemble_begin(arena *a, cg_assembling *s);
 bool cg_assemble_end(arena *a, diag_set *ds, cg_assembling *s, const cg_output *ptx,

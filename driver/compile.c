@@ -1,5 +1,6 @@
 // gnnc compile: ops to the forms asked for, on every target asked for.
 #include "unit.h"
+#include "cache.h"
 #include "estimate.h"
 #include "loop.h"
 #include "passes/facts/facts.h"
@@ -344,9 +345,11 @@ static void add_dependencies(job *j) {
     textbuf rule = textbuf_new(d->arena);
     put_make_name(&rule, target);
     textbuf_puts(&rule, ":");
-    for (uint32_t i = 0; i < d->dependencies.len; i++) {
+    for (uint32_t i = 0; i < d->reads.len; i++) {
+        const file_read_from *f = &d->reads.data[i];
+        if (!f->text || !strcmp(f->path, "-")) continue;
         textbuf_puts(&rule, " ");
-        put_make_name(&rule, d->dependencies.data[i]);
+        put_make_name(&rule, f->path);
     }
     textbuf_puts(&rule, "\n");
     const char *path = option_text(d, OPT_DEPENDENCY_FILE,
@@ -354,11 +357,42 @@ static void add_dependencies(job *j) {
     output_add(d, path, rule.data, rule.len);
 }
 
+// ---- The cache ----------------------------------------------------------------------------------
+
+static cache_asked ask_cache(const job *j) {
+    arena *a = j->d->arena;
+    const char **suffixes = ARENA_ARRAY(a, const char *, j->forms.len + 1);
+    for (uint32_t i = 0; i < j->forms.len; i++) suffixes[i] = forms[j->forms.data[i]].suffix;
+    return (cache_asked){.out = j->out,
+                         .named_inside = wants_form(j, FORM_HEADER),
+                         .assembles = j->cuda &&
+                                      (wants_form(j, FORM_CUBIN) || wants_form(j, FORM_OBJ)),
+                         .targets = j->targets.data,
+                         .ntargets = j->targets.len,
+                         .suffixes = suffixes,
+                         .nsuffixes = j->forms.len};
+}
+
+static void compile_all(job *j) {
+    driver *d = j->d;
+    const cache_asked asked = ask_cache(j);
+    cache_command command;
+    const bool taken = cache_take_compile(d, &asked, &command);
+    for (uint32_t i = 0; i < d->inputs.len && !taken; i++) compile_file(j, d->inputs.data[i]);
+    phase(d, "write");
+    const output *outputs = d->outputs.data;
+    const uint32_t n = d->outputs.len;
+    add_dependencies(j);
+    if (diag_errors(d->ds) || (is_directory(j->out) && !make_folder(d, j->out))) return;
+    if (output_flush(d) && !taken) cache_keep_compile(d, &asked, &command, outputs, n, &j->log);
+}
+
 int drive_compile(driver *d) {
     job j = {.d = d,
              .out = option_text(d, OPT_OUTPUT, NULL),
              .options = settings_codegen(d),
              .log = textbuf_new(d->arena)};
+    j.options.cubins = cache_cubins(d);
     if (!load_read(d)) return driver_status(d);
     if (is_named(d, "sim"))
         usage(d, E0812, "--target=sim is for gnnc run: nothing is compiled for it");
@@ -366,11 +400,6 @@ int drive_compile(driver *d) {
     choose_forms(&j);
     choose_targets(&j);
     check_forms(&j);
-    if (d->usage_fault) return driver_status(d);
-    for (uint32_t i = 0; i < d->inputs.len; i++) compile_file(&j, d->inputs.data[i]);
-    phase(d, "write");
-    add_dependencies(&j);
-    if (!diag_errors(d->ds) && (!is_directory(j.out) || make_folder(d, j.out))) output_flush(d);
-    if (!diag_errors(d->ds)) fwrite(j.log.data, 1, j.log.len, stderr);
+    if (!d->usage_fault) compile_all(&j);
     return driver_status(d);
 }

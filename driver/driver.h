@@ -71,6 +71,11 @@ typedef struct {
     bool taken;            // an op has its kernels
 } loaded_text;
 
+typedef struct file_read_from {
+    const char *path, *text;   // text NULL: there was no such file
+    size_t length;
+} file_read_from;
+
 typedef struct driver {
     arena *arena;
     source_map *sources;
@@ -82,14 +87,15 @@ typedef struct driver {
     VEC(const char *) values[OPT_COUNT];
     bool usage_fault, io_fault, mismatch;   // what the exit status tells
     VEC(output) outputs;
-    VEC(const char *) dependencies;   // files read
-    VEC(loaded_text) loaded;          // --load-simt, --load-ptx
-    const char *loaded_arch;          // that a PTX text is for; NULL: none is loaded
+    VEC(file_read_from) reads;   // files that were read or looked for
+    VEC(loaded_text) loaded;     // --load-simt, --load-ptx
+    const char *loaded_arch;     // that a PTX text is for; NULL: none is loaded
     VEC(phase_time) phases, passes;
     VEC(made_program) made;   // in their order, for --time-report
     int64_t pass_began;       // when the pass before was done
     const char *seen;   // what there was after it, where something is printed; NULL: nothing yet
     const cost_machine *machine;   // --machine; NULL: none
+    struct cache *cache;           // cache.h; NULL: nobody has asked for it
 } driver;
 
 // ---- Status and faults (status.c) ---------------------------------------------------------------
@@ -112,7 +118,8 @@ int64_t option_number(const driver *d, option_id o, int64_t otherwise);
 double option_decimal(const driver *d, option_id o, double otherwise);
 bool option_is(const driver *d, option_id o, const char *word);   // the last value is that word
 void expand_response_files(driver *d, int argc, char **argv);
-void settings_apply(driver *d);   // -W…, colour and format of diagnostics
+void settings_apply(driver *d);         // -W…, colour and format of diagnostics
+bool settings_color(const driver *d);   // whether diagnostics are coloured
 frontend_options settings_frontend(driver *d);
 // tells of options that only GPUs have
 void settings_host_alone(driver *d);
@@ -132,6 +139,8 @@ const char *file_read(driver *d, const char *path, size_t *length);
 const char *file_read_import(void *user, arena *a, const char *path,
                              // frontend_options.read; no diagnostic where there is none
                              size_t *length);
+// The same of a regular file, and nothing is told or noted; NULL: it cannot be read.
+const char *file_peek(arena *a, const char *path, size_t *length);
 // "-": the standard output
 void output_add(driver *d, const char *path, const char *data, size_t size);
 bool output_flush(driver *d);       // writes all that was added, each under a temporary name first
@@ -179,6 +188,7 @@ int drive_tune(driver *d);
 int drive_benchcmp(driver *d);
 int driver_main(int argc, char **argv);   // a session: the exit status
 int drive_fmt(driver *d);
+int drive_cache(driver *d);
 int drive_explain(driver *d);
 int drive_cost(driver *d);     // explain --cost
 int drive_choice(driver *d);   // explain --choice

@@ -76,7 +76,7 @@ static void cannot_read(driver *d, const char *path) {
 const char *file_read(driver *d, const char *path, size_t *length) {
     const char *text;
     if (read_path(d->arena, path, &text, length)) {
-        if (strcmp(path, "-")) VEC_PUSH(d->arena, &d->dependencies, path);
+        VEC_PUSH(d->arena, &d->reads, ((file_read_from){path, text, *length}));
         crash_source(path, text, *length);
         return text;
     }
@@ -86,14 +86,20 @@ const char *file_read(driver *d, const char *path, size_t *length) {
 
 const char *file_read_import(void *user, arena *a, const char *path, size_t *length) {
     driver *d = user;
-    const char *text;
+    const char *text, *kept = arena_strdup(d->arena, path);
     if (!read_path(a, path, &text, length)) {
         if (errno != ENOENT && errno != ENOTDIR && errno != EISDIR) cannot_read(d, path);
+        VEC_PUSH(d->arena, &d->reads, ((file_read_from){kept, NULL, 0}));
         return NULL;
     }
-    VEC_PUSH(d->arena, &d->dependencies, arena_strdup(d->arena, path));
-    crash_source(arena_strdup(d->arena, path), text, *length);
+    VEC_PUSH(d->arena, &d->reads, ((file_read_from){kept, text, *length}));
+    crash_source(kept, text, *length);
     return text;
+}
+
+const char *file_peek(arena *a, const char *path, size_t *length) {
+    const char *text;
+    return strcmp(path, "-") && read_path(a, path, &text, length) ? text : NULL;
 }
 
 // ---- Writing ------------------------------------------------------------------------------------

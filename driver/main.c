@@ -1,5 +1,6 @@
 // The gnnc command: one session from the command line to the exit status.
 #define _POSIX_C_SOURCE 200809L   // open_memstream
+#include "cache.h"
 #include "unit.h"
 
 #include <jansson.h>
@@ -42,7 +43,7 @@ static int print_only(driver *d) {
 
 static void check_inputs(driver *d) {
     const bool takes_none = d->verb == VERB_DOCTOR || d->verb == VERB_CALIBRATE,
-               needed = !takes_none && !option_given(d, OPT_LIST);
+               needed = !takes_none && d->verb != VERB_CACHE && !option_given(d, OPT_LIST);
     if (needed && !d->inputs.len) {
         diagnostic *fault = usage(d, E0811, "no %s is named",
                                   d->verb == VERB_EXPLAIN ? "diagnostic" : "file");
@@ -50,7 +51,7 @@ static void check_inputs(driver *d) {
     }
     uint32_t most = takes_none ? 0
                     : d->verb == VERB_RUN || d->verb == VERB_BENCH || d->verb == VERB_TEST ||
-                            d->verb == VERB_TUNE
+                            d->verb == VERB_TUNE || d->verb == VERB_CACHE
                         ? 1
                         : UINT32_MAX;
     if (d->inputs.len > most)
@@ -69,6 +70,7 @@ static int session(driver *d, int argc, char **argv) {
     if (d->usage_fault || diag_errors(d->ds)) return driver_status(d);
     int status = verbs[d->verb](d);
     if (option_given(d, OPT_TIME_REPORT)) phase_report(d, stderr);
+    if (option_given(d, OPT_TIME_REPORT)) cache_report(d, stderr);
     return status;
 }
 

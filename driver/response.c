@@ -49,5 +49,5 @@ static void expand(driver *d, const char *argument, uint32_t depth) {
 
 void expand_response_files(driver *d, int argc, char **argv) {
     for (int i = 0; i < argc; i++) expand(d, argv[i], 0);
-    d->dependencies.len = 0;   // what a response file says is in the command already
+    d->reads.len = 0;   // what a response file says is in the command already
 }

@@ -1,4 +1,5 @@
 // The code of an op: made for the target at hand and loaded.
+#include "cache.h"
 #include "run_sim.h"
 
 static bool host_code(run_op *o, const cg_options *options, gnn_code *code) {
@@ -36,6 +37,7 @@ bool run_load(run_op *o) {
         return false;
     phase(d, "generate");
     cg_options options = settings_codegen(d);
+    if (o->r->target.kind == CG_CUDA && !o->r->simulator) options.cubins = cache_cubins(d);
     if (o->r->asked.nlevels > 1) options.optimise = o->r->asked.levels[o->level];
     gnn_code code = {0};
     textbuf manifest = textbuf_new(o->arena);

@@ -1,6 +1,7 @@
 // --resource-usage of gnnc run and gnnc bench: the launches of the version that the graph selects,
 // on a GPU that need not be here. A plan for it is made of the same maps, sizes and arguments, and
 // its launches are taken down in place of being run; registers are the assembler's.
+#include "cache.h"
 #include "bench.h"
 #include "estimate.h"
 #include "table.h"
@@ -128,6 +129,7 @@ static const bool *launched_kernels(run_op *o, const simt_module *m) {
 static bool assemble(run_op *o, run_estimated *x, const char *version) {
     driver *d = o->r->d;
     cg_options options = settings_codegen(d);
+    options.cubins = cache_cubins(d);
     cg_output cubin = {0};
     const run_estimator *e = o->r->estimator;
     if (e->here) x->log = o->codes[o->level].log;

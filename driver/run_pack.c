@@ -2,6 +2,7 @@
 // be: code, manifest, inputs, layouts, and for each element of each result an interval.
 // bench/replay/ executes it on a machine that has a GPU and nothing else; bench/replay/README.md
 // has the form.
+#include "cache.h"
 #include "run_memory.h"
 
 #include <jansson.h>
@@ -205,6 +206,7 @@ static const char *command_of(const run_op *o) {
 
 static bool code_of(run_op *o, json_t **out) {
     cg_options options = settings_codegen(o->r->d);
+    options.cubins = cache_cubins(o->r->d);
     cg_output cubin = {0};
     textbuf text = textbuf_new(o->arena);
     if (option_is(o->r->d, OPT_TARGET, "sim")) {

@@ -30,7 +30,7 @@ static void apply_warning(driver *d, const char *text, diag_options *o, bool *di
     else unknown_warning(d, text);
 }
 
-static bool wants_color(const driver *d) {
+bool settings_color(const driver *d) {
     const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
     if (option_is(d, OPT_COLOR, "always")) return true;
     if (option_is(d, OPT_COLOR, "never") || (no_color && *no_color)) return false;
@@ -51,7 +51,7 @@ void settings_apply(driver *d) {
     bool *disabled = ARENA_ARRAY(d->arena, bool, DIAG_COUNT + 1);
     int64_t max_errors = option_number(d, OPT_MAX_ERRORS, 20);
     diag_options o = {.format = option_is(d, OPT_FORMAT, "json") ? DIAG_JSON : DIAG_TEXT,
-                      .color = wants_color(d),
+                      .color = settings_color(d),
                       .max_errors = (uint32_t)(max_errors < UINT32_MAX ? max_errors : UINT32_MAX),
                       .disabled = disabled};
     for (uint32_t i = 0; i < d->values[OPT_WARN].len; i++)

@@ -5,7 +5,7 @@ set -euo pipefail
 build=$1 part=${2:-build}
 [ -n "${GNNC_NO_SETUP:-}" ] && exit 0
 
-packages="llvm-22-dev llvm-22-tools bison flex ninja-build cmake gcc g++ pkg-config libjansson-dev libzip-dev zlib1g-dev
+packages="llvm-22-dev llvm-22-tools bison flex ninja-build cmake gcc g++ pkg-config libjansson-dev libsodium-dev libzip-dev zlib1g-dev
 libzstd-dev python3 python3-numpy python3-mpmath python3-psutil"
 fuzz_packages="clang-22 libclang-rt-22-dev" # of the LLVM that is there anyhow: 16 MB
 lint_packages="clang-tidy clang-format-22"

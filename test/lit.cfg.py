@@ -40,6 +40,7 @@ for name in ("TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN
     if name in os.environ:
         config.environment[name] = os.environ[name]
 config.environment["NO_COLOR"] = "1"
+config.environment["GNNC_CACHE_SIZE"] = "0"   # what is cached is not compiled, and a fault of today would not be seen
 
 # What a test may ask for: REQUIRES: assembler, gpu, numpy, mpmath, valgrind, clang-format-22, clang-tidy, gcov, libfuzzer.
 doctor = lit.util.executeCommand([gnnc, "doctor"])[0] if os.path.exists(gnnc) else ""
