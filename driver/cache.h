@@ -46,6 +46,7 @@ cache cache_open(arena *a, bool make);                         // make: where it
 int cache_shard(const cache *c, uint32_t number, bool make);   // its folder; -1: none is usable
 bool cache_is_ours(int fd, mode_t kind, mode_t mode);          // of this user, for nobody else
 uint64_t cache_share(const cache *c);                          // of a shard: what it may hold
+uint64_t cache_largest(const cache *c);                        // of an entry
 
 // ---- Entries (cache_store.c) --------------------------------------------------------------------
 // CACHE_READS: the files that a compile looked for. CACHE_COMPILE: what it wrote and said.

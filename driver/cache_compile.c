@@ -4,7 +4,6 @@
 // What a command reads is known by reading it. So the key of the command alone leads to the names
 // of files that it looked for, and that key, with what these files are now, to what it wrote. A
 // compile is kept under what it has read itself: files that change meanwhile do no harm.
-#define _POSIX_C_SOURCE 200809L   // open_memstream
 #include "cache.h"
 
 #include <errno.h>
@@ -178,18 +177,6 @@ static bool read_outputs(arena *a, const char *out, const textbuf *payload, size
     return *at == payload->len;
 }
 
-// What there is to say, and has not been said.
-static const char *said(driver *d, size_t *size) {
-    char *text = NULL;
-    FILE *out = open_memstream(&text, size);
-    if (!out) out_of_memory(0);
-    diag_print(d->ds, out);
-    if (fclose(out)) out_of_memory(0);
-    const char *kept = arena_strndup(d->arena, text, *size);
-    free(text);
-    return kept;
-}
-
 static bool take(driver *d, cache *c, const cache_asked *asked, const cache_command *command) {
     arena *a = d->arena;
     textbuf payload, files = textbuf_new(a);
@@ -207,11 +194,11 @@ static bool take(driver *d, cache *c, const cache_asked *asked, const cache_comm
         return false;
     d->reads.len = 0;   // --load-simt and --load-ptx are among them
     for (uint32_t i = 0; i < reads.len; i++) VEC_PUSH(a, &d->reads, reads.data[i]);
-    for (uint32_t i = 0; i < written.len; i++)
-        output_add(d, written.data[i].path, written.data[i].data, written.data[i].size);
-    size_t repeated;
-    said(d, &repeated);   // of the command line: it is in the text
+    textbuf repeated = textbuf_new(a);
+    diag_put(d->ds, &repeated);   // of the command line: they are in the text
     fwrite(text, 1, size, stderr);
+    for (uint32_t i = 0; i < written.len; i++)   // which may say something anew
+        output_add(d, written.data[i].path, written.data[i].data, written.data[i].size);
     return true;
 }
 
@@ -232,12 +219,10 @@ void cache_keep_compile(driver *d, const cache_asked *asked, const cache_command
                         const output *outputs, uint32_t n, const textbuf *log) {
     arena *a = d->arena;
     cache *c = cache_of(d);
-    size_t size;
-    const char *told = said(d, &size);
     textbuf text = textbuf_new(a), payload = textbuf_new(a), names = textbuf_new(a),
             files = textbuf_new(a);
     textbuf_putn(&text, log->data, log->len);
-    textbuf_putn(&text, told, size);
+    diag_put(d->ds, &text);
     fwrite(text.data, 1, text.len, stderr);
     if (!c || !command->usable || c->cubins.others) return;
     const char *assembler = assembler_of(d, asked);   // it may have been replaced meanwhile

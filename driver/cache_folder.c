@@ -96,6 +96,12 @@ static bool read_limit(const char *text, uint64_t *limit) {
 
 uint64_t cache_share(const cache *c) { return c->limit / CACHE_SHARDS; }
 
+// However much a cache may hold, an entry is read into memory.
+uint64_t cache_largest(const cache *c) {
+    const uint64_t most = (uint64_t)256 << 20, share = cache_share(c);
+    return share < most ? share : most;
+}
+
 // ---- Opening it ---------------------------------------------------------------------------------
 
 static int open_folder(cache *c, arena *a, bool make) {

@@ -107,7 +107,7 @@ bool cache_get(const cache *c, arena *a, cache_kind kind, const cache_key *k, te
     cache_key_name(k, name);
     const int shard = cache_shard(c, k->bytes[0] >> 4, false);
     if (shard < 0) return false;
-    const char *why = open_entry(a, shard, name, cache_share(c), &h, payload, true);
+    const char *why = open_entry(a, shard, name, cache_largest(c), &h, payload, true);
     close(shard);
     return !why && h.kind == kind;
 }
@@ -149,7 +149,7 @@ void cache_put(const cache *c, arena *a, cache_kind kind, const cache_key *k,
     char name[CACHE_NAME_CHARS + 1];
     const textbuf entry = entry_of(a, kind, k, payload);
     const uint64_t bytes = cache_disk_bytes(entry.len);
-    if (bytes > cache_share(c)) return;
+    if (bytes > cache_largest(c)) return;
     const int shard = cache_shard(c, k->bytes[0] >> 4, true);
     if (shard < 0) return;
     cache_key_name(k, name);

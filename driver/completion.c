@@ -13,6 +13,13 @@ static const char *const verbs =
 #include "options.def"
     ;
 
+static const struct {
+    const char *name, *arguments;   // [verify|clear]: words, else what they are
+} arguments[] = {
+#define VERB(id, name, letter, arguments, summary) {#name, arguments},
+#include "options.def"
+};
+
 enum { FLAG, SWITCH, TEXT, LIST, NUMBER, DECIMAL, WORD, WORDS, MAYBE };
 static const struct {
     const char *long_name, *short_name, *words;   // words: joined by |; NULL: none
@@ -24,9 +31,11 @@ static const struct {
 #undef FORM_WORDS
 };
 
-static void put_words(FILE *out, const char *option, const char *words) {
-    fprintf(out, "        --%s) COMPREPLY=($(compgen -W '", option);
-    for (const char *p = words; *p; p++) fputc(*p == '|' ? ' ' : *p, out);
+// Behind `word`, one of the words up to the `end`.
+static void put_words(FILE *out, const char *dashes, const char *word, const char *words,
+                      char end) {
+    fprintf(out, "        %s%s) COMPREPLY=($(compgen -W '", dashes, word);
+    for (const char *p = words; *p && *p != end; p++) fputc(*p == '|' ? ' ' : *p, out);
     fprintf(out, "' -- \"$cur\")); return;;\n");
 }
 
@@ -35,9 +44,12 @@ void print_completion(FILE *out) {
         out,
         "_gnnc() {\n    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n");
     fprintf(out, "    case $prev in\n");
-    put_words(out, "emit", forms);
+    put_words(out, "--", "emit", forms, 0);
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (options[i].words) put_words(out, options[i].long_name, options[i].words);
+        if (options[i].words) put_words(out, "--", options[i].long_name, options[i].words, 0);
+    for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++)
+        if (*arguments[i].arguments == '[')
+            put_words(out, "", arguments[i].name, arguments[i].arguments + 1, ']');
     fprintf(out, "    esac\n");
     fprintf(out, "    case $cur in\n        -*) COMPREPLY=($(compgen -W '");
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {

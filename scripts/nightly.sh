@@ -9,12 +9,13 @@ out=${NIGHTLY_OUT:-$1/nightly}
 seconds=${NIGHTLY_SECONDS:-3600} cases=${NIGHTLY_CASES:-10000} seed=${NIGHTLY_SEED:-$((RANDOM * 32768 + RANDOM))}
 python=${PYTHON:-python3}
 
-parts=(malformed differential renamed sweep simulated cliffs seeded fuzz asan)
+parts=(malformed differential renamed cache sweep simulated cliffs seeded fuzz asan)
 command_of() {
     case $1 in
     malformed) echo "$python test/fuzz/malformed.py $build/bin/unit/read_many --cases $cases --seed $seed" ;;
     differential) echo "$python test/fuzz/differential.py $build/bin/gnnc --cases $cases --seed $seed --save $out/differential" ;;
     renamed) echo "$python test/fuzz/renamed.py $build/bin/gnnc --cases $((cases / 10)) --seed $seed --save $out/renamed" ;;
+    cache) echo "$python test/driver/Inputs/cache_stress.py $build/bin/gnnc $out/cache --rounds=200 --seed=$seed" ;;
     simulated) echo "$python test/stdlib/simulated.py $build/bin/gnnc --level=each" ;;
     cliffs) echo "$python test/run/cliffs.py $build/bin/gnnc --level=full --random=200 --seed=$seed" ;;
     fuzz) echo "make -s fuzz BUILD=$build SECONDS=$seconds WORKERS=$(nproc)" ;;

@@ -235,8 +235,8 @@ static void put_hidden(printer *p, uint32_t hidden, const diag_options *o) {
                    hidden == 1 ? "" : "s", o->max_errors);
 }
 
-void diag_print(diag_set *ds, FILE *out) {
-    arena *scratch = arena_new();
+void diag_put(diag_set *ds, textbuf *out) {
+    arena *scratch = out->arena;
     printer p = {.text = textbuf_new(scratch), .sources = ds->sources, .color = ds->options.color};
     VEC(diagnostic *) fresh = {0};
     for (uint32_t i = 0; i < ds->all.len; i++) {
@@ -259,7 +259,14 @@ void diag_print(diag_set *ds, FILE *out) {
         else put_text(&p, ds, fresh.data[i]);
     }
     put_hidden(&p, hidden, &ds->options);
-    fwrite(p.text.data, 1, p.text.len, out);
+    textbuf_putn(out, p.text.data, p.text.len);
+}
+
+void diag_print(diag_set *ds, FILE *out) {
+    arena *scratch = arena_new();
+    textbuf text = textbuf_new(scratch);
+    diag_put(ds, &text);
+    fwrite(text.data, 1, text.len, out);
     fflush(out);
     arena_free(scratch);
 }

@@ -189,6 +189,7 @@ typedef struct {
 void diag_configure(diag_set *ds, diag_options options);
 // Prints what has not been printed yet, in the order of source positions, and marks it printed.
 void diag_print(diag_set *ds, FILE *out);
+void diag_put(diag_set *ds, textbuf *out);   // the same, to a text
 
 // Closest of n other names to `name` by edit distance, or one of which either begins the other;
 // NULL: none is near enough to suggest.

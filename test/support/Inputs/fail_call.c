@@ -128,6 +128,22 @@ int open(const char *path, int flags, ...) {
     return fails("open", path, -1) ? -1 : next(path, flags, mode);
 }
 
+int openat(int folder, const char *path, int flags, ...) {
+    NEXT(openat);
+    va_list ap;
+    va_start(ap, flags);
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;
+    va_end(ap);
+    return fails("openat", path, -1) ? -1 : next(folder, path, flags, mode);
+}
+
+CALL(int, mkdirat, (int folder, const char *path, mode_t mode), (folder, path, mode), -1, path, -1)
+CALL(int, renameat, (int f, const char *from, int t, const char *to), (f, from, t, to), -1, to, -1)
+CALL(int, unlinkat, (int folder, const char *path, int flags), (folder, path, flags), -1, path, -1)
+CALL(int, fstatat, (int folder, const char *path, struct stat *s, int flags),
+     (folder, path, s, flags), -1, path, -1)
+CALL(int, futimens, (int fd, const struct timespec times[2]), (fd, times), -1, NULL, fd)
+CALL(DIR *, fdopendir, (int fd), (fd), NULL, NULL, fd)
 CALL(int, dup, (int fd), (fd), -1, NULL, fd)
 CALL(int, dup2, (int fd, int to), (fd, to), -1, NULL, fd)
 CALL(int, stat, (const char *path, struct stat *s), (path, s), -1, path, -1)
