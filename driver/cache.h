@@ -46,7 +46,6 @@ cache cache_open(arena *a, bool make);                         // make: where it
 int cache_shard(const cache *c, uint32_t number, bool make);   // its folder; -1: none is usable
 bool cache_is_ours(int fd, mode_t kind, mode_t mode);          // of this user, for nobody else
 uint64_t cache_share(const cache *c);                          // of a shard: what it may hold
-uint64_t cache_largest(const cache *c);                        // of an entry
 
 // ---- Entries (cache_store.c) --------------------------------------------------------------------
 // CACHE_READS: the files that a compile looked for. CACHE_COMPILE: what it wrote and said.
@@ -55,7 +54,7 @@ bool cache_get(const cache *c, arena *a, cache_kind kind, const cache_key *k, te
 void cache_put(const cache *c, arena *a, cache_kind kind, const cache_key *k,
                const textbuf *payload);
 // What is wrong with the entry of a name; NULL: nothing.
-const char *cache_entry_fault(arena *a, int shard, const char *name, uint64_t largest);
+const char *cache_entry_fault(arena *a, int shard, const char *name);
 // The next fact of a payload, from *at on. false: it ends, or does not fit.
 bool cache_next(const textbuf *payload, size_t *at, const char **data, size_t *size);
 bool cache_next_text(const textbuf *payload, size_t *at, const char **text);   // no zero in it

@@ -47,10 +47,10 @@ static bool is_home(const char *path) {
     return !stat(path, &s) && s.st_uid == geteuid();
 }
 
-// Fills c->path, or c->why.
+// Fills c->path, or c->why. By its specification, an $XDG_CACHE_HOME that is no whole path is none.
 static void find_place(arena *a, cache *c) {
-    const char *named = variable("GNNC_CACHE_DIR"), *base = variable("XDG_CACHE_HOME"),
-               *home = variable("HOME"),
+    const char *named = variable("GNNC_CACHE_DIR"), *xdg = variable("XDG_CACHE_HOME"),
+               *base = xdg && *xdg == '/' ? xdg : NULL, *home = variable("HOME"),
                *path = named  ? named
                        : base ? arena_printf(a, "%s/gnnc", plain(a, base))
                        : home ? arena_printf(a, "%s/.cache/gnnc", plain(a, home))
@@ -96,12 +96,6 @@ static bool read_limit(const char *text, uint64_t *limit) {
 
 uint64_t cache_share(const cache *c) { return c->limit / CACHE_SHARDS; }
 
-// However much a cache may hold, an entry is read into memory.
-uint64_t cache_largest(const cache *c) {
-    const uint64_t most = (uint64_t)256 << 20, share = cache_share(c);
-    return share < most ? share : most;
-}
-
 // ---- Opening it ---------------------------------------------------------------------------------
 
 static int open_folder(cache *c, arena *a, bool make) {
@@ -112,6 +106,7 @@ static int open_folder(cache *c, arena *a, bool make) {
     }
     if (fd < 0)
         c->why = errno == ELOOP || errno == ENOTDIR ? "it is a link, or no folder"
+                 : errno == ENOENT && !make         ? "it is made by the first compile"
                                                     : strerror(errno);
     if (fd < 0 || cache_is_ours(fd, S_IFDIR, PRIVATE)) return fd;
     c->why = fault_of(a, fd);

@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { VERSION = 1, PRIVATE = 0600 };
+// An entry is read into memory, however much a cache may hold.
+enum { VERSION = 1, PRIVATE = 0600, MOST_BYTES = 256 << 20 };
 typedef struct {
     char magic[8];
     uint32_t version, kind;
@@ -68,14 +69,13 @@ static const char *check(char *data, size_t size, const char *name, header *h) {
     return memcmp(&sum, &h->sum, sizeof sum) ? "its checksum differs" : NULL;
 }
 
-static const char *read_entry(arena *a, int fd, const char *name, uint64_t largest, header *h,
-                              textbuf *payload) {
+static const char *read_entry(arena *a, int fd, const char *name, header *h, textbuf *payload) {
     struct stat s;
     if (!cache_is_ours(fd, S_IFREG, PRIVATE) || fstat(fd, &s))
         return "it is not a file of this user's alone";
     const uint64_t size = (uint64_t)s.st_size;
     if (size < sizeof *h) return "it is too short";
-    if (size > largest) return "it is too large";
+    if (size > MOST_BYTES) return "it is too large";
     char *data = arena_alloc(a, size + 1);
     if (!read_whole(fd, data, size)) return "it cannot be read";
     data[size] = 0;
@@ -85,20 +85,20 @@ static const char *read_entry(arena *a, int fd, const char *name, uint64_t large
 }
 
 // used: its time becomes that of now, since entries that were not used for long go first.
-static const char *open_entry(arena *a, int shard, const char *name, uint64_t largest, header *h,
-                              textbuf *payload, bool used) {
+static const char *open_entry(arena *a, int shard, const char *name, header *h, textbuf *payload,
+                              bool used) {
     const int fd = openat(shard, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) return errno == ELOOP ? "it is a link" : "it cannot be opened";
-    const char *why = read_entry(a, fd, name, largest, h, payload);
+    const char *why = read_entry(a, fd, name, h, payload);
     if (!why && used) (void)!futimens(fd, NULL);
     close(fd);
     return why;
 }
 
-const char *cache_entry_fault(arena *a, int shard, const char *name, uint64_t largest) {
+const char *cache_entry_fault(arena *a, int shard, const char *name) {
     header h;
     textbuf payload;
-    return open_entry(a, shard, name, largest, &h, &payload, false);
+    return open_entry(a, shard, name, &h, &payload, false);
 }
 
 bool cache_get(const cache *c, arena *a, cache_kind kind, const cache_key *k, textbuf *payload) {
@@ -107,7 +107,7 @@ bool cache_get(const cache *c, arena *a, cache_kind kind, const cache_key *k, te
     cache_key_name(k, name);
     const int shard = cache_shard(c, k->bytes[0] >> 4, false);
     if (shard < 0) return false;
-    const char *why = open_entry(a, shard, name, cache_largest(c), &h, payload, true);
+    const char *why = open_entry(a, shard, name, &h, payload, true);
     close(shard);
     return !why && h.kind == kind;
 }
@@ -149,7 +149,7 @@ void cache_put(const cache *c, arena *a, cache_kind kind, const cache_key *k,
     char name[CACHE_NAME_CHARS + 1];
     const textbuf entry = entry_of(a, kind, k, payload);
     const uint64_t bytes = cache_disk_bytes(entry.len);
-    if (bytes > cache_largest(c)) return;
+    if (bytes > cache_share(c) || bytes > MOST_BYTES) return;
     const int shard = cache_shard(c, k->bytes[0] >> 4, true);
     if (shard < 0) return;
     cache_key_name(k, name);

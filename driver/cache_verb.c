@@ -35,7 +35,7 @@ static void look_at(survey *s, int shard, const char *name) {
     arena *a = arena_new();
     const char *why = NULL;
     if (s->verify && draft && cache_is_stale(&info)) why = "a process that is gone has left it";
-    else if (s->verify && !draft) why = cache_entry_fault(a, shard, name, cache_largest(s->cache));
+    else if (s->verify && !draft) why = cache_entry_fault(a, shard, name);
     if (why || s->clear) {
         remove_file(s, shard, name, why);
     } else {

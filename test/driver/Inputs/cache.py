@@ -268,6 +268,19 @@ def keys():
         count("same")
     if has_assembler():
         assemblers()
+        runs()
+
+
+def runs():
+    """gnnc run takes cubins from the cache, too; --resource-usage has one made where there is no GPU."""
+    case = ["run", "in.gnn", "--op=one", "--target=sim", "--graph", "er:5:9", "-D", "F=4", "--resource-usage", "--device=h100"]
+    first, second, without = Compiled(case), Compiled(case), Compiled(case + ["--no-cache"])
+    demand(first.status == 0 and first.cubins.groups() == ("0", "1"), "the first run", first.cache, first.said)
+    demand(second.status == 0 and second.cubins.groups() == ("1", "0"), "the second run", second.cache, second.said)
+    demand(not without.cache and without.status == 0, "a run without", without.cache)
+    registers = [re.findall(rb"one_y_\d+ +\d+ +\d+ .*", x.stdout) for x in (first, second, without)]
+    demand(registers[0] and registers[0] == registers[1] == registers[2], "the log of a cubin", *registers)
+    count("runs")
 
 
 def assemblers():
@@ -509,7 +522,8 @@ def folders():
     two("slashes behind it", True, GNNC_CACHE_DIR=work + "/deep/er/cache//")
     for path in ("cache", ".", "..", "./cache", "/", "//", work + "/.", work + "/deep/.."):
         two("GNNC_CACHE_DIR=%s" % path, False, why="whole path", GNNC_CACHE_DIR=path)
-    two("XDG_CACHE_HOME=.", False, why="whole path", XDG_CACHE_HOME=".")
+    two("XDG_CACHE_HOME=.", False, why="none of", XDG_CACHE_HOME=".")
+    two("XDG_CACHE_HOME=x, and $HOME", True, XDG_CACHE_HOME="x", HOME=work + "/home")
     two("HOME=.", False, why="whole path", HOME=".")
     write("file", "x")
     two("a file", False, "file", why="no folder")
@@ -628,14 +642,15 @@ def verbs():
         return done.stdout.decode()
 
     told = cache()
-    demand("folder      %s/cache" % work in told and "entries     none" in told and "No such file" in told, "before it is made", told)
+    demand("folder      %s/cache" % work in told and "entries     none" in told and "made by the first compile" in told, "before it is made", told)
     demand(not os.path.exists(work + "/cache"), "it is made by looking")
     for f in (1, 2, 3):
         Compiled(["in.gnn", "-o", "o/x", "-D", "F=%d" % f] + PTX)
     count_, size = len(entries()), sum(disk(p) for p in entries())
     told = cache()
     demand("entries     %d\nbytes       %d\nlimit       1073741824\n" % (count_, size) in told, "what it holds", told)
-    demand("removed" not in cache("verify"), "all are right")
+    for size in (None, "0", "16K"):   # a lower limit makes no entry bad
+        demand("removed" not in cache("verify", env=environment(GNNC_CACHE_SIZE=size)), "all are right")
     times = [os.stat(p).st_mtime for p in entries()]
     demand(times == [os.stat(p).st_mtime for p in entries()], "verify is no use")
     bad = entries()[:2]
