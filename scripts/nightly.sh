@@ -8,6 +8,7 @@ build=$1
 out=${NIGHTLY_OUT:-$1/nightly}
 seconds=${NIGHTLY_SECONDS:-3600} cases=${NIGHTLY_CASES:-10000} seed=${NIGHTLY_SEED:-$((RANDOM * 32768 + RANDOM))}
 python=${PYTHON:-python3}
+export GNNC_CACHE_SIZE=0 # what is cached is not compiled
 
 parts=(malformed differential renamed cache sweep simulated cliffs seeded fuzz asan)
 command_of() {
