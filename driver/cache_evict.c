@@ -57,7 +57,8 @@ static void add_file(arena *a, int shard, const char *name, held_files *out) {
 static void list(arena *a, int shard, const char *but, held_files *out) {
     const int fd = openat(shard, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *files = fd < 0 ? NULL : fdopendir(fd);
-    for (const struct dirent *f; files && out->len < MOST_FILES && (f = readdir(files));)
+    uint32_t n = 0;
+    for (const struct dirent *f; files && n < MOST_FILES && (f = readdir(files)); n++)
         if (strcmp(f->d_name, but) != 0) add_file(a, shard, f->d_name, out);
     if (files) closedir(files);
     else if (fd >= 0) close(fd);

@@ -56,32 +56,37 @@ static bool read_whole(int fd, char *data, size_t size) {
     return true;
 }
 
-static const char *check(char *data, size_t size, const char *name, header *h) {
+static const char *check_header(const header *h, uint64_t size, const char *name) {
     cache_key named;
-    memcpy(h, data, sizeof *h);
     if (memcmp(h->magic, magic, sizeof magic) || h->version != VERSION)
         return "it is no entry of this version";
-    if (h->length != size - sizeof *h) return "its length is not the one it tells";
+    if (size > MOST_BYTES || h->length != size - sizeof *h)
+        return "its length is not the one it tells";
     if (!cache_key_read(name, &named) || memcmp(&named, &h->key, sizeof named))
         return "it is an entry of another key";
-    memset(data + offsetof(header, sum), 0, sizeof h->sum);
-    const cache_key sum = cache_hash(data, size);
-    return memcmp(&sum, &h->sum, sizeof sum) ? "its checksum differs" : NULL;
+    return NULL;
 }
 
+// What an entry says of itself is looked at before there is memory for it.
 static const char *read_entry(arena *a, int fd, const char *name, header *h, textbuf *payload) {
     struct stat s;
     if (!cache_is_ours(fd, S_IFREG, PRIVATE) || fstat(fd, &s))
         return "it is not a file of this user's alone";
-    const uint64_t size = (uint64_t)s.st_size;
-    if (size < sizeof *h) return "it is too short";
-    if (size > MOST_BYTES) return "it is too large";
+    if ((uint64_t)s.st_size < sizeof *h) return "it is too short";
+    if (!read_whole(fd, (char *)h, sizeof *h)) return "it cannot be read";
+    const char *why = check_header(h, (uint64_t)s.st_size, name);
+    if (why) return why;
+    const size_t size = sizeof *h + (size_t)h->length;
     char *data = arena_alloc(a, size + 1);
-    if (!read_whole(fd, data, size)) return "it cannot be read";
+    header unsealed = *h;
+    memset(&unsealed.sum, 0, sizeof unsealed.sum);
+    memcpy(data, &unsealed, sizeof unsealed);
+    if (!read_whole(fd, data + sizeof *h, size - sizeof *h)) return "it cannot be read";
     data[size] = 0;
-    const char *why = check(data, size, name, h);
-    if (!why) *payload = (textbuf){a, data + sizeof *h, size - sizeof *h, size - sizeof *h + 1};
-    return why;
+    const cache_key sum = cache_hash(data, size);
+    if (memcmp(&sum, &h->sum, sizeof sum)) return "its checksum differs";
+    *payload = (textbuf){a, data + sizeof *h, size - sizeof *h, size - sizeof *h + 1};
+    return NULL;
 }
 
 // used: its time becomes that of now, since entries that were not used for long go first.
@@ -114,22 +119,11 @@ bool cache_get(const cache *c, arena *a, cache_kind kind, const cache_key *k, te
 
 // ---- Writing ------------------------------------------------------------------------------------
 
-static bool write_whole(int fd, const char *data, size_t size) {
-    while (size) {
-        const ssize_t n = write(fd, data, size);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return false;
-        data += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
 static bool write_draft(int shard, const char *draft, const textbuf *entry) {
     const int fd = openat(shard, draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                           PRIVATE);
     if (fd < 0) return false;
-    const bool good = !fchmod(fd, PRIVATE) && write_whole(fd, entry->data, entry->len);
+    const bool good = !fchmod(fd, PRIVATE) && file_write_all(fd, entry->data, entry->len);
     return !close(fd) && good;
 }
 

@@ -141,6 +141,7 @@ const char *file_read_import(void *user, arena *a, const char *path,
                              size_t *length);
 // The same of a regular file, and nothing is told or noted; NULL: it cannot be read.
 const char *file_peek(arena *a, const char *path, size_t *length);
+bool file_write_all(int fd, const char *data, size_t size);   // false: errno tells why
 // "-": the standard output
 void output_add(driver *d, const char *path, const char *data, size_t size);
 bool output_flush(driver *d);       // writes all that was added, each under a temporary name first

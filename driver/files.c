@@ -152,7 +152,7 @@ void output_add(driver *d, const char *path, const char *data, size_t size) {
     else VEC_PUSH(d->arena, &d->outputs, ((output){path, data, size, there == SPECIAL}));
 }
 
-static bool write_all(int fd, const char *data, size_t size) {
+bool file_write_all(int fd, const char *data, size_t size) {
     while (size) {
         ssize_t n = write(fd, data, size);
         if (n < 0 && errno == EINTR) continue;
@@ -165,10 +165,10 @@ static bool write_all(int fd, const char *data, size_t size) {
 
 // Devices and pipes are written to as they are: a rename would replace them by a file.
 static bool write_special(const output *o) {
-    if (!strcmp(o->path, "-")) return write_all(STDOUT_FILENO, o->data, o->size);
+    if (!strcmp(o->path, "-")) return file_write_all(STDOUT_FILENO, o->data, o->size);
     int fd = open(o->path, O_WRONLY | O_CLOEXEC);
     if (fd < 0) return false;
-    bool good = write_all(fd, o->data, o->size);
+    bool good = file_write_all(fd, o->data, o->size);
     int why = errno;
     bool closed = !close(fd);
     if (!good) errno = why;
@@ -183,7 +183,7 @@ static bool write_temporary(const output *o, const char *place, char *temporary)
     mode_t mask = umask(0);
     umask(mask);
     fchmod(fd, stat(place, &before) ? 0666 & ~mask : before.st_mode & 0777);
-    bool good = write_all(fd, o->data, o->size);
+    bool good = file_write_all(fd, o->data, o->size);
     int why = errno;
     if (close(fd) && good) {
         good = false;
