@@ -58,10 +58,12 @@ typedef struct phase_time {
     int64_t ns, began;   // began 0: not running
     uint32_t times;      // of a pass: that it ran
 } phase_time;
-typedef struct {   // of which an op is compiled
-    const char *op;
-    const program *program;
-} made_program;
+typedef struct {   // for --time-report
+    VEC(phase_time) phases, passes;
+    int64_t pass_began;           // when the pass before was done
+    VEC(const program *) made;    // in their order
+    VEC(const char *) made_for;   // the op of each
+} driver_times;
 
 typedef struct {
     const char *path;
@@ -90,9 +92,7 @@ typedef struct driver {
     VEC(file_read_from) reads;   // files that were read or looked for
     VEC(loaded_text) loaded;     // --load-simt, --load-ptx
     const char *loaded_arch;     // that a PTX text is for; NULL: none is loaded
-    VEC(phase_time) phases, passes;
-    VEC(made_program) made;   // in their order, for --time-report
-    int64_t pass_began;       // when the pass before was done
+    driver_times times;
     const char *seen;   // what there was after it, where something is printed; NULL: nothing yet
     const cost_machine *machine;   // --machine; NULL: none
     struct cache *cache;           // cache.h; NULL: nobody has asked for it

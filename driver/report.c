@@ -10,15 +10,15 @@
 void phase(driver *d, const char *name) {
     int64_t time = clock_ns() + 1;
     phase_time *named = NULL;
-    for (uint32_t i = 0; i < d->phases.len; i++) {
-        phase_time *p = &d->phases.data[i];
+    for (uint32_t i = 0; i < d->times.phases.len; i++) {
+        phase_time *p = &d->times.phases.data[i];
         if (p->began) p->ns += time - p->began;
         p->began = 0;
-        d->pass_began = time;
+        d->times.pass_began = time;
         if (name && !strcmp(p->name, name)) named = p;
     }
     if (named) named->began = time;
-    else if (name) VEC_PUSH(d->arena, &d->phases, ((phase_time){name, 0, time, 0}));
+    else if (name) VEC_PUSH(d->arena, &d->times.phases, ((phase_time){name, 0, time, 0}));
 }
 
 static bool is_pass(const char *name) {
@@ -50,17 +50,17 @@ static void report_largest(const simt_module *m, FILE *out) {
 
 // The same on all machines, so that a test may hold it.
 static void report_made(const driver *d, FILE *out) {
-    for (uint32_t i = 0; i < d->made.len; i++) {
-        const made_program *p = &d->made.data[i];
+    for (uint32_t i = 0; i < d->times.made.len; i++) {
+        const program *p = d->times.made.data[i];
         uint32_t kernels = 0, instructions = 0;
-        for (uint32_t k = 0; k < p->program->module->funcs.len; k++) {
-            const simt_func *f = p->program->module->funcs.data[k];
+        for (uint32_t k = 0; k < p->module->funcs.len; k++) {
+            const simt_func *f = p->module->funcs.data[k];
             kernels += f->kernel;
             instructions += f->instrs.len;
         }
         fprintf(out, "%10u instructions in %u kernels of %u versions: %s\n", instructions, kernels,
-                p->program->versions.len, p->op);
-        report_largest(p->program->module, out);
+                p->versions.len, d->times.made_for.data[i]);
+        report_largest(p->module, out);
     }
     struct rusage used;
     if (getrusage(RUSAGE_SELF, &used)) return;
@@ -71,17 +71,17 @@ static void report_made(const driver *d, FILE *out) {
 void phase_report(driver *d, FILE *out) {
     phase(d, NULL);
     int64_t total = 0, plan = 0, passes = 0;
-    for (uint32_t i = 0; i < d->phases.len; i++) {
-        total += d->phases.data[i].ns;
-        if (!strcmp(d->phases.data[i].name, "plan")) plan = d->phases.data[i].ns;
+    for (uint32_t i = 0; i < d->times.phases.len; i++) {
+        total += d->times.phases.data[i].ns;
+        if (!strcmp(d->times.phases.data[i].name, "plan")) plan = d->times.phases.data[i].ns;
     }
-    for (uint32_t i = 0; i < d->phases.len; i++) {
-        const phase_time *p = &d->phases.data[i];
+    for (uint32_t i = 0; i < d->times.phases.len; i++) {
+        const phase_time *p = &d->times.phases.data[i];
         fprintf(out, "%10.3f ms  %s\n", (double)p->ns / 1e6, p->name);
     }
     fprintf(out, "%10.3f ms  total\n", (double)total / 1e6);
-    for (uint32_t i = 0; i < d->passes.len; i++) {
-        const phase_time *p = &d->passes.data[i];
+    for (uint32_t i = 0; i < d->times.passes.len; i++) {
+        const phase_time *p = &d->times.passes.data[i];
         fprintf(out, "%10.3f ms  %s%s, %u times\n", (double)p->ns / 1e6,
                 is_pass(p->name) ? "pass " : "", p->name, p->times);
         passes += p->ns;
@@ -170,23 +170,23 @@ static void count_time(void *user, const char *pass) {
     driver *d = user;
     int64_t time = clock_ns() + 1;
     phase_time *of = NULL;
-    if (!d->pass_began) return;
-    for (uint32_t i = 0; i < d->passes.len; i++)
-        if (!strcmp(d->passes.data[i].name, pass)) of = &d->passes.data[i];
+    if (!d->times.pass_began) return;
+    for (uint32_t i = 0; i < d->times.passes.len; i++)
+        if (!strcmp(d->times.passes.data[i].name, pass)) of = &d->times.passes.data[i];
     if (!of) {
-        VEC_PUSH(d->arena, &d->passes, ((phase_time){.name = pass}));
-        of = &d->passes.data[d->passes.len - 1];
+        VEC_PUSH(d->arena, &d->times.passes, ((phase_time){.name = pass}));
+        of = &d->times.passes.data[d->times.passes.len - 1];
     }
-    of->ns += time - d->pass_began;
+    of->ns += time - d->times.pass_began;
     of->times++;
-    d->pass_began = time;
+    d->times.pass_began = time;
 }
 
 // Each pass is told of, so that one which changed nothing can be told from others.
 static void seen(void *user, const char *pass, const pass_state *s) {
     driver *d = user;
     if (pass && !s->program) count_time(d, pass);
-    d->pass_began = clock_ns() + 1;
+    d->times.pass_began = clock_ns() + 1;
     if (!d->values[OPT_PRINT_AFTER].len) return;
     textbuf text = text_of(d, s);
     bool same = d->seen && !strcmp(d->seen, text.data);
@@ -208,6 +208,6 @@ pass_observer print_after(driver *d) {
 }
 
 void print_op_after(driver *d, const char *pass, const tensor_op *op) {
-    d->pass_began = 0;   // what came before is no part of it
+    d->times.pass_began = 0;   // what came before is no part of it
     if (op) seen(d, pass, &(pass_state){.op = op});
 }

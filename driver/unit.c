@@ -314,7 +314,8 @@ program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t inde
         return NULL;
     }
     o->module = o->program->module;
-    VEC_PUSH(d->arena, &d->made, ((made_program){o->name, o->program}));
+    VEC_PUSH(d->arena, &d->times.made, o->program);
+    VEC_PUSH(d->arena, &d->times.made_for, o->name);
     uint32_t at = 0;
     for (const char *path; o->frontend && (path = frontend_rules(o->frontend, o->number, &at));)
         VEC_PUSH(d->arena, &o->program->rules, source_map_name(d->sources, path));

@@ -36,8 +36,7 @@ void *xmalloc(size_t bytes);
 void *xrealloc(void *old, size_t bytes);
 
 // ---- Arena --------------------------------------------------------------------------------------
-// Memory comes zeroed and aligned to 16 bytes, and goes when its arena goes. There always is some:
-// out_of_memory.
+// Zeroed memory, aligned to 16 bytes, which goes with its arena; there is some, or out_of_memory.
 typedef struct arena arena;
 arena *arena_new(void);
 void arena_free(arena *a);

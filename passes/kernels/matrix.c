@@ -76,7 +76,8 @@ tensor_val plan_tiled_by(const planner *p, const tensor_stage *st, tensor_var v)
 static uint32_t factors_with(const planner *p, const tensor_stage *st, tensor_var v) {
     const tensor_node *body = tensor_node_at(p->op, st->body[0]);
     const tensor_val given = plan_tiled_by(p, st, v);
-    return plan_depends(p, body->args[0], v, given) | plan_depends(p, body->args[1], v, given) << 1;
+    return (uint32_t)plan_depends(p, body->args[0], v, given) |
+           (uint32_t)plan_depends(p, body->args[1], v, given) << 1;
 }
 
 // The last left index that the first factor alone has, and the second. A factor that has none is

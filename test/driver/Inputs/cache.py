@@ -68,7 +68,7 @@ class Compiled:
         self.hit = self.cache.startswith("compile hit")
         self.miss = self.cache.startswith("compile miss")
         self.cubins = re.search(r"cubins: (\d+) hits, (\d+) misses", self.cache)
-        self.said = re.sub(r"^ *[\d.]+ ms  .*\n|^cache: .*\n", "", said, flags=re.M)
+        self.said = re.sub(r"^ *[\d.]+ (ms  |instructions |MB of ).*\n|^cache: .*\n", "", said, flags=re.M)
         self.files = {}
         for place, _, names in os.walk(os.path.join(work, "o")):
             for name in names:
