@@ -3,7 +3,7 @@
 // for before the next. On a GPU:
 //
 //     gnnc stdlib/spmm.gnn --op spmm -D F=32 --emit=obj,header -o build/launch/
-//     cc -O2 -Iruntime -Ibuild/launch bench/launch.c build/launch/spmm.o build/libgnnrt.a -lpthread -ldl -o build/launch/launch
+//     cc -O2 -Iruntime -Ibuild/launch bench/launch.c build/launch/spmm.o build/libgnnrt.a -lz -lpthread -ldl -o build/launch/launch
 //     build/launch/launch
 #include "spmm.h"
 

@@ -137,7 +137,7 @@ bool cg_assemble_end(arena *a, diag_set *ds, cg_assembling *s, const cg_output *
 
 bool cg_ptx_assemble(arena *a, diag_set *ds, const cg_output *ptx, const gpu_arch *arch,
                      const cg_options *o, cg_output *out) {
-    cg_assembling s = {.arch = arch, .options = o, .several = true};
+    cg_assembling s = {.arch = arch, .options = o, .several = !o->beside};
     cg_assemble_begin(a, &s);
     return cg_assemble_end(a, ds, &s, ptx, out);
 }

@@ -29,6 +29,7 @@ typedef struct {
     bool verbose_assembler;   // registers, spills and shared bytes of each kernel into log
     const bool *kernels;      // by place in the module: those to make code of; NULL: all
     cg_cubins *cubins;        // NULL: each PTX is assembled
+    bool beside;   // many modules are compiled at once: none of them is to take several processors
 } cg_options;
 typedef struct {
     const char *data;
@@ -116,13 +117,34 @@ cg_jit *cg_jit_new(arena *a, diag_set *ds, const simt_module *m, const cg_option
 cg_host_kernel cg_jit_kernel(cg_jit *j, const char *name);
 void cg_jit_free(cg_jit *j);
 
+// Code for GPUs of many modules at once (images.c), in any order on threads: what comes out depends
+// on each alone.
+typedef struct {
+    const simt_module *module;
+    cg_target target;
+    const cg_output *text;   // PTX in place of the module's; NULL: none
+    bool wants_ptx;          // beside the cubin
+    cg_output cubin, ptx;    // what is made, both by cg_deflate; log: the assembler's remarks
+} cg_image;
+// false: diagnostics tell why, of the first that was refused. `begun` is told of each image, by one
+// thread at a time.
+bool cg_images(arena *a, diag_set *ds, cg_image *images, uint32_t n, const cg_options *o,
+               uint32_t threads, void (*begun)(void *user, uint32_t image), void *user);
+uint32_t cg_processors(void);   // that this process may use
+
+// Compressed, with a header, as objects hold manifests and images (deflate.c). Equal bytes give
+// equal bytes.
+cg_output cg_deflate(arena *a, const char *data, size_t size);
+
+enum { CG_ABI = 4 };   // GNN_ABI of gnnrt.h
+
 // What applications link: each op with its code for several targets and index widths, as data and
 // four small functions (object.c), and the header that declares them (header.c).
 typedef struct {
     const program *program;
     cg_target target;
     bool is_ptx;       // CUDA: of the two images below
-    cg_output image;   // CUDA: cubin or PTX; the host's code is made with the object
+    cg_output image;   // CUDA: cubin or PTX, by cg_deflate; the host's code is made with the object
 } cg_build;
 typedef struct cg_artefact {
     VEC(cg_build) builds;   // at least one; their programs have the same parameters and spaces

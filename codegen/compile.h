@@ -36,6 +36,11 @@ void cg_unit_close(cg_unit *u);
 // The job on this thread, from its functions to text or bytes in the arena.
 bool cg_compile(arena *a, diag_set *ds, const cg_job *job, cg_output *out);
 
+// ---- threads.c ----------------------------------------------------------------------------------
+// Calls it on this thread and on others, as many as there are processors for, `most` in all; each
+// call takes up what there is to do until there is no more.
+void cg_together(uint32_t most, void (*work)(void *of), void *of);
+
 // ---- parts.c ------------------------------------------------------------------------------------
 // The job, to PTX: kernels are compiled in parts, on as many threads as the machine has processors
 // for. The parts depend on the module alone, and so does the PTX.

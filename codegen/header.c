@@ -293,8 +293,8 @@ void cg_header(textbuf *out, const char *name, const char *source, const cg_arte
         ". Link the object beside it and libgnnrt.\n"
         "// Sizes count elements, strides too. A size that may be 0 is given as gnn_count(n). Calls return 0 or a\n"
         "// negative gnn_status; gnn_context_error has the text.\n");
-    textbuf_printf(out, "#ifndef %s\n#define %s\n\n#include <gnnrt.h>\n\n#if GNN_ABI != 3\n", guard,
-                   guard);
+    textbuf_printf(out, "#ifndef %s\n#define %s\n\n#include <gnnrt.h>\n\n#if GNN_ABI != %d\n",
+                   guard, guard, CG_ABI);
     textbuf_puts(
         out, "#error \"this header and gnnrt.h come from different versions of gnnc\"\n#endif\n\n"
              "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");

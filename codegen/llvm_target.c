@@ -219,7 +219,7 @@ static bool compile_ptx(arena *a, diag_set *ds, const cg_job *job, cg_output *ou
 }
 
 static bool to_cubin(arena *a, diag_set *ds, const cg_job *job, cg_output *out) {
-    bool several = several_kernels(job->module);
+    bool several = !job->options->beside && several_kernels(job->module);
     cg_assembling s = {.arch = job->target->arch, .options = job->options, .several = several};
     cg_output ptx = {0};
     cg_assemble_begin(a, &s);

@@ -6,14 +6,17 @@
 
 #include <string.h>
 
-enum { GNN_ABI = 3, IMAGE_ALIGN = 64 };   // GNN_ABI of gnnrt.h
-
+typedef struct {
+    cg_output bytes;
+    LLVMValueRef global;
+} stored;
 typedef struct {
     arena *arena;
     diag_set *ds;
     const cg_options *options;
     cg_unit unit;
     LLVMTypeRef pointer, i32, i64;
+    VEC(stored) blobs;   // each once, however many builds have it
 } object;
 
 // ---- Constants ----------------------------------------------------------------------------------
@@ -25,13 +28,20 @@ static LLVMValueRef hidden(object *o, LLVMValueRef value) {
     return g;
 }
 
-static LLVMValueRef bytes(object *o, const char *data, size_t size, bool terminated) {
-    return hidden(o, LLVMConstStringInContext2(o->unit.context, data, size, !terminated));
+static LLVMValueRef string(object *o, const char *s) {
+    LLVMValueRef g = hidden(o, LLVMConstStringInContext2(o->unit.context, s, strlen(s), false));
+    LLVMSetUnnamedAddress(g, LLVMGlobalUnnamedAddr);
+    return g;
 }
 
-static LLVMValueRef string(object *o, const char *s) {
-    LLVMValueRef g = bytes(o, s, strlen(s), true);
-    LLVMSetUnnamedAddress(g, LLVMGlobalUnnamedAddr);
+// A manifest, or an image.
+static LLVMValueRef blob(object *o, cg_output b) {
+    for (uint32_t i = 0; i < o->blobs.len; i++) {
+        const stored *s = &o->blobs.data[i];
+        if (s->bytes.size == b.size && !memcmp(s->bytes.data, b.data, b.size)) return s->global;
+    }
+    LLVMValueRef g = hidden(o, LLVMConstStringInContext2(o->unit.context, b.data, b.size, true));
+    VEC_PUSH(o->arena, &o->blobs, ((stored){b, g}));
     return g;
 }
 
@@ -69,12 +79,11 @@ static bool host_code(object *o, const cg_build *b, LLVMValueRef *out) {
     return true;
 }
 
-// gnn_code of a GPU. PTX ends in a zero byte.
+// gnn_code of a GPU.
 static LLVMValueRef cuda_code(object *o, const cg_build *b) {
-    LLVMValueRef image = bytes(o, b->image.data, b->image.size, b->is_ptx);
-    LLVMSetAlignment(image, IMAGE_ALIGN);
-    return record(o, (LLVMValueRef[]){image, number64(o, b->image.size), none(o), number64(o, 0)},
-                  4);
+    return record(
+        o, (LLVMValueRef[]){blob(o, b->image), number64(o, b->image.size), none(o), number64(o, 0)},
+        4);
 }
 
 // gnn_build.
@@ -83,10 +92,11 @@ static bool build(object *o, const cg_build *b, LLVMValueRef *out) {
     LLVMValueRef code;
     if (host && !host_code(o, b, &code)) return false;
     if (!host) code = cuda_code(o, b);
-    textbuf manifest = textbuf_new(o->arena);
-    cg_manifest(&manifest, b->program, &b->target);
-    LLVMValueRef fields[] = {bytes(o, manifest.data, manifest.len, true),
-                             number64(o, manifest.len),
+    textbuf text = textbuf_new(o->arena);
+    cg_manifest(&text, b->program, &b->target);
+    const cg_output manifest = cg_deflate(o->arena, text.data, text.len);
+    LLVMValueRef fields[] = {blob(o, manifest),
+                             number64(o, manifest.size),
                              string(o, host ? "host" : b->target.arch->name),
                              number32(o, b->program->index_bits),
                              number32(o, b->is_ptx),
@@ -101,7 +111,7 @@ static LLVMValueRef artefact_data(object *o, const cg_artefact *op, LLVMValueRef
     for (uint32_t k = 0; k < op->builds.len; k++)
         if (!build(o, &op->builds.data[k], &builds[k])) return NULL;
     LLVMValueRef table = hidden(o, LLVMConstArray2(LLVMTypeOf(builds[0]), builds, op->builds.len));
-    LLVMValueRef fields[] = {number32(o, GNN_ABI), number32(o, op->builds.len),
+    LLVMValueRef fields[] = {number32(o, CG_ABI), number32(o, op->builds.len),
                              string(o, op->builds.data[0].program->name), table, twin};
     return record(o, fields, sizeof fields / sizeof *fields);
 }

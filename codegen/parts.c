@@ -1,17 +1,13 @@
 // A module's kernels in parts, each compiled in an LLVM context of its own, on threads. LLVM's time
 // is nearly all spent a kernel, and kernels know nothing of each other. What a part holds follows
 // from the module, never from the machine, so that the PTX does not depend on where it is made.
-#define _GNU_SOURCE   // sched_getaffinity
 #include "compile.h"
 #include "ptx_join.h"
 
-#include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <threads.h>
 
 // A part costs 2 ms before its first instruction, so few are many.
-enum { MOST_PARTS = 2, PART_INSTRUCTIONS = 150, SIGNAL_STACK = 64 * 1024 };
+enum { MOST_PARTS = 2, PART_INSTRUCTIONS = 150 };
 
 typedef struct {
     bool *taken;    // by place in the module
@@ -88,35 +84,10 @@ static void compile_part(const cg_job *whole, source_map *sources, part *p) {
     p->ok = cg_compile(p->arena, diag_set_new(p->arena, sources), &job, &p->out);
 }
 
-static void work(team *t) {
+static void work(void *of) {
+    team *t = of;
     for (uint32_t k; (k = atomic_fetch_add(&t->next, 1)) < t->count;)
         compile_part(t->job, t->sources, &t->parts[k]);
-}
-
-// The process's handlers of faults run on a stack of their own, which each thread has to bring.
-static int worker(void *argument) {
-    arena *a = arena_new();
-    stack_t own = {.ss_sp = arena_alloc(a, SIGNAL_STACK), .ss_size = SIGNAL_STACK}, before;
-    bool set = !sigaltstack(&own, &before);
-    work(argument);
-    if (set) sigaltstack(&before, NULL);
-    arena_free(a);
-    return 0;
-}
-
-static uint32_t processors(void) {
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) ? 1 : (uint32_t)CPU_COUNT(&set);
-}
-
-static void work_together(team *t) {
-    thrd_t threads[MOST_PARTS];
-    uint32_t started = 0, most = processors();
-    while (started + 1 < t->count && started + 1 < most &&
-           thrd_create(&threads[started], worker, t) == thrd_success)
-        started++;
-    work(t);
-    for (uint32_t k = 0; k < started; k++) thrd_join(threads[k], NULL);
 }
 
 bool cg_compile_parts(arena *a, diag_set *ds, const cg_job *job, cg_output *out) {
@@ -127,7 +98,7 @@ bool cg_compile_parts(arena *a, diag_set *ds, const cg_job *job, cg_output *out)
         one.taken = t.parts[0].taken;   // NULL: all
         return cg_compile(a, ds, &one, out);
     }
-    work_together(&t);
+    cg_together(job->options->beside ? 1 : t.count, work, &t);
     cg_output texts[MOST_PARTS];
     bool ok = true;
     for (uint32_t k = 0; k < t.count; k++) {

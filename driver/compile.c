@@ -1,8 +1,10 @@
 // gnnc compile: ops to the forms asked for, on every target asked for.
+#include "child.h"
 #include "unit.h"
 #include "cache.h"
 #include "estimate.h"
 #include "loop.h"
+#include "progress.h"
 #include "passes/facts/facts.h"
 
 #include <string.h>
@@ -27,8 +29,9 @@ typedef struct {
     bool to_files;     // no -o, yet not to the standard output
     const char *out;   // -o
     cg_options options;
-    uint32_t ops;   // of the input at hand
-    textbuf log;    // --resource-usage
+    uint32_t ops;       // of the input at hand
+    textbuf log;        // --resource-usage
+    uint32_t threads;   // --jobs
 } job;
 
 // ---- What is asked for --------------------------------------------------------------------------
@@ -104,6 +107,13 @@ static void choose_targets(job *j) {
     if (j->host) VEC_PUSH(d->arena, &j->targets, (cg_target){.kind = CG_HOST});
 }
 
+static void choose_jobs(job *j) {
+    const int64_t jobs = option_number(j->d, OPT_JOBS, cg_processors());
+    if (option_given(j->d, OPT_JOBS) && (jobs < 1 || jobs > CHILD_MOST))
+        usage(j->d, E0812, "--jobs takes a number from 1 to %d", CHILD_MOST);
+    j->threads = (uint32_t)jobs;
+}
+
 static bool is_for(form f, const cg_target *t) {
     return forms[f].target == ANY || (forms[f].target == HOST) == (t->kind == CG_HOST);
 }
@@ -134,6 +144,9 @@ static void check_forms(job *j) {
     bool assembled = wants_form(j, FORM_CUBIN) || (wants_form(j, FORM_OBJ) && j->cuda);
     if (option_given(d, OPT_RESOURCE_USAGE) && !assembled)
         diag(d->ds, W0801, NO_SPAN, "--resource-usage has no effect unless a cubin is made");
+    if (option_given(d, OPT_JOBS) && !(wants_form(j, FORM_OBJ) && j->cuda))
+        diag(d->ds, W0801, NO_SPAN,
+             "--jobs has no effect unless an object is made with code for a GPU");
     check_some_passes(d, j->forms.data, j->forms.len);
     check_loaded(j);
     if (option_given(d, OPT_DEPENDENCY_FILE) && !option_given(d, OPT_DEPENDENCIES))
@@ -267,28 +280,37 @@ static bool is_whole(const unit *u, form f) {
     return forms[f].kind == WHOLE && u->kind != INPUT_SIMT;
 }
 
-static void compile_whole(job *j, unit *u) {
+static void put_whole(job *j, const unit *u, form f, const object_ops *ops) {
     driver *d = j->d;
+    const char *path = whole_path(j, u, f);
+    textbuf text = textbuf_new(d->arena);
+    cg_output code = {0};
+    phase(d, "generate code");
+    if (f == FORM_HEADER)
+        cg_header(&text, path_stem(d->arena, strcmp(path, "-") ? path : u->path),
+                  source_map_name(d->sources, u->path), ops->data, ops->len);
+    else if (!cg_object(d->arena, d->ds, ops->data, ops->len, &j->options, &code))
+        must_tell(d, "cg_object");
+    else textbuf_putn(&text, code.data, code.size);
+    output_add(d, path, text.data, text.len);
+}
+
+static void compile_whole(job *j, unit *u) {
     object_ops ops = {0};
     bool object = wants_form(j, FORM_OBJ);
-    object_options options = {j->targets.data, j->targets.len, &j->options, object, &j->log};
     if (!(object || wants_form(j, FORM_HEADER)) || u->kind == INPUT_SIMT) return;
-    if (!object_builds(d, u, &options, &ops)) return;
-    for (uint32_t i = 0; i < j->forms.len; i++) {
-        form f = j->forms.data[i];
-        if (!is_whole(u, f)) continue;
-        const char *path = whole_path(j, u, f);
-        textbuf text = textbuf_new(d->arena);
-        cg_output code = {0};
-        phase(d, "generate code");
-        if (f == FORM_HEADER)
-            cg_header(&text, path_stem(d->arena, strcmp(path, "-") ? path : u->path),
-                      source_map_name(d->sources, u->path), ops.data, ops.len);
-        else if (!cg_object(d->arena, d->ds, ops.data, ops.len, &j->options, &code))
-            must_tell(d, "cg_object");
-        else textbuf_putn(&text, code.data, code.size);
-        output_add(d, path, text.data, text.len);
-    }
+    progress told = progress_begin("compiling", u->path);
+    object_options options = {.targets = j->targets.data,
+                              .ntargets = j->targets.len,
+                              .options = &j->options,
+                              .with_images = object,
+                              .log = &j->log,
+                              .threads = j->threads,
+                              .progress = &told};
+    bool built = object_builds(j->d, u, &options, &ops);
+    for (uint32_t i = 0; built && i < j->forms.len; i++)
+        if (is_whole(u, j->forms.data[i])) put_whole(j, u, j->forms.data[i], &ops);
+    progress_end(&told);
 }
 
 static void compile_op(job *j, const unit *u, unit_op *o, const cg_target *t) {
@@ -396,6 +418,7 @@ int drive_compile(driver *d) {
     if (!load_read(d)) return driver_status(d);
     if (is_named(d, "sim"))
         usage(d, E0812, "--target=sim is for gnnc run: nothing is compiled for it");
+    choose_jobs(&j);
     choose_kinds(&j);
     choose_forms(&j);
     choose_targets(&j);

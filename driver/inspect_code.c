@@ -6,8 +6,10 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 typedef struct {
     const char *bytes;
@@ -70,16 +72,44 @@ static uint32_t put_kernels(textbuf *out, const image *x) {
 
 // ---- Manifests ----------------------------------------------------------------------------------
 
-// Those of an op for several targets and widths stand behind each other.
+// Compressed bytes and their header, as runtime/MANIFEST.md has them.
+typedef struct {
+    unsigned char magic[8], stream[8], plain[8];
+} packed;
+// Of deflate: a header that asks for more is none.
+enum { MOST_RATIO = 1032 };
+
+static uint64_t number(const unsigned char *bytes) {
+    uint64_t n = 0;
+    for (int i = 7; i >= 0; i--) n = n << 8 | bytes[i];
+    return n;
+}
+
+// NULL: they are damaged, or hold no manifest.
+static json_t *unpacked(const char *at, size_t length) {
+    packed h;
+    json_error_t error;
+    json_t *manifest = NULL;
+    if (length < sizeof h) return NULL;
+    memcpy(&h, at, sizeof h);
+    const uint64_t stream = number(h.stream), plain = number(h.plain);
+    if (stream > length - sizeof h || plain > stream * MOST_RATIO) return NULL;
+    uLongf size = plain;
+    unsigned char *text = malloc(plain + 1);
+    if (text && uncompress(text, &size, (const unsigned char *)at + sizeof h, stream) == Z_OK)
+        manifest = json_loadb((const char *)text, size, JSON_REJECT_DUPLICATES, &error);
+    free(text);
+    return manifest;
+}
+
+// Those of an op for several targets and widths stand behind each other, and images among them.
 static uint32_t put_manifests(textbuf *out, const image *x) {
-    static const char begin[] = "{\n  \"gnnc_manifest\":";
+    static const char magic[8] = {0, 'g', 'n', 'n', 'c', 'z', '1', '\n'};
     const char *end = x->bytes + x->length;
     uint32_t found = 0;
-    for (const char *at = x->bytes; (at = memmem(at, (size_t)(end - at), begin, sizeof begin - 1));
+    for (const char *at = x->bytes; (at = memmem(at, (size_t)(end - at), magic, sizeof magic));
          at++) {
-        json_error_t error;
-        json_t *m = json_loadb(at, (size_t)(end - at),
-                               JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &error);
+        json_t *m = unpacked(at, (size_t)(end - at));
         if (!m) continue;
         if (found++) textbuf_puts(out, "\n");
         inspect_put_manifest(out, m);

@@ -1,30 +1,46 @@
 // What an object holds: every op of a source, compiled for every target and index width asked for.
 #include "unit.h"
 #include "estimate.h"
+#include "progress.h"
 
 #include <string.h>
 
 typedef struct {
+    cg_artefact *artefact;
+    uint32_t build;   // its number there; the PTX's is the next
+    const char *op;
+} place;
+typedef struct {
     driver *d;
     const object_options *o;
+    VEC(cg_image) images;
+    VEC(place) places;   // of each image
+    uint32_t steps;      // images, and the host's code
+} making;
+// An op, or its twin.
+typedef struct {
+    making *m;
     unit_op *op;
     cg_artefact *artefact;
-} making;
+} part;
 
-static bool add_image(making *m, cg_build b, cg_form form) {
-    driver *d = m->d;
-    b.is_ptx = form == CG_PTX;
-    phase(d, form == CG_CUBIN ? "assemble" : "generate code");
-    if (m->o->with_images &&
-        !unit_code(d->arena, d, m->op, &b.target, form, m->o->options, &b.image)) {
-        must_tell(d, "code generation");
-        return false;
+static void add_image(part *x, cg_build b, bool wants_ptx) {
+    making *m = x->m;
+    arena *a = m->d->arena;
+    cg_output *text = NULL;
+    if (x->op->ptx) {
+        const source_file *file = x->op->ptx->source;
+        text = ARENA_NEW(a, cg_output);
+        *text = (cg_output){file->text, file->length, ""};
     }
-    if (form == CG_CUBIN && b.image.log && m->o->options->verbose_assembler)
-        resources_put(m->o->log, m->op->name, b.program->module, b.program, b.target.arch,
-                      b.image.log);
-    VEC_PUSH(d->arena, &m->artefact->builds, b);
-    return true;
+    VEC_PUSH(a, &m->places, ((place){x->artefact, x->artefact->builds.len, x->op->name}));
+    VEC_PUSH(
+        a, &m->images,
+        ((cg_image){
+            .module = x->op->module, .target = b.target, .text = text, .wants_ptx = wants_ptx}));
+    VEC_PUSH(a, &x->artefact->builds, b);
+    b.is_ptx = true;
+    if (wants_ptx) VEC_PUSH(a, &x->artefact->builds, b);
 }
 
 // The lowest architecture whose PTX later ones take as well.
@@ -38,37 +54,52 @@ static const gpu_arch *lowest(const object_options *o) {
     return low;
 }
 
-static bool add_target(making *m, const cg_target *t, uint32_t index_bits) {
-    if (!unit_schedule(m->op, t)) return false;
-    cg_build b = {.program = unit_plan(m->d, m->op, t, index_bits), .target = *t};
-    if (!b.program) return false;
-    if (t->kind == CG_HOST) {
-        VEC_PUSH(m->d->arena, &m->artefact->builds, b);
-        return true;
+// Whether a tensor or a result holds indices, which are of the code's width.
+static bool has_indices(const tensor_op *op) {
+    for (tensor_val v = 0; v < op->nparams; v++) {
+        const tensor_val_info *i = &op->vals.data[v];
+        if (i->type == DT_INDEX && i->role != VAL_MAP && i->role != VAL_SCALAR) return true;
     }
-    return add_image(m, b, CG_CUBIN) && (t->arch != lowest(m->o) || add_image(m, b, CG_PTX));
+    return false;
 }
 
-static bool add_op(making *m) {
-    const driver *d = m->d;
+// Where there is code of both widths, the runtime takes that of 64 bits for sizes that ask for it,
+// or as the caller's maps are where arrays of indices are handed over (wants_64 of
+// runtime/artefact.c).
+static bool is_far(const part *x, uint32_t index_bits) {
+    return index_bits == 64 && !option_is(x->m->d, OPT_INDEX, "64") && !has_indices(x->op->op);
+}
+
+static bool add_target(part *x, const cg_target *t, uint32_t index_bits) {
+    if (!unit_schedule(x->op, t)) return false;
+    cg_build b = {.program = unit_plan(x->m->d, x->op, t, index_bits, is_far(x, index_bits)),
+                  .target = *t};
+    if (!b.program) return false;
+    if (t->kind == CG_HOST) VEC_PUSH(x->m->d->arena, &x->artefact->builds, b);
+    else add_image(x, b, t->arch == lowest(x->m->o));
+    return true;
+}
+
+static bool add_op(part *x) {
+    const making *m = x->m;
     static const uint32_t widths[] = {32, 64};
     for (uint32_t w = 0; w < 2; w++) {
-        if (option_is(d, OPT_INDEX, "32") && widths[w] != 32) continue;
-        if (option_is(d, OPT_INDEX, "64") && widths[w] != 64) continue;
+        if (option_is(m->d, OPT_INDEX, "32") && widths[w] != 32) continue;
+        if (option_is(m->d, OPT_INDEX, "64") && widths[w] != 64) continue;
         for (uint32_t t = 0; t < m->o->ntargets; t++)
-            if (!add_target(m, &m->o->targets[t], widths[w])) return false;
+            if (!add_target(x, &m->o->targets[t], widths[w])) return false;
     }
     return true;
 }
 
 // What a caller takes who keeps what is saved; true without one: nothing is.
-static bool add_twin(making *m) {
-    driver *d = m->d;
+static bool add_twin(part *x) {
+    driver *d = x->m->d;
     unit_op twin;
-    if (!unit_twin(d, m->op, &twin)) return !diag_errors(d->ds);
+    if (!unit_twin(d, x->op, &twin)) return !diag_errors(d->ds);
     cg_artefact *artefact = ARENA_NEW(d->arena, cg_artefact);
-    making t = {d, m->o, &twin, artefact};
-    m->artefact->twin = artefact;
+    part t = {x->m, &twin, artefact};
+    x->artefact->twin = artefact;
     return add_op(&t);
 }
 
@@ -87,13 +118,49 @@ static const char *comment_above(const driver *d, const unit_op *op) {
     return begin < end ? arena_strndup(d->arena, begin, (size_t)(end - begin)) : NULL;
 }
 
+// ---- Code for GPUs ------------------------------------------------------------------------------
+static void tell_image(void *user, uint32_t i) {
+    making *m = user;
+    progress_step(m->o->progress, i, m->steps,
+                  arena_printf(m->d->arena, "%s %s", m->places.data[i].op,
+                               m->images.data[i].target.arch->name));
+}
+
+static bool make_images(making *m) {
+    driver *d = m->d;
+    phase(d, "assemble");
+    bool ok = cg_images(d->arena, d->ds, m->images.data, m->images.len, m->o->options,
+                        m->o->threads, tell_image, m);
+    if (!ok) must_tell(d, "code generation");
+    else if (m->steps > m->images.len)
+        progress_step(m->o->progress, m->images.len, m->steps, "host");
+    return ok;
+}
+
+static void take_image(const making *m, uint32_t i) {
+    const cg_image *made = &m->images.data[i];
+    const place *p = &m->places.data[i];
+    cg_build *b = &p->artefact->builds.data[p->build];
+    b->image = made->cubin;
+    if (made->wants_ptx) b[1].image = made->ptx;
+    if (m->o->options->verbose_assembler)
+        resources_put(m->o->log, p->op, made->module, b->program, made->target.arch,
+                      made->cubin.log);
+}
+
 bool object_builds(driver *d, unit *u, const object_options *o, object_ops *out) {
+    making m = {.d = d, .o = o};
+    VEC(cg_artefact *) artefacts = {0};
     for (uint32_t i = 0; i < u->ops.len; i++) {
-        cg_artefact artefact = {0};
-        making m = {d, o, &u->ops.data[i], &artefact};
-        artefact.comment = comment_above(d, m.op);
-        if (!add_op(&m) || !add_twin(&m)) return false;
-        VEC_PUSH(d->arena, out, artefact);
+        part x = {&m, &u->ops.data[i], ARENA_NEW(d->arena, cg_artefact)};
+        x.artefact->comment = comment_above(d, x.op);
+        if (!add_op(&x) || !add_twin(&x)) return false;
+        VEC_PUSH(d->arena, &artefacts, x.artefact);
     }
+    m.steps = m.images.len;
+    for (uint32_t t = 0; t < o->ntargets; t++) m.steps += o->targets[t].kind == CG_HOST;
+    if (o->with_images && !make_images(&m)) return false;
+    for (uint32_t i = 0; o->with_images && i < m.images.len; i++) take_image(&m, i);
+    for (uint32_t i = 0; i < artefacts.len; i++) VEC_PUSH(d->arena, out, *artefacts.data[i]);
     return true;
 }

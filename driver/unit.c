@@ -289,9 +289,11 @@ bool unit_schedule(unit_op *o, const cg_target *target) {
     return good;
 }
 
-static program *plan(driver *d, unit_op *o, const cg_target *target, uint32_t index_bits) {
+static program *plan(driver *d, unit_op *o, const cg_target *target, uint32_t index_bits,
+                     bool far) {
     pass_options options = settings_pass(d, target);
     options.index_bits = index_bits;
+    options.far = far;
     options.after = print_after(d);
     // text by hand: sema has seen to others
     if (!o->frontend && !o->text) o->op = tensor_without_unread(d->arena, o->op);
@@ -305,9 +307,9 @@ static program *plan(driver *d, unit_op *o, const cg_target *target, uint32_t in
                           &options, &o->plans, &o->made);
 }
 
-program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t index_bits) {
+program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t index_bits, bool far) {
     phase(d, "plan");
-    o->program = plan(d, o, target, index_bits);
+    o->program = plan(d, o, target, index_bits, far);
     o->planned = target;
     if (!o->program) {
         must_tell(d, "plan");
@@ -329,7 +331,7 @@ program *unit_program(driver *d, unit_op *o, const cg_target *target) {
     uint32_t bits = settings_pass(d, target).index_bits;
     bool made = o->program && o->program->index_bits == bits && o->planned->kind == target->kind &&
                 o->planned->arch == target->arch;
-    return made ? o->program : unit_plan(d, o, target, bits);
+    return made ? o->program : unit_plan(d, o, target, bits, false);
 }
 
 bool unit_code(arena *a, driver *d, const unit_op *o, const cg_target *t, cg_form form,

@@ -52,7 +52,8 @@ bool unit_twin(driver *d, const unit_op *o,
                // that writes or reads what is saved; false: nothing is, or a fault was told
                unit_op *out);
 // each time anew
-program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t index_bits);
+// far: taken only where some size is past 2^31 - 1
+program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t index_bits, bool far);
 // by the naive plan, which asks for nothing but the op
 void unit_check(driver *d, const unit_op *o);
 void check_gradients(driver *d, unit *u);   // beside finite differences (check_gradient.c)
@@ -91,6 +92,8 @@ typedef struct {
     const cg_options *options;
     bool with_images;   // false: for a header alone
     textbuf *log;       // what the assembler says
+    uint32_t threads;
+    struct progress *progress;
 } object_options;
 typedef VEC(cg_artefact) object_ops;
 // All ops of a unit, on all targets, in the index widths asked for. false: diagnostics tell why.

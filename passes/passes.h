@@ -45,6 +45,9 @@ typedef struct {
 
 typedef struct {
     uint32_t index_bits;   // 32 or 64: of index arrays, given and prepared
+    // some size is past 2^31 - 1, so that only the naive plan can be taken: guard_narrow has every
+    // other version ask that none is
+    bool far;
     pass_observer after;
     bool nondeterministic;   // floats may be combined in an order that depends on time
     // of a GPU's block, by the naive plan and the default: a power of two from a warp on; 0: 256

@@ -544,6 +544,7 @@ program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *c
     w.op = op = pass_definition(a, ds, op, schedules, n);
     w.p = pass_naive(a, ds, op, o);
     if (!w.p) return NULL;
+    if (o->far) return w.p;
     const schedule_choice *choice = o->choice && o->choice->tree ? o->choice : NULL;
     bool always = false, good = true;
     for (uint32_t i = 0; i < n; i++) good &= add_schedule(&w, schedules[i], &always);

@@ -124,13 +124,26 @@ void gnn_op_free(gnn_op *op) {
 }
 
 // ---- Plans --------------------------------------------------------------------------------------
+// Whether a tensor or a result holds indices, which are of the code's width.
+static bool has_indices(const gnn_program *p) {
+    for (uint32_t i = 0; i < p->nparams; i++)
+        if (p->params[i].is_index && p->params[i].role != GNN_PARAM_MAP &&
+            p->params[i].role != GNN_PARAM_SCALAR)
+            return true;
+    return false;
+}
+
+// Maps of 64 bits are converted where nothing else asks for them: code of 32-bit indices reads half
+// as much, and the compiler leaves versions for small sizes out of the other (driver/object.c).
 static bool wants_64(const gnn_program *p, const rt_arguments *r) {
+    const bool by_maps = has_indices(p);
     int64_t most = 0;
     for (uint32_t i = 0; i < p->nspaces; i++) most = r->sizes[i] > most ? r->sizes[i] : most;
     for (uint32_t i = 0; i < p->nparams; i++) {
         const gnn_map *m = &r->maps[i];
         const gnn_tensor *t = &r->tensors[i];
-        if (m->width == 64 || m->domain > INT32_MAX || m->codomain > INT32_MAX) return true;
+        if (by_maps && m->width == 64) return true;
+        if (m->domain > INT32_MAX || m->codomain > INT32_MAX) return true;
         for (uint32_t k = 0; k < t->rank && k < GNN_MAX_RANK; k++)
             most = t->shape[k] > most ? t->shape[k] : most;
     }

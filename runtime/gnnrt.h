@@ -238,7 +238,8 @@ typedef struct {
     size_t nkernels;
 } gnn_code;
 
-// The form of the manifest is in MANIFEST.md. It is checked whole; code is trusted.
+// The form of the manifest is in MANIFEST.md. It is checked whole; code is trusted. Either may be
+// compressed, as objects hold them.
 gnn_status gnn_program_load(gnn_context *c, const char *manifest, size_t length,
                             const gnn_code *code, gnn_program **out);
 void gnn_program_free(gnn_program *p);   // after its plans
@@ -392,9 +393,10 @@ void gnn_replay_free(gnn_replay *r);   // after its last launch is done
 // - Sizes are int64_t; GNN_TOLD: maps and tensors tell it; GNN_EMPTY: it is 0. 0 is as GNN_TOLD where they do, and as
 //   GNN_EMPTY where no array of the space is given; with an array it was forgotten, which is refused (MISSING). What may be 0
 //   is said with gnn_count.
-// - A gnn_map may leave domain and codomain 0 where the sizes are given. Maps of 32 bits take the code of 32-bit
-//   indices, one of 64 bits, or a size past 2^31 - 1, that of 64-bit ones; where the object holds one code
-//   alone, maps of the other width are converted. Prefix maps have no array and no member.
+// - A gnn_map may leave domain and codomain 0 where the sizes are given. A size past 2^31 - 1 takes
+//   the code of 64-bit indices; so does a map of 64 bits where a tensor or a result of the op holds indices, which
+//   are of the code's width. Anything else takes that of 32-bit ones, which is faster; a plan converts
+//   maps of the other width, and keeps them so. Prefix maps have no array and no member.
 // - A gnn_tensor of rank 0 gives data, and where has_strides is set strides; the op and the sizes tell type
 //   and shape.
 // - Scalars are double, float (f32, f16, bf16), int32_t, int64_t (i64, index) and bool.
@@ -406,13 +408,14 @@ void gnn_replay_free(gnn_replay *r);   // after its last launch is done
 //   same bits, whatever else runs; 0 where floats may be combined in another order at each launch
 //   (--no-deterministic). Another plan, version or target may give other bits.
 #define GNN_DETERMINISTIC(op) GNN_DETERMINISTIC_##op
-#define GNN_ABI 3   // of the types here and above: an object of another number is refused
+#define GNN_ABI 4   // of the types here and above: an object of another number is refused
 
 // in place of a size: maps and tensors tell it; there are none
 enum { GNN_TOLD = -1, GNN_EMPTY = -2 };
 // for a member whose size may be 0: .E = gnn_count(edges)
 static inline int64_t gnn_count(int64_t n) { return n ? n : (int64_t)GNN_EMPTY; }
 
+// The manifest and the image may be compressed (MANIFEST.md), as gnnc has them in objects.
 typedef struct {   // one compilation of an op
     const char *manifest;
     size_t manifest_size;
@@ -437,7 +440,7 @@ void gnn_op_free(gnn_op *op);   // after its plans
 
 typedef struct {
     uint32_t flags;        // GNN_TRUSTED, GNN_SAVED
-    uint32_t index_bits;   // 32, 64: take that code; 0: by the maps
+    uint32_t index_bits;   // 32, 64: take that code; 0: by the sizes and the maps
     const char *version;   // as gnn_plan_options, like what follows
     gnn_stream stream;
     gnn_cache *cache;

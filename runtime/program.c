@@ -1,4 +1,5 @@
 // Programs: a manifest with its code, and what callers ask about them.
+#include "inflate.h"
 #include "prepare.h"
 #include "tables.h"
 
@@ -37,9 +38,20 @@ static gnn_status fit_shared(gnn_program *p, rt_kernel *k) {
                     : CU_CALL(c, FuncSetAttribute, (k->cuda, ATTRIBUTE_DYNAMIC, (int)k->dynamic));
 }
 
+// The driver copies the image.
+static gnn_status load_image(gnn_program *p, const gnn_code *code) {
+    char whose[100];
+    rt_plain image;
+    snprintf(whose, sizeof whose, "%.60s: code for %.20s", p->name, p->made.target);
+    gnn_status s = rt_inflate(p->c, GNN_BAD_CODE, whose, code->image, code->size, &image);
+    if (!s) s = rt_cuda_load(p->c, p->name, p->made.target, image.data, &p->module);
+    rt_free(p->c, image.owned);
+    return s;
+}
+
 static gnn_status find_cuda_kernels(gnn_program *p, const gnn_code *code) {
     gnn_context *c = p->c;
-    gnn_status s = rt_cuda_load(c, p->name, p->made.target, code->image, &p->module);
+    gnn_status s = load_image(p, code);
     for (uint32_t i = 0; i < p->nkernels && !s; i++) {
         rt_kernel *k = &p->kernels[i];
         if (c->cuda.ModuleGetFunction(&k->cuda, p->module, k->name))
@@ -87,7 +99,10 @@ gnn_status gnn_program_load(gnn_context *c, const char *manifest, size_t length,
     gnn_program *p = rt_alloc_zeroed(c, sizeof *p);
     if (!p) return GNN_NO_MEMORY;
     p->c = p->heap.c = c;
-    gnn_status s = rt_manifest_read(p, manifest, length);
+    rt_plain text;
+    gnn_status s = rt_inflate(c, GNN_BAD_MANIFEST, "manifest", manifest, length, &text);
+    if (!s) s = rt_manifest_read(p, text.data, text.size);
+    rt_free(c, text.owned);
     if (!s) s = load_code(p, code);
     if (s) gnn_program_free(p);
     else *out = p;

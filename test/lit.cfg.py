@@ -33,7 +33,7 @@ config.substitutions += [
     ("%cases", "60" if counted else "30" if sanitized else "100"),   # random ones, of a part of the differential tester's
     ("%data", os.path.join(root, "test", "data")),
     # What libgnnrt.a asks for; before it, what libgnnrt_io.a does.
-    ("%runtime_libs", "-lpthread -ldl" + (" --coverage" if counted else " -fsanitize=address,undefined" if sanitized else "")),
+    ("%runtime_libs", "-lz -lpthread -ldl" + (" --coverage" if counted else " -fsanitize=address,undefined" if sanitized else "")),
 ]
 config.environment["PATH"] = llvm_bin + os.pathsep + os.environ.get("PATH", "")
 for name in ("TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "CUDA_VISIBLE_DEVICES", "FUZZ_CLANG"):
