@@ -30,6 +30,8 @@ void cg_unit_new(cg_unit *u, const cg_job *job);
 bool cg_unit_emit(cg_unit *u, arena *a, diag_set *ds, const cg_job *job, LLVMValueRef **functions);
 // An LLVM module for the job; false: diagnostics tell why. cg_unit_close follows in either case.
 bool cg_unit_open(cg_unit *u, arena *a, diag_set *ds, const cg_job *job);
+// Functions of the same instructions are one from here on, where nobody compares their addresses.
+void cg_unit_merge(cg_unit *u);
 void cg_unit_optimise(cg_unit *u, const cg_options *o);
 LLVMMemoryBufferRef cg_unit_code(cg_unit *u, LLVMCodeGenFileType type);
 void cg_unit_close(cg_unit *u);

@@ -144,6 +144,13 @@ static const char *const pipelines[] = {
 // What is written lane by lane, as calls of scalar functions are: lanes of one vector again.
 static const char *const host_vectors = "function(slp-vectorizer,instcombine<no-verify-fixpoint>)";
 
+void cg_unit_merge(cg_unit *u) {
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef error = LLVMRunPasses(u->llvm, "mergefunc", u->machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (error) ICE("LLVM does not know a pass: %s", LLVMGetErrorMessage(error));
+}
+
 void cg_unit_optimise(cg_unit *u, const cg_options *o) {
     const char *passes = pipelines[o->optimise < 2 ? o->optimise : 2];
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();

@@ -69,6 +69,7 @@ static bool host_code(object *o, const cg_build *b, LLVMValueRef *out) {
     for (uint32_t k = 0; k < m->funcs.len; k++) {
         if (!m->funcs.data[k]->kernel) continue;
         LLVMSetLinkage(functions[k], LLVMInternalLinkage);
+        LLVMSetUnnamedAddress(functions[k], LLVMGlobalUnnamedAddr);
         kernels[n++] = record(o, (LLVMValueRef[]){string(o, m->funcs.data[k]->name), functions[k]},
                               2);
     }
@@ -186,6 +187,7 @@ bool cg_object(arena *a, diag_set *ds, const cg_artefact *ops, uint32_t nops,
     bool ok = true;
     for (uint32_t k = 0; k < nops; k++) ok &= add_op(&o, &ops[k]);
     if (ok) {
+        cg_unit_merge(&o.unit);
         cg_unit_optimise(&o.unit, options);
         LLVMMemoryBufferRef code = cg_unit_code(&o.unit, LLVMObjectFile);
         *out = (cg_output){arena_strndup(a, LLVMGetBufferStart(code), LLVMGetBufferSize(code)),
