@@ -4,7 +4,7 @@
 #include <string.h>
 #include <zlib.h>
 
-static const char magic[8] = {0, 'g', 'n', 'n', 'c', 'z', '1', '\n'};
+static const unsigned char magic[8] = {0x89, 'g', 'n', 'n', 'c', 'z', '1', '\n'};
 enum { HEADER = sizeof magic + 2 * 8 };
 
 static void put_number(unsigned char *out, uint64_t n) {

@@ -104,7 +104,7 @@ static json_t *unpacked(const char *at, size_t length) {
 
 // Those of an op for several targets and widths stand behind each other, and images among them.
 static uint32_t put_manifests(textbuf *out, const image *x) {
-    static const char magic[8] = {0, 'g', 'n', 'n', 'c', 'z', '1', '\n'};
+    static const unsigned char magic[8] = {0x89, 'g', 'n', 'n', 'c', 'z', '1', '\n'};
     const char *end = x->bytes + x->length;
     uint32_t found = 0;
     for (const char *at = x->bytes; (at = memmem(at, (size_t)(end - at), magic, sizeof magic));

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
-static const unsigned char magic[8] = {0, 'g', 'n', 'n', 'c', 'z', '1', '\n'};
+static const unsigned char magic[8] = {0x89, 'g', 'n', 'n', 'c', 'z', '1', '\n'};
 typedef struct {
     unsigned char magic[sizeof magic];
     unsigned char stream[8], plain[8];   // bytes of each; little-endian

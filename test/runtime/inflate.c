@@ -17,7 +17,7 @@ static void put_number(unsigned char *at, uint64_t n) {
 }
 
 static packed pack(const char *text, size_t size) {
-    packed p = {{0, 'g', 'n', 'n', 'c', 'z', '1', '\n'}, 0};
+    packed p = {{0x89, 'g', 'n', 'n', 'c', 'z', '1', '\n'}, 0};
     uLongf stream = MOST - HEADER;
     CHECK(compress2(p.bytes + HEADER, &stream, (const Bytef *)text, size, 9) == Z_OK);
     put_number(p.bytes + 8, stream);

@@ -8,7 +8,7 @@
 
 // NULL: it is not what runtime/MANIFEST.md says.
 static char *inflated(const void *bytes, size_t size) {
-    static const char magic[8] = {0, 'g', 'n', 'n', 'c', 'z', '1', '\n'};
+    static const unsigned char magic[8] = {0x89, 'g', 'n', 'n', 'c', 'z', '1', '\n'};
     const unsigned char *at = bytes;
     unsigned long length = 0, plain = 0, i;
     if (size < 24 || memcmp(at, magic, 8)) return NULL;
