@@ -54,20 +54,17 @@ static const gpu_arch *lowest(const object_options *o) {
     return low;
 }
 
-// Whether a tensor or a result holds indices, which are of the code's width.
-static bool has_indices(const tensor_op *op) {
-    for (tensor_val v = 0; v < op->nparams; v++) {
-        const tensor_val_info *i = &op->vals.data[v];
-        if (i->type == DT_INDEX && i->role != VAL_MAP && i->role != VAL_SCALAR) return true;
-    }
+// Whether a result holds indices, which are of the code's width.
+static bool gives_indices(const tensor_op *op) {
+    for (tensor_val v = 0; v < op->nparams; v++)
+        if (op->vals.data[v].type == DT_INDEX && op->vals.data[v].role == VAL_RESULT) return true;
     return false;
 }
 
 // Where there is code of both widths, the runtime takes that of 64 bits for sizes that ask for it,
-// or as the caller's maps are where arrays of indices are handed over (wants_64 of
-// runtime/artefact.c).
+// or as the caller's maps are where results hold indices (wants_64 of runtime/artefact.c).
 static bool is_far(const part *x, uint32_t index_bits) {
-    return index_bits == 64 && !option_is(x->m->d, OPT_INDEX, "64") && !has_indices(x->op->op);
+    return index_bits == 64 && !option_is(x->m->d, OPT_INDEX, "64") && !gives_indices(x->op->op);
 }
 
 static bool add_target(part *x, const cg_target *t, uint32_t index_bits) {

@@ -124,19 +124,17 @@ void gnn_op_free(gnn_op *op) {
 }
 
 // ---- Plans --------------------------------------------------------------------------------------
-// Whether a tensor or a result holds indices, which are of the code's width.
-static bool has_indices(const gnn_program *p) {
+// Whether a result holds indices, which are of the code's width.
+static bool gives_indices(const gnn_program *p) {
     for (uint32_t i = 0; i < p->nparams; i++)
-        if (p->params[i].is_index && p->params[i].role != GNN_PARAM_MAP &&
-            p->params[i].role != GNN_PARAM_SCALAR)
-            return true;
+        if (p->params[i].is_index && p->params[i].role == GNN_PARAM_RESULT) return true;
     return false;
 }
 
 // Maps of 64 bits are converted where nothing else asks for them: code of 32-bit indices reads half
 // as much, and the compiler leaves versions for small sizes out of the other (driver/object.c).
 static bool wants_64(const gnn_program *p, const rt_arguments *r) {
-    const bool by_maps = has_indices(p);
+    const bool by_maps = gives_indices(p);
     int64_t most = 0;
     for (uint32_t i = 0; i < p->nspaces; i++) most = r->sizes[i] > most ? r->sizes[i] : most;
     for (uint32_t i = 0; i < p->nparams; i++) {

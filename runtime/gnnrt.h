@@ -394,9 +394,9 @@ void gnn_replay_free(gnn_replay *r);   // after its last launch is done
 //   GNN_EMPTY where no array of the space is given; with an array it was forgotten, which is refused (MISSING). What may be 0
 //   is said with gnn_count.
 // - A gnn_map may leave domain and codomain 0 where the sizes are given. A size past 2^31 - 1 takes
-//   the code of 64-bit indices; so does a map of 64 bits where a tensor or a result of the op holds indices, which
-//   are of the code's width. Anything else takes that of 32-bit ones, which is faster; a plan converts
-//   maps of the other width, and keeps them so. Prefix maps have no array and no member.
+//   the code of 64-bit indices; so does a map of 64 bits where a result of the op holds indices, which are of
+//   the code's width. Anything else takes that of 32-bit ones, which is faster; a plan converts maps of the
+//   other width, and keeps them so. Prefix maps have no array and no member.
 // - A gnn_tensor of rank 0 gives data, and where has_strides is set strides; the op and the sizes tell type
 //   and shape.
 // - Scalars are double, float (f32, f16, bf16), int32_t, int64_t (i64, index) and bool.

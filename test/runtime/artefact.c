@@ -83,7 +83,7 @@ static void plan_and_launch(gnn_context *c, const gnn_artefact *a, const spmm_ar
 static void widths(gnn_context *c) {
     spmm_args args = arguments(false), wide = arguments(true);
     plan_and_launch(c, &both, &args, 0, 32);
-    plan_and_launch(c, &both, &wide, 0, 32);   // no array is handed over that holds indices
+    plan_and_launch(c, &both, &wide, 0, 32);   // no result holds indices
     plan_and_launch(c, &both, &args, 64, 64);
     plan_and_launch(c, &both, &wide, 64, 64);
     plan_and_launch(c, &narrow, &wide, 0, 32);
