@@ -311,8 +311,8 @@ CALL(cuModuleLoadDataEx, void **module, const char *image, unsigned n, int *opti
         strcpy(values[0], "not the image of the fake");
         return 218;
     }
-    *module = object(sizeof image);
-    memcpy(*module, &image, sizeof image);
+    *module = object(strlen(image) + 1);   // a copy of the text, as a driver makes one
+    strcpy(*module, image);
     live++;
     return 0;
 }
@@ -347,9 +347,8 @@ static int params_of(const char *entry) {
 
 CALL(cuModuleGetFunction, kernel **f, void *module, const char *name) {
     NEEDS_CONTEXT;
-    const char *image;
+    const char *image = module;
     char entry[80];
-    memcpy(&image, module, sizeof image);
     if (told()) {
         *f = idle_kernel(name);
         return 0;
