@@ -37,5 +37,5 @@ void progress_step(progress *p, uint32_t number, uint32_t of, const char *part) 
 }
 
 void progress_end(const progress *p) {
-    if (p->told) fprintf(stderr, "\r%*s\r", p->length + 7, "");
+    if (p->told > 0) fprintf(stderr, "\r%*s\r", p->length + 7, "");
 }

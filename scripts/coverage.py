@@ -20,7 +20,7 @@ import tempfile
 
 FOLDERS = ["lang", "frontend", "ir", "autodiff", "passes", "codegen", "runtime", "testing", "driver"]
 OBJECTS = re.compile(r"CMakeFiles/(gnnc_\w+|gnnrt\w*|gnnc)\.dir/")
-UNTRUSTED = re.compile(r"runtime/(read_|npy|json|manifest|size_expr|validate|check)|ir/\w+_(parse|verify|lex)|ir/size"
+UNTRUSTED = re.compile(r"runtime/(read_|npy|json|inflate|manifest|size_expr|validate|check)|ir/\w+_(parse|verify|lex)|ir/size"
                        r"|frontend/parse|lang/|codegen/ptx_head|driver/(options|response)")
 NEVER = re.compile(r"\bICE\(")
 AT_ONCE = 40   # notes that one gcov reads
