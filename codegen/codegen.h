@@ -13,6 +13,8 @@
 #include "gpu.h"
 #include "program.h"
 
+#include <stdatomic.h>
+
 typedef enum { CG_HOST, CG_CUDA } cg_target_kind;
 typedef struct {
     cg_target_kind kind;
@@ -44,7 +46,7 @@ struct cg_cubins {
     void (*keep)(cg_cubins *c, arena *a, const char *how, const cg_output *ptx,
                  const cg_output *cubin);
     // cubins that are not kept: the first assembler failed, cannot be told apart, or has changed
-    uint32_t others;
+    atomic_uint others;
 };
 // The assembler that PTX goes to first, and the state of its file: its place, size and times.
 // NULL: none is here, or its file cannot be told.

@@ -32,13 +32,13 @@ bool cache_put_program(textbuf *facts);
 // ---- The folder (cache_folder.c) ----------------------------------------------------------------
 enum { CACHE_SHARDS = 16 };
 typedef struct cache {
-    cg_cubins cubins;        // first: what codegen hands back is the cache
-    int folder;              // -1: there is none
-    const char *path;        // of it; NULL: none is named
-    const char *why;         // there is none; or the limit is not the one that was asked for
-    uint64_t limit;          // of all entries together, in bytes on a disk
-    const char *compile;     // "hit", "miss", or why neither; NULL: not asked for
-    uint32_t hits, misses;   // of cubins
+    cg_cubins cubins;           // first: what codegen hands back is the cache
+    int folder;                 // -1: there is none
+    const char *path;           // of it; NULL: none is named
+    const char *why;            // there is none; or the limit is not the one that was asked for
+    uint64_t limit;             // of all entries together, in bytes on a disk
+    const char *compile;        // "hit", "miss", or why neither; NULL: not asked for
+    atomic_uint hits, misses;   // of cubins, which several threads ask for
 } cache;
 // The session's, opened at the first call; NULL: --no-cache, a verb that has none, none is usable.
 cache *cache_of(driver *d);

@@ -148,7 +148,9 @@ void cache_put(const cache *c, arena *a, cache_kind kind, const cache_key *k,
     if (shard < 0) return;
     cache_key_name(k, name);
     cache_make_room(a, shard, cache_share(c), bytes, name);
-    const char *draft = arena_printf(a, "draft-%ld-%lld", (long)getpid(), (long long)clock_ns());
+    static atomic_uint drafts;   // of several threads
+    const char *draft = arena_printf(a, "draft-%ld-%u-%lld", (long)getpid(),
+                                     atomic_fetch_add(&drafts, 1), (long long)clock_ns());
     if (!write_draft(shard, draft, &entry) || renameat(shard, draft, shard, name))
         unlinkat(shard, draft, 0);
     close(shard);
