@@ -117,6 +117,11 @@ static tensor_val alone(const gradient *g, tensor_val of) {
     return same ? (tensor_val)n->imm.i : TENSOR_NO_VAL;
 }
 
+ir_dtype gradient_type_of(const gradient *g, tensor_val of) {
+    const tensor_val_info *v = &g->op->vals.data[of];
+    return is_rounded(g, of) ? v->type : tensor_type_of_storage(v->type, v->into).type;
+}
+
 static tensor_val add_value(gradient *g, tensor_val of, const char *name, tensor_role role,
                             ir_dtype type) {
     const tensor_val_info *v = &g->op->vals.data[of];
@@ -137,9 +142,8 @@ tensor_val gradient_adjoint_of(gradient *g, tensor_val of) {
     bool narrow = is_rounded(g, of);
     tensor_val one = narrow ? TENSOR_NO_VAL : alone(g, of), before = x->adjoint;
     if (one == TENSOR_NO_VAL) {
-        const tensor_val_info *v = &g->op->vals.data[of];
-        ir_dtype t = narrow ? v->type : tensor_type_of_storage(v->type, v->into).type;
-        one = add_value(g, of, gradient_name(g, gradient_adjoint(g, of), NULL), VAL_STAGE, t);
+        one = add_value(g, of, gradient_name(g, gradient_adjoint(g, of), NULL), VAL_STAGE,
+                        gradient_type_of(g, of));
         push_sum(g, of, one, before);
     }
     x = &g->of[of];

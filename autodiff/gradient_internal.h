@@ -74,7 +74,8 @@ typedef struct gradient {
 // ---- The op (gradient.c) ------------------------------------------------------------------------
 // What a stage adds to the adjoints of what it reads; false: refused.
 bool gradient_through(gradient *g, const tensor_stage *s);
-tensor_val gradient_adjoint_of(gradient *g, tensor_val of);   // of all terms so far
+tensor_val gradient_adjoint_of(gradient *g, tensor_val of);    // of all terms so far
+ir_dtype gradient_type_of(const gradient *g, tensor_val of);   // of its adjoint
 
 // ---- Steps (gradient_steps.c) -------------------------------------------------------------------
 bool gradient_write_steps(gradient *g);   // before anything else; false: refused

@@ -1,5 +1,5 @@
-// Recurrences that look one step back stay loops. Their adjoint is a recurrence, too, which runs
-// from the last step to the first; all else of a step is over all steps at once.
+// Recurrences that look one step back stay loops. Their adjoint is a recurrence, too, from the last
+// step to the first. What parameters get of a step is summed over all steps at once.
 //     loop t:S { z[t + 1] = f(z[t], a, w) }
 //  →  back[0] = dz[S]   loop r:S { back[r + 1] = dz[S - 1 - r] + f'(z[S - 1 - r])(back[r]) }
 //     dw = sum {t} … z[t] … back[S - 1 - t]
@@ -99,7 +99,7 @@ static bool find_values(gradient *g, uint32_t first, uint32_t end, const tensor_
             if (offset != 1 || (r->state != TENSOR_NO_VAL && r->state != to->val)) return false;
             r->state = to->val, r->axis = axis;
         }
-    return r->state != TENSOR_NO_VAL && ir_dtype_is_float(g->op->vals.data[r->state].type);
+    return r->state != TENSOR_NO_VAL;
 }
 
 static bool stays(gradient *g, uint32_t first, uint32_t end, const tensor_loop *l,
@@ -194,13 +194,21 @@ static bool keep_stage(gradient *g, const gradient_rounds *r, const tensor_loop 
     return false;
 }
 
-static tensor_val at_one_step(gradient *g, tensor_val v, uint32_t axis, const char *name) {
+// A value like another, of which nobody promised anything.
+static tensor_val_info like(const gradient *g, tensor_val v) {
     tensor_val_info i = g->op->vals.data[v];
+    i.role = VAL_STAGE;
+    i.facts = 0, i.align = 0;
+    i.sorted_by = i.inplace = TENSOR_NO_VAL;
+    return i;
+}
+
+static tensor_val at_one_step(gradient *g, tensor_val v, uint32_t axis, const char *name) {
+    tensor_val_info i = like(g, v);
     tensor_space *axes = ARENA_ARRAY(g->arena, tensor_space, i.rank);
     for (uint32_t a = 0, k = 0; a < i.rank; a++)
         if (a != axis) axes[k++] = i.axes[a];
     i.name = gradient_name(g, i.name, name);
-    i.role = VAL_STAGE;
     i.axes = axes, i.rank--;
     return tensor_add_val(g->op, i);
 }
@@ -325,6 +333,12 @@ static void add_back(reversing *x, uint32_t loop, tensor_stage s) {
     tensor_add_stage(g->op, made);
 }
 
+// What a value of 16 bits takes of it.
+static tensor_expr held(tensor_op *op, tensor_val to, tensor_expr value) {
+    const ir_dtype type = op->vals.data[to].type;
+    return ir_dtype_is_narrow(type) ? tensor_round(op, type, value, NO_SPAN) : value;
+}
+
 // to[…, at, …] = value, over all points of a step
 static void add_step(gradient *g, const gradient_rounds *r, tensor_val to, tensor_expr at,
                      const tensor_var *vars, const tensor_expr *index, tensor_expr value,
@@ -332,7 +346,7 @@ static void add_step(gradient *g, const gradient_rounds *r, tensor_val to, tenso
     const uint32_t rank = g->op->vals.data[r->now].rank;
     tensor_target *t = ARENA_NEW(g->arena, tensor_target);
     tensor_expr *body = ARENA_NEW(g->arena, tensor_expr);
-    *body = value;
+    *body = held(g->op, to, value);
     *t = (tensor_target){to, rank + 1, with(g, index, rank, r->axis, at)};
     tensor_add_stage(g->op, (tensor_stage){.name = g->op->vals.data[to].name,
                                            .ntargets = 1,
@@ -390,9 +404,8 @@ static tensor_val turned(reversing *x, tensor_val of, tensor_val from) {
     tensor_op *op = g->op;
     const bool state = of == x->r->state, whole = from == x->reversed;
     const uint32_t axis = state ? x->r->axis : 0, source = whole ? x->r->axis : 0;
-    tensor_val_info i = op->vals.data[of];
+    tensor_val_info i = like(g, of);
     i.name = gradient_name(g, gradient_adjoint(g, of), NULL);
-    i.role = VAL_STAGE;
     i.type = op->vals.data[from].type;
     const tensor_val to = tensor_add_val(op, i);
     const tensor_var *vars = gradient_axes(g, of);
@@ -403,7 +416,8 @@ static tensor_val turned(reversing *x, tensor_val of, tensor_val from) {
                 at = whole ? state_at(x, left) : tensor_index(op, x->forward.space, left, NO_SPAN);
     tensor_expr *body = ARENA_NEW(g->arena, tensor_expr);
     tensor_target *t = ARENA_NEW(g->arena, tensor_target);
-    *body = tensor_load(op, from, with(g, rest, i.rank - 1, source, at), i.rank, NO_SPAN);
+    *body = held(op, to,
+                 tensor_load(op, from, with(g, rest, i.rank - 1, source, at), i.rank, NO_SPAN));
     *t = (tensor_target){to, i.rank, index};
     tensor_add_stage(op, (tensor_stage){.name = i.name,
                                         .ntargets = 1,
@@ -441,12 +455,11 @@ static bool reverse(gradient *g, gradient_rounds *r, uint32_t first, uint32_t en
                     tensor_val outside) {
     tensor_op *op = g->op;
     const tensor_loop forward = op->loops.data[r->loop];
-    tensor_val_info like = op->vals.data[r->next], whole = op->vals.data[r->state];
-    like.name = gradient_name(g, gradient_adjoint(g, r->state), "given");
+    tensor_val_info one = like(g, r->next), whole = like(g, r->state);
+    one.name = gradient_name(g, gradient_adjoint(g, r->state), "given");
     whole.name = gradient_name(g, gradient_adjoint(g, r->state), "back");
-    like.type = whole.type = op->vals.data[outside].type;
-    whole.role = VAL_STAGE;
-    const tensor_val given = tensor_add_val(op, like), reversed = tensor_add_val(op, whole);
+    one.type = whole.type = gradient_type_of(g, r->state);
+    const tensor_val given = tensor_add_val(op, one), reversed = tensor_add_val(op, whole);
     const uint32_t before = op->stages.len;
     tensor_val own;
     if (!back_through(g, r, first, end, given, &own)) return false;

@@ -115,8 +115,8 @@ static bool known_steps(gradient *g, const tensor_stage *s, const tensor_space_i
     if (steps->kind == SPACE_CONST && steps->size <= MOST_STEPS) return true;
     diagnostic *d = diag(
         g->ds, E0612, s->at,
-        "a step of '%s' takes more than the value that the one before left: gradients write out "
-        "at most %d such steps, whose number is known",
+        "steps of '%s' have more than the one value that the step before left: gradients write "
+        "out at most %d of them, whose number is known",
         s->name, (int)MOST_STEPS);
     diag_note(d, g->at, "asked for here");
     diag_help(d, "give the number, -D %s=8, or differentiate one step", steps->name);

@@ -87,10 +87,6 @@ bool schedule_stage_known(schedule_checker *c, const char *path, span at) {
 }
 
 // ---- Indices ------------------------------------------------------------------------------------
-static const char *source_name(const tensor_op *op, tensor_var v) {
-    return tensor_id_name(op->ids, op->vars.data[v].id);
-}
-
 // Indices that lowering made of one, such as k' of a gradient's k, are called like that one.
 static bool var_is(const tensor_op *op, tensor_var v, const char *name) {
     const char *own = op->vars.data[v].name;
@@ -194,7 +190,8 @@ static void list_indices(schedule_checker *c, const char *path, schedule_names *
         const tensor_stage *st = &op->stages.data[i];
         if (!schedule_path_covers(path, st->name)) continue;
         for (uint32_t k = 0; k < st->nleft + st->nbound; k++) {
-            const char *name = source_name(op, var_at(st, k));
+            const char *own = op->vars.data[var_at(st, k)].name,
+                       *name = arena_strndup(c->s->arena, own, strcspn(own, "'"));
             if (!listed(out, name)) VEC_PUSH(c->s->arena, out, name);
         }
     }

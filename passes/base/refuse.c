@@ -33,7 +33,7 @@ diagnostic *plan_refuse(planner *p, diag_code code, span at, const char *format,
     return diag(p->ds, code, at, "%s", text);
 }
 
-// Of the first n indices; n' has that of n, as a schedule's text calls it.
+// Whether one of the first n indices is called so. A schedule's text calls f' like f.
 static bool has_name(const planner *p, const tensor_stage *st, uint32_t n, const char *name) {
     const size_t length = strcspn(name, "'");
     for (uint32_t i = 0; i < n; i++) {

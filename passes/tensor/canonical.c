@@ -1,6 +1,6 @@
 // The canonical form of an op, from which the default starts, and schedules that say
-// `canonicalize`. Sums inside sums are one, costly factors are stages of their own, keys that no
-// map leads to become those of maps, and the key that leaves the fewest points comes first.
+// `canonicalize`. Sums inside sums are one. Costly factors are stages of their own. Keys that no
+// map leads to become those of maps. The key that leaves the fewest points comes first.
 #include "passes.h"
 #include "tensor/tensor.h"
 #include "base/base.h"

@@ -152,10 +152,22 @@ static const char *joined_name(planner *p, const tensor_node *key) {
     return name;
 }
 
+// That no index of the stage has.
+static const char *free_among(const planner *p, const tensor_stage *st, const char *name) {
+    const char *free = name;
+    for (uint32_t i = 0, k = 2; i < st->nleft + st->nbound; i++) {
+        const tensor_var v = i < st->nleft ? st->left[i] : st->bound[i - st->nleft];
+        if (strcmp(p->op->vars.data[v].name, free) != 0) continue;
+        free = arena_printf(p->arena, "%s_%u", name, k++);
+        i = UINT32_MAX;   // from the first
+    }
+    return free;
+}
+
 static void go_through_all(planner *p, uint32_t stage, const tensor_node key) {
     const tensor_val_info m = p->op->vals.data[key.imm.i];
     tensor_space space = space_of(p, &m);
-    const char *name = joined_name(p, &key);
+    const char *name = free_among(p, &p->op->stages.data[stage], joined_name(p, &key));
     const tensor_id id = tensor_id_inside(p->op->ids, p->op->stages.data[stage].id, name);
     tensor_var flat = tensor_add_var_as(p->op, id, name, space);
     tensor_expr *digits = ARENA_ARRAY(p->arena, tensor_expr, m.rank + 1);
