@@ -72,8 +72,7 @@ typedef struct gradient {
 } gradient;
 
 // ---- The op (gradient.c) ------------------------------------------------------------------------
-// What a stage adds to the adjoints of what it reads; false: refused.
-bool gradient_through(gradient *g, const tensor_stage *s);
+bool gradient_through(gradient *g, const tensor_stage *s);   // its part in adjoints; false: refused
 tensor_val gradient_adjoint_of(gradient *g, tensor_val of);    // of all terms so far
 ir_dtype gradient_type_of(const gradient *g, tensor_val of);   // of its adjoint
 
