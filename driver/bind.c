@@ -27,6 +27,7 @@ static void shape_array(binding *b, tensor_val v) {
     *x = (tensor_array){.type = info->type, .rank = info->rank};
     for (uint32_t k = 0; k < info->rank; k++) x->shape[k] = b->sizes[info->axes[k]];
     if (info->role == VAL_RESULT || info->facts & FACT_PREFIX) return;
+    if (b->options->maps_alone && info->role != VAL_MAP) return;
     uint32_t bytes = bind_bytes(info->type);
     x->data = arena_alloc(b->arena, (size_t)points * bytes + bytes);
 }
@@ -45,9 +46,10 @@ static bool fill_maps(binding *b) {
 }
 
 static bool fill(binding *b) {
-    if (!check_memory(b)) return false;
+    if (!b->options->maps_alone && !check_memory(b)) return false;
     for (tensor_val v = 0; v < b->op->nparams; v++) shape_array(b, v);
     if (!bind_edge_order(b) || !fill_maps(b)) return false;
+    if (b->options->maps_alone) return true;
     for (tensor_val v = 0; v < b->op->nparams; v++) {
         tensor_role role = b->op->vals.data[v].role;
         if ((role == VAL_TENSOR || role == VAL_SCALAR) && !bind_tensor(b, v)) return false;

@@ -67,7 +67,8 @@ typedef struct {
     bind_values values;
     // edges shuffled where no order is declared, none among them where it is allowed
     bool mixed;
-    bool broadcast;   // one axis of each tensor is constant, so that its stride may be 0
+    bool broadcast;    // one axis of each tensor is constant, so that its stride may be 0
+    bool maps_alone;   // sizes and maps: tensors have no elements
 } bind_options;
 
 typedef enum { FROM_RANDOM, FROM_ZERO, FROM_NUMBER, FROM_GRAPH, FROM_ARRAY } bind_from;

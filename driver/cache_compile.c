@@ -46,6 +46,7 @@ static const char *why_not(const driver *d) {
     for (uint32_t i = 0; i < d->inputs.len; i++)
         if (!strcmp(d->inputs.data[i], "-")) return "not asked for: it reads the standard input";
     if (option_given(d, OPT_PRINT_AFTER)) return "not asked for: --print-after looks inside";
+    if (option_given(d, OPT_FOR_GRAPH)) return "not asked for: --for-graph reads a graph";
     if (option_given(d, OPT_VERIFY)) return "not asked for: --verify looks inside";
     return getenv("GNNC_PLAN_FAULT") ? "not asked for: $GNNC_PLAN_FAULT is set" : NULL;
 }

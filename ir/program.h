@@ -120,7 +120,7 @@ typedef struct {
 
 // A version of the op: its steps may run where its guards hold. HOLDS is decided when the plan is
 // made, the others at each launch, from the arguments alone. The first version whose guards hold is
-// launched; the last one has none.
+// launched; the last one has none, unless it is alone: it is launched or refused then.
 typedef enum {
     GUARD_HOLDS,     // a condition on sizes, statistics and the device
     GUARD_ALIGNED,   // param: its base address is a multiple of `value` bytes
@@ -171,7 +171,7 @@ typedef struct {
     VEC(program_temp) temps;
     VEC(size_expr) numbers;   // what kernels ask of statistics
     program_choice choice;
-    VEC(program_version) versions;   // at least one; the last has no guards
+    VEC(program_version) versions;   // at least one; the last of several has no guards
 } program;
 
 void size_print(textbuf *out, const program *p, const size_expr *e);

@@ -1,4 +1,4 @@
-// The versions of a manifest: what guards each, and its steps.
+// The versions of a manifest: what guards each, and its steps. One alone may have guards, too.
 #include "manifest.h"
 
 static gnn_status read_holds(const rt_row *r, rt_guard *g) {
@@ -114,7 +114,7 @@ gnn_status rt_read_version(const rt_row *r) {
 gnn_status rt_check_versions(gnn_program *p) {
     if (!p->nversions) return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: there are no versions");
     const rt_version *last = &p->versions[p->nversions - 1];
-    if (!last->nguards) return GNN_OK;
+    if (!last->nguards || p->nversions == 1) return GNN_OK;   // one alone is taken or refused
     return rt_fail(p->c, GNN_BAD_MANIFEST,
                    "manifest: versions[%u] (%.60s): the last version must have no guards",
                    p->nversions - 1, last->name);

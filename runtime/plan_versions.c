@@ -178,6 +178,7 @@ static gnn_status keep_those(gnn_plan *plan, int64_t of, bool others, bool *done
 gnn_status rt_plan_versions(gnn_plan *plan, const char *name) {
     int64_t of;
     bool done = false;
+    if (plan->p->nversions == 1) name = plan->p->versions[0].name;
     if (name) return keep_named(plan, name);
     gnn_status s = choose(plan, &of);
     if (!s && of >= 0) s = keep_those(plan, of, false, &done);

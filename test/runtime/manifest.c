@@ -133,8 +133,10 @@ static const struct {
      "manifest: versions[0] (naive): steps[1]: is no launch, loop or end"},
     {", {\"end\": true}", "", "manifest: versions[0] (naive): steps[1]: a loop without its end"},
     {"\"versions\": [", "\"steps\": [", "manifest: there are no versions"},
-    {NAMED, WITH("{\"holds\": \"F 2 ==\", \"text\": \"F == 2\"}"),
-     "manifest: versions[0] (naive): the last version must have no guards"},
+    {"{\"name\": \"naive\",",
+     "{\"name\": \"first\", \"steps\": []}, {" WITH(
+         "{\"holds\": \"F 2 ==\", \"text\": \"F == 2\"}"),
+     "manifest: versions[1] (naive): the last version must have no guards"},
     {"{\"name\": \"naive\"", "{\"name\": \"naive\"}, {\"name\": \"naive\"",
      "manifest: versions[1] (naive): the name stands twice"},
     {NAMED, "\"name\": \"naive\", \"guards\": 1, ",

@@ -337,6 +337,21 @@ static void refused(const char *guard, const gnn_tensor *x, const char *error, i
     gnn_program_free(p);
 }
 
+// A program of one version: a plan takes it or is refused, whether it pays or not.
+static void the_only_one(void) {
+    static const char text[] = OP(WIDE(HOLDS("F % 4 == 0", "F 4 % 0 ==")));
+    gnn_program *p = load(text);
+    gnn_plan *plan = NULL;
+    static float data[64];
+    const gnn_tensor x = tensor(data, 8, 8, 1);
+    GOOD(c, plan_of(p, 8, NULL, &plan));
+    CHECK(ran(plan, &x, "wide") == 1);
+    gnn_plan_free(plan);
+    EXPECT(c, plan_of(p, 6, NULL, &plan), NO_VERSION,
+           "version wide: `F % 4 == 0` does not hold: F = 6");
+    gnn_program_free(p);
+}
+
 static void one_alone(void) {
     _Alignas(16) static float data[64];
     const gnn_tensor x = tensor(data + 1, 2, 3, 2);
@@ -416,6 +431,7 @@ int main(void) {
     at_the_launch();
     never_taken();
     workspaces();
+    the_only_one();
     one_alone();
     undecided();
     of_maps();

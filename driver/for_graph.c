@@ -1,0 +1,175 @@
+// --for-graph: of an op the one version that a graph takes, and its kernels alone, where arrays lie
+// packed and aligned. A plan is made of the graph's maps and the sizes; nothing is launched.
+#include "bind.h"
+#include "run_memory.h"
+#include "run_sim.h"
+#include "unit.h"
+
+#include <string.h>
+
+enum { APART = 40 };   // bits of addresses that nobody follows: arrays lie so far apart
+
+typedef struct {
+    driver *d;
+    unit_op *op;
+    const cg_target *target;
+    run_graph graph;
+    binding *b;
+    gnn_context *context;
+    gnn_program *program;
+    gnn_plan *plan;
+} asking;
+
+static bool failed(asking *x, gnn_status s) {
+    if (!s) return false;
+    diag(x->d->ds, runtime_code((int)s, E0822), x->op->op->at,
+         "%s: no version can be told for the graph: %s", x->op->name,
+         x->context && *gnn_context_error(x->context) ? gnn_context_error(x->context)
+                                                      : gnn_status_text(s));
+    return true;
+}
+
+// A size that nobody gave would be one by chance.
+static bool sizes_given(asking *x) {
+    uint32_t at = 0;
+    const char *name;
+    int64_t size;
+    bool given = true;
+    while (bind_default(x->b, &at, &name, &size)) {
+        given = false;
+        diag_help(usage(x->d, E0812,
+                        "%s: --for-graph needs the size of %s, which neither the "
+                        "graph nor an option tells",
+                        x->op->name, name),
+                  "give it: --size=%s=N, or -D %s=N", name, name);
+    }
+    return given;
+}
+
+static void nothing(const uint64_t *slots, uint32_t block, uint32_t blocks) {
+    (void)slots, (void)block, (void)blocks;
+}
+
+// The host's are not made yet, and none is called.
+static gnn_code no_code(asking *x) {
+    const simt_module *m = x->op->module;
+    gnn_host_kernel *kernels = ARENA_ARRAY(x->d->arena, gnn_host_kernel, m->funcs.len + 1);
+    gnn_code code = {.kernels = kernels};
+    for (uint32_t k = 0; k < m->funcs.len && x->target->kind == CG_HOST; k++)
+        if (m->funcs.data[k]->kernel)
+            kernels[code.nkernels++] = (gnn_host_kernel){m->funcs.data[k]->name, nothing};
+    return code;
+}
+
+static bool open(asking *x) {
+    const bool gpu = x->target->kind == CG_CUDA;
+    gnn_simulator device = {0};
+    if (gpu) device.device = run_sim_device(x->d, x->target->arch);
+    const gnn_context_options o = {
+        .device = GNN_HOST, .threads = gpu, .simulator = gpu ? &device : NULL};
+    const gnn_code none = no_code(x);
+    textbuf manifest = textbuf_new(x->d->arena);
+    cg_manifest(&manifest, x->op->program, x->target);
+    return !failed(x, gnn_context_new(&o, &x->context)) &&
+           !failed(x,
+                   gnn_program_load(x->context, manifest.data, manifest.len, &none, &x->program));
+}
+
+static gnn_map map_of(asking *x, tensor_val v) {
+    const tensor_val_info *info = &x->op->op->vals.data[v];
+    const tensor_array *a = &x->b->arrays[v];
+    int64_t points;
+    bind_points(x->b, info, &points);
+    return (gnn_map){
+        .width = 64, .index = a->data, .domain = points, .codomain = x->b->sizes[info->into]};
+}
+
+static bool make_plan(asking *x) {
+    const tensor_op *op = x->op->op;
+    arena *a = x->d->arena;
+    gnn_named_map *maps = ARENA_ARRAY(a, gnn_named_map, op->nparams + 1);
+    gnn_size *sizes = ARENA_ARRAY(a, gnn_size, op->spaces.len + 1);
+    gnn_plan_options o = {.maps = maps, .sizes = sizes};
+    for (tensor_val v = 0; v < op->nparams; v++)
+        if (op->vals.data[v].role == VAL_MAP && !(op->vals.data[v].facts & FACT_PREFIX))
+            maps[o.nmaps++] = (gnn_named_map){op->vals.data[v].name, map_of(x, v)};
+    for (tensor_space s = 0; s < op->spaces.len; s++)
+        if (op->spaces.data[s].kind == SPACE_FREE)
+            sizes[o.nsizes++] = (gnn_size){op->spaces.data[s].name, x->b->sizes[s]};
+    return !failed(x, gnn_plan_new(x->program, &o, &x->plan));
+}
+
+static const char *version_of(asking *x) {
+    const tensor_op *op = x->op->op;
+    gnn_arg *args = ARENA_ARRAY(x->d->arena, gnn_arg, op->nparams + 1);
+    gnn_tensor *tensors = ARENA_ARRAY(x->d->arena, gnn_tensor, op->nparams + 1);
+    const char *version = NULL;
+    for (tensor_val v = 0; v < op->nparams; v++) {
+        const tensor_val_info *info = &op->vals.data[v];
+        if (info->role != VAL_TENSOR && info->role != VAL_RESULT) continue;
+        const tensor_val at = info->inplace != TENSOR_NO_VAL ? info->inplace : v;
+        tensors[v] = (gnn_tensor){.data = (void *)((uintptr_t)(at + 1) << APART),
+                                  .dtype = run_dtype(info->type, x->op->program->index_bits),
+                                  .rank = info->rank};
+        memcpy(tensors[v].shape, x->b->arrays[v].shape, info->rank * sizeof *tensors[v].shape);
+        args[v].tensor = &tensors[v];
+    }
+    return failed(x, gnn_plan_version(x->plan, args, op->nparams, &version)) ? NULL : version;
+}
+
+// ---- The program of it --------------------------------------------------------------------------
+static bool launches(const program_version *v, const char *kernel) {
+    for (uint32_t i = 0; i < v->steps.len; i++)
+        if (v->steps.data[i].kind == STEP_LAUNCH && !strcmp(v->steps.data[i].kernel, kernel))
+            return true;
+    return false;
+}
+
+// What no version launches is no kernel any more, which nobody makes code of.
+static void keep_version(driver *d, unit_op *o, const char *name) {
+    program *p = ARENA_NEW(d->arena, program);
+    simt_module *m = ARENA_NEW(d->arena, simt_module);
+    *p = *o->program;
+    *m = *o->program->module;
+    const program_version *taken = &p->versions.data[0];
+    while (strcmp(taken->name, name) != 0) taken++;
+    memset(&p->versions, 0, sizeof p->versions);
+    p->choice = (program_choice){0};
+    VEC_PUSH(d->arena, &p->versions, *taken);
+    memset(&m->funcs, 0, sizeof m->funcs);
+    bool *kernels = ARENA_ARRAY(d->arena, bool, o->program->module->funcs.len + 1);
+    for (uint32_t k = 0; k < o->program->module->funcs.len; k++) {
+        simt_func *f = o->program->module->funcs.data[k];
+        if (f->kernel && !launches(taken, f->name)) {
+            f = ARENA_NEW(d->arena, simt_func);
+            *f = *o->program->module->funcs.data[k];
+            f->kernel = false;
+        }
+        kernels[k] = f->kernel;
+        VEC_PUSH(d->arena, &m->funcs, f);
+    }
+    p->module = m;
+    o->program = p;
+    o->module = m;
+    o->kernels = kernels;
+}
+
+bool for_graph(driver *d, unit_op *o, const cg_target *target) {
+    const char *text = option_text(d, OPT_FOR_GRAPH, NULL);
+    static const bind_options maps_alone = {.maps_alone = true};
+    asking x = {.d = d, .op = o, .target = target};
+    if (!text) return true;
+    phase(d, "for graph");
+    const char *name = NULL;
+    if (run_graph_load(d, text, &x.graph) &&
+        (x.b = bind_op(d, d->arena, o->op, &x.graph, &maps_alone)) && sizes_given(&x) && open(&x) &&
+        make_plan(&x))
+        name = version_of(&x);
+    if (name) keep_version(d, o, name);
+    gnn_plan_free(x.plan);
+    gnn_program_free(x.program);
+    gnn_context_free(x.context);
+    if (x.b) bind_free(x.b);
+    run_graph_free(&x.graph);
+    return name != NULL;
+}
