@@ -55,7 +55,7 @@ static tensor_expr at_point(gradient *g, const gradient_term *t, const tensor_va
     return gradient_replace(g, t->value, as);
 }
 
-static const tensor_expr *index_of(gradient *g, const tensor_var *vars, uint32_t n) {
+const tensor_expr *gradient_index_of(gradient *g, const tensor_var *vars, uint32_t n) {
     tensor_expr *index = ARENA_ARRAY(g->arena, tensor_expr, n + 1);
     for (uint32_t i = 0; i < n; i++) index[i] = tensor_var_expr(g->op, vars[i], NO_SPAN);
     return index;
@@ -82,7 +82,7 @@ static void push_sum(gradient *g, tensor_val of, tensor_val to, tensor_val befor
     const gradient_of *x = &g->of[of];
     uint32_t rank = g->op->vals.data[of].rank;
     const tensor_var *vars = gradient_axes(g, of);
-    const tensor_expr *index = index_of(g, vars, rank);
+    const tensor_expr *index = gradient_index_of(g, vars, rank);
     tensor_expr sum = before == TENSOR_NO_VAL ? 0
                                               : tensor_load(g->op, before, index, rank, NO_SPAN);
     for (uint32_t i = 0; i < x->terms.len; i++)
@@ -376,7 +376,7 @@ static gradient_saved in_its_type(gradient *g, gradient_saved x) {
     tensor_val copy = add_value(g, x.val, name, VAL_STAGE, v->type);
     const tensor_var *vars = gradient_axes(g, x.val);
     uint32_t rank = g->op->vals.data[copy].rank;
-    const tensor_expr *index = index_of(g, vars, rank);
+    const tensor_expr *index = gradient_index_of(g, vars, rank);
     tensor_expr value = tensor_load(g->op, x.val, index, rank, NO_SPAN);
     if (softmax) {
         tensor_expr sum = tensor_load(g->op, x.sum, index, rank, NO_SPAN);

@@ -73,7 +73,8 @@ typedef struct gradient {
 
 // ---- The op (gradient.c) ------------------------------------------------------------------------
 bool gradient_through(gradient *g, const tensor_stage *s);   // its part in adjoints; false: refused
-tensor_val gradient_adjoint_of(gradient *g, tensor_val of);    // of all terms so far
+tensor_val gradient_adjoint_of(gradient *g, tensor_val of);   // of all terms so far
+const tensor_expr *gradient_index_of(gradient *g, const tensor_var *vars, uint32_t n);
 ir_dtype gradient_type_of(const gradient *g, tensor_val of);   // of its adjoint
 
 // ---- Steps (gradient_steps.c) -------------------------------------------------------------------
@@ -82,7 +83,7 @@ bool gradient_write_steps(gradient *g);   // before anything else; false: refuse
 void gradient_join_steps(gradient *g);
 
 // ---- Recurrences that stay (gradient_rounds.c) --------------------------------------------------
-// The stages of a loop, of which all steps are kept; false: it does not stay.
+// All steps of a loop's stages are kept; false: it does not stay.
 bool gradient_keep_rounds(gradient *g, uint32_t first, uint32_t end, gradient_stages *out);
 bool gradient_of_rounds(gradient *g, uint32_t first, uint32_t end);   // false: refused
 
@@ -90,9 +91,8 @@ bool gradient_of_rounds(gradient *g, uint32_t first, uint32_t end);   // false: 
 void gradient_join_sums(gradient *g);   // of one table, that are added
 
 // ---- Expressions (gradient_expr.c) --------------------------------------------------------------
-// Expressions of g->op, made anew in `to` (the same op, or another one) from their arguments on,
-// but where `put` has something else for a node, whose arguments are of `to` by then; 0: nothing
-// else.
+// Expressions of g->op, made anew in `to`, the same op or another, from their arguments on. `put`
+// may have something else for a node, whose arguments are of `to` by then; 0: it has not.
 typedef struct gradient_rewriting gradient_rewriting;
 struct gradient_rewriting {
     gradient *g;

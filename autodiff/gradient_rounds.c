@@ -339,31 +339,23 @@ static tensor_expr held(tensor_op *op, tensor_val to, tensor_expr value) {
     return ir_dtype_is_narrow(type) ? tensor_round(op, type, value, NO_SPAN) : value;
 }
 
-// to[…, at, …] = value, over all points of a step
-static void add_step(gradient *g, const gradient_rounds *r, tensor_val to, tensor_expr at,
-                     const tensor_var *vars, const tensor_expr *index, tensor_expr value,
-                     uint32_t loop) {
-    const uint32_t rank = g->op->vals.data[r->now].rank;
+// to[index] = value, over all points of the variables
+static void add_points(gradient *g, tensor_val to, const tensor_expr *index, const tensor_var *vars,
+                       uint32_t n, tensor_expr value, uint32_t loop) {
     tensor_target *t = ARENA_NEW(g->arena, tensor_target);
     tensor_expr *body = ARENA_NEW(g->arena, tensor_expr);
     *body = held(g->op, to, value);
-    *t = (tensor_target){to, rank + 1, with(g, index, rank, r->axis, at)};
+    *t = (tensor_target){to, g->op->vals.data[to].rank, index};
     tensor_add_stage(g->op, (tensor_stage){.name = g->op->vals.data[to].name,
                                            .ntargets = 1,
                                            .targets = t,
-                                           .nleft = rank,
+                                           .nleft = n,
                                            .left = vars,
                                            .reducer = TENSOR_NO_REDUCER,
                                            .nbody = 1,
                                            .body = body,
                                            .loop = loop,
                                            .at = g->at});
-}
-
-static tensor_expr *indices(gradient *g, const tensor_var *vars, uint32_t n) {
-    tensor_expr *index = ARENA_ARRAY(g->arena, tensor_expr, n + 1);
-    for (uint32_t i = 0; i < n; i++) index[i] = tensor_var_expr(g->op, vars[i], NO_SPAN);
-    return index;
 }
 
 // The adjoint of the state after all steps, and what a step adds to it of the step before: `own` is
@@ -374,7 +366,7 @@ static void add_states(reversing *x, uint32_t loop, tensor_val outside, tensor_v
     const gradient_rounds *r = x->r;
     const uint32_t rank = op->vals.data[r->now].rank;
     const tensor_var *vars = gradient_axes(g, r->now);
-    const tensor_expr *index = indices(g, vars, rank);
+    const tensor_expr *index = gradient_index_of(g, vars, rank);
     const bool first = loop == TENSOR_NO_LOOP;
     tensor_expr from = first ? tensor_size(op, x->forward.space, NO_SPAN)
                              : steps_left(op, &x->back, 1),
@@ -395,7 +387,8 @@ static void add_states(reversing *x, uint32_t loop, tensor_val outside, tensor_v
             tensor_load(op, own,
                         with(g, index, rank, 0, tensor_var_expr(op, x->back.step, NO_SPAN)),
                         rank + 1, NO_SPAN));
-    add_step(g, r, x->reversed, state_at(x, to), vars, index, value, loop);
+    add_points(g, x->reversed, with(g, index, rank, r->axis, state_at(x, to)), vars, rank, value,
+               loop);
 }
 
 // The adjoint of `of`, first step first, from what has the last step first.
@@ -409,26 +402,14 @@ static tensor_val turned(reversing *x, tensor_val of, tensor_val from) {
     i.type = op->vals.data[from].type;
     const tensor_val to = tensor_add_val(op, i);
     const tensor_var *vars = gradient_axes(g, of);
-    const tensor_expr *index = indices(g, vars, i.rank);
+    const tensor_expr *index = gradient_index_of(g, vars, i.rank);
     const tensor_loop l = {vars[axis], x->forward.space};
     const tensor_expr *rest = without(g, index, i.rank, axis);
     tensor_expr left = steps_left(op, &l, !state),
                 at = whole ? state_at(x, left) : tensor_index(op, x->forward.space, left, NO_SPAN);
-    tensor_expr *body = ARENA_NEW(g->arena, tensor_expr);
-    tensor_target *t = ARENA_NEW(g->arena, tensor_target);
-    *body = held(op, to,
-                 tensor_load(op, from, with(g, rest, i.rank - 1, source, at), i.rank, NO_SPAN));
-    *t = (tensor_target){to, i.rank, index};
-    tensor_add_stage(op, (tensor_stage){.name = i.name,
-                                        .ntargets = 1,
-                                        .targets = t,
-                                        .nleft = i.rank,
-                                        .left = vars,
-                                        .reducer = TENSOR_NO_REDUCER,
-                                        .nbody = 1,
-                                        .body = body,
-                                        .loop = TENSOR_NO_LOOP,
-                                        .at = g->at});
+    tensor_expr value = tensor_load(op, from, with(g, rest, i.rank - 1, source, at), i.rank,
+                                    NO_SPAN);
+    add_points(g, to, index, vars, i.rank, value, TENSOR_NO_LOOP);
     return to;
 }
 

@@ -132,6 +132,9 @@ static void check_loaded(job *j) {
                   "--index=32 makes an object of one");
 }
 
+// Made of the op's kernels, not of its equations.
+static bool is_planned(form f) { return f != FORM_TENSOR && f != FORM_SCHEDULE && f != FORM_SAVED; }
+
 static void check_forms(job *j) {
     driver *d = j->d;
     for (uint32_t i = 0; i < j->forms.len; i++) {
@@ -150,6 +153,11 @@ static void check_forms(job *j) {
     if (option_given(d, OPT_FOR_GRAPH) && (wants_form(j, FORM_OBJ) || wants_form(j, FORM_HEADER)))
         diag_help(usage(d, E0812, "--for-graph makes one version, and an object is for any graph"),
                   "--emit=cubin,manifest makes what gnn_program_load takes");
+    bool planned = false;
+    for (form f = 0; f < FORM_COUNT; f++) planned |= wants_form(j, f) && is_planned(f);
+    if (option_given(d, OPT_FOR_GRAPH) && !planned)
+        diag(d->ds, W0801, NO_SPAN,
+             "--for-graph has no effect on what stands before there is a plan");
     check_some_passes(d, j->forms.data, j->forms.len);
     check_loaded(j);
     if (option_given(d, OPT_DEPENDENCY_FILE) && !option_given(d, OPT_DEPENDENCIES))
@@ -255,7 +263,7 @@ static bool make_form(job *j, const unit *u, unit_op *o, const cg_target *t, for
     driver *d = j->d;
     if (!has_form(u->kind, f)) return no_form(d, u, f);
     if (option_given(d, OPT_PASSES)) return some_passes(d, o, t, f, out);
-    bool above = f == FORM_TENSOR || f == FORM_SCHEDULE || f == FORM_SAVED,
+    bool above = !is_planned(f),
          read = u->kind == INPUT_SIMT ||
                 (u->kind == INPUT_LOOP && (f == FORM_LOOP || f == FORM_FACTS));
     bool planned = !above && !read;

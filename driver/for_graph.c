@@ -15,6 +15,7 @@ typedef struct {
     const cg_target *target;
     run_graph graph;
     binding *b;
+    gnn_simulator device;   // the GPU that is meant, which the context looks at
     gnn_context *context;
     gnn_program *program;
     gnn_plan *plan;
@@ -63,10 +64,9 @@ static gnn_code no_code(asking *x) {
 
 static bool open(asking *x) {
     const bool gpu = x->target->kind == CG_CUDA;
-    gnn_simulator device = {0};
-    if (gpu) device.device = run_sim_device(x->d, x->target->arch);
+    if (gpu) x->device.device = run_sim_device(x->d, x->target->arch);
     const gnn_context_options o = {
-        .device = GNN_HOST, .threads = gpu, .simulator = gpu ? &device : NULL};
+        .device = GNN_HOST, .threads = gpu, .simulator = gpu ? &x->device : NULL};
     const gnn_code none = no_code(x);
     textbuf manifest = textbuf_new(x->d->arena);
     cg_manifest(&manifest, x->op->program, x->target);
@@ -75,28 +75,11 @@ static bool open(asking *x) {
                    gnn_program_load(x->context, manifest.data, manifest.len, &none, &x->program));
 }
 
-static gnn_map map_of(asking *x, tensor_val v) {
-    const tensor_val_info *info = &x->op->op->vals.data[v];
-    const tensor_array *a = &x->b->arrays[v];
-    int64_t points;
-    bind_points(x->b, info, &points);
-    return (gnn_map){
-        .width = 64, .index = a->data, .domain = points, .codomain = x->b->sizes[info->into]};
-}
-
 static bool make_plan(asking *x) {
-    const tensor_op *op = x->op->op;
-    arena *a = x->d->arena;
-    gnn_named_map *maps = ARENA_ARRAY(a, gnn_named_map, op->nparams + 1);
-    gnn_size *sizes = ARENA_ARRAY(a, gnn_size, op->spaces.len + 1);
-    gnn_plan_options o = {.maps = maps, .sizes = sizes};
-    for (tensor_val v = 0; v < op->nparams; v++)
-        if (op->vals.data[v].role == VAL_MAP && !(op->vals.data[v].facts & FACT_PREFIX))
-            maps[o.nmaps++] = (gnn_named_map){op->vals.data[v].name, map_of(x, v)};
-    for (tensor_space s = 0; s < op->spaces.len; s++)
-        if (op->spaces.data[s].kind == SPACE_FREE)
-            sizes[o.nsizes++] = (gnn_size){op->spaces.data[s].name, x->b->sizes[s]};
-    return !failed(x, gnn_plan_new(x->program, &o, &x->plan));
+    run_session session = {.d = x->d};
+    run_op o = {.r = &session, .arena = x->d->arena, .op = x->op, .b = x->b};
+    const gnn_plan_options options = run_plan_options(&o);
+    return !failed(x, gnn_plan_new(x->program, &options, &x->plan));
 }
 
 static const char *version_of(asking *x) {
@@ -133,6 +116,10 @@ static void keep_version(driver *d, unit_op *o, const char *name) {
     *m = *o->program->module;
     const program_version *taken = &p->versions.data[0];
     while (strcmp(taken->name, name) != 0) taken++;
+    const size_t number = (size_t)(taken - p->versions.data);
+    const loop_plans all = o->plans;   // the naive one has none
+    memset(&o->plans, 0, sizeof o->plans);
+    if (number < all.len) VEC_PUSH(d->arena, &o->plans, all.data[number]);
     memset(&p->versions, 0, sizeof p->versions);
     p->choice = (program_choice){0};
     VEC_PUSH(d->arena, &p->versions, *taken);
@@ -158,7 +145,7 @@ bool for_graph(driver *d, unit_op *o, const cg_target *target) {
     const char *text = option_text(d, OPT_FOR_GRAPH, NULL);
     static const bind_options maps_alone = {.maps_alone = true};
     asking x = {.d = d, .op = o, .target = target};
-    if (!text) return true;
+    if (!text || o->kernels) return true;   // another form of the same has asked
     phase(d, "for graph");
     const char *name = NULL;
     if (run_graph_load(d, text, &x.graph) &&

@@ -310,6 +310,7 @@ static program *plan(driver *d, unit_op *o, const cg_target *target, uint32_t in
 program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t index_bits, bool far) {
     phase(d, "plan");
     o->program = plan(d, o, target, index_bits, far);
+    o->kernels = NULL;
     o->planned = target;
     if (!o->program) {
         must_tell(d, "plan");

@@ -82,10 +82,16 @@ static bool add_simple(arena *a, plan_retreat *r, tensor_id stage, const char *w
     return added;
 }
 
+// The stage that is to blame begins a kernel, which it did not before.
+static bool part(arena *a, plan_retreat *r, const version_facts *f) {
+    const stage_ids *g = &f->refused_group;
+    return g->len > 1 && add(a, &r->apart, g->data[f->refused_at ? f->refused_at : 1]);
+}
+
 bool plan_retreats_from_matrices(arena *a, plan_retreat *r, const version_facts *f) {
     const stage_ids *g = &f->refused_group;
     bool more = false;
-    if (g->len > 1 && add(a, &r->apart, g->data[f->refused_at ? f->refused_at : 1])) return true;
+    if (part(a, r, f)) return true;
     for (uint32_t i = 0; i < g->len; i++) more |= add(a, &r->scalar, g->data[i]);
     return more;
 }
@@ -94,7 +100,7 @@ bool plan_retreats(arena *a, plan_retreat *r, const version_facts *f) {
     const stage_ids *g = &f->refused_group;
     bool more = false;
     if (f->refused_fused && !r->unfused) return r->unfused = true;
-    if (g->len > 1 && add(a, &r->apart, g->data[f->refused_at ? f->refused_at : 1])) return true;
+    if (part(a, r, f)) return true;
     for (uint32_t i = 1; i < g->len; i++) more |= add(a, &r->apart, g->data[i]);
     for (uint32_t i = 0; i < g->len && !more; i++) more = add(a, &r->even, g->data[i]);
     for (uint32_t i = 0; i < g->len && !more; i++) more = add_simple(a, r, g->data[i], f->refused);
