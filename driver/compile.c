@@ -150,9 +150,6 @@ static void check_forms(job *j) {
     if (option_given(d, OPT_JOBS) && !(wants_form(j, FORM_OBJ) && j->cuda))
         diag(d->ds, W0801, NO_SPAN,
              "--jobs has no effect unless an object is made with code for a GPU");
-    if (option_given(d, OPT_FOR_GRAPH) && (wants_form(j, FORM_OBJ) || wants_form(j, FORM_HEADER)))
-        diag_help(usage(d, E0812, "--for-graph makes one version, and an object is for any graph"),
-                  "--emit=cubin,manifest makes what gnn_program_load takes");
     bool planned = false;
     for (form f = 0; f < FORM_COUNT; f++) planned |= wants_form(j, f) && is_planned(f);
     if (option_given(d, OPT_FOR_GRAPH) && !planned)
@@ -201,9 +198,7 @@ static bool generate(job *j, const unit_op *o, const cg_target *t, cg_form form,
     driver *d = j->d;
     cg_output result = {0};
     phase(d, form == CG_CUBIN ? "assemble" : "generate code");
-    cg_options options = j->options;
-    options.kernels = o->kernels;
-    if (!unit_code(d->arena, d, o, t, form, &options, &result)) {
+    if (!unit_code(d->arena, d, o, t, form, &j->options, &result)) {
         must_tell(d, "code generation");
         return false;
     }
@@ -267,8 +262,7 @@ static bool make_form(job *j, const unit *u, unit_op *o, const cg_target *t, for
          read = u->kind == INPUT_SIMT ||
                 (u->kind == INPUT_LOOP && (f == FORM_LOOP || f == FORM_FACTS));
     bool planned = !above && !read;
-    if (planned && (!unit_schedule(o, t) || !unit_program(d, o, t) || !for_graph(d, o, t)))
-        return false;
+    if (planned && (!unit_schedule(o, t) || !unit_program(d, o, t))) return false;
     switch (f) {
     case FORM_TENSOR: tensor_print(out, o->op); return true;
     case FORM_SCHEDULE: return print_schedules(d, o, t, out);

@@ -1,5 +1,6 @@
-// --for-graph: of an op the one version that a graph takes, and its kernels alone, where arrays lie
-// packed and aligned. A plan is made of the graph's maps and the sizes; nothing is launched.
+// --for-graph: of an op the one version that a graph takes is made, where arrays lie packed and
+// aligned. A plan is made of the graph's maps, the sizes and what guards the versions; none has
+// steps yet, and nothing is launched.
 #include "bind.h"
 #include "run_memory.h"
 #include "run_sim.h"
@@ -11,7 +12,7 @@ enum { APART = 40 };   // bits of addresses that nobody follows: arrays lie so f
 
 typedef struct {
     driver *d;
-    unit_op *op;
+    unit_op *op;   // whose program's versions have no steps
     const cg_target *target;
     run_graph graph;
     binding *b;
@@ -100,63 +101,31 @@ static const char *version_of(asking *x) {
     return failed(x, gnn_plan_version(x->plan, args, op->nparams, &version)) ? NULL : version;
 }
 
-// ---- The program of it --------------------------------------------------------------------------
-static bool launches(const program_version *v, const char *kernel) {
-    for (uint32_t i = 0; i < v->steps.len; i++)
-        if (v->steps.data[i].kind == STEP_LAUNCH && !strcmp(v->steps.data[i].kernel, kernel))
-            return true;
-    return false;
+static uint32_t number_of(const program *p, const char *name) {
+    uint32_t i = 0;
+    while (strcmp(p->versions.data[i].name, name) != 0) i++;
+    return i;
 }
 
-// What no version launches is no kernel any more, which nobody makes code of.
-static void keep_version(driver *d, unit_op *o, const char *name) {
-    program *p = ARENA_NEW(d->arena, program);
-    simt_module *m = ARENA_NEW(d->arena, simt_module);
-    *p = *o->program;
-    *m = *o->program->module;
-    const program_version *taken = &p->versions.data[0];
-    while (strcmp(taken->name, name) != 0) taken++;
-    const size_t number = (size_t)(taken - p->versions.data);
-    const loop_plans all = o->plans;   // the naive one has none
-    memset(&o->plans, 0, sizeof o->plans);
-    if (number < all.len) VEC_PUSH(d->arena, &o->plans, all.data[number]);
-    memset(&p->versions, 0, sizeof p->versions);
-    p->choice = (program_choice){0};
-    VEC_PUSH(d->arena, &p->versions, *taken);
-    memset(&m->funcs, 0, sizeof m->funcs);
-    bool *kernels = ARENA_ARRAY(d->arena, bool, o->program->module->funcs.len + 1);
-    for (uint32_t k = 0; k < o->program->module->funcs.len; k++) {
-        simt_func *f = o->program->module->funcs.data[k];
-        if (f->kernel && !launches(taken, f->name)) {
-            f = ARENA_NEW(d->arena, simt_func);
-            *f = *o->program->module->funcs.data[k];
-            f->kernel = false;
-        }
-        kernels[k] = f->kernel;
-        VEC_PUSH(d->arena, &m->funcs, f);
-    }
-    p->module = m;
-    o->program = p;
-    o->module = m;
-    o->kernels = kernels;
-}
-
-bool for_graph(driver *d, unit_op *o, const cg_target *target) {
+bool for_graph(driver *d, const unit_op *o, const cg_target *target, program *p, uint32_t *number) {
     const char *text = option_text(d, OPT_FOR_GRAPH, NULL);
     static const bind_options maps_alone = {.maps_alone = true};
-    asking x = {.d = d, .op = o, .target = target};
-    if (!text || o->kernels) return true;   // another form of the same has asked
+    unit_op asked = *o;
+    asked.program = p;
+    asked.module = p->module;
+    asking x = {.d = d, .op = &asked, .target = target};
     phase(d, "for graph");
     const char *name = NULL;
     if (run_graph_load(d, text, &x.graph) &&
         (x.b = bind_op(d, d->arena, o->op, &x.graph, &maps_alone)) && sizes_given(&x) && open(&x) &&
         make_plan(&x))
         name = version_of(&x);
-    if (name) keep_version(d, o, name);
+    if (name) *number = number_of(p, name);
     gnn_plan_free(x.plan);
     gnn_program_free(x.program);
     gnn_context_free(x.context);
     if (x.b) bind_free(x.b);
     run_graph_free(&x.graph);
+    phase(d, "plan");
     return name != NULL;
 }

@@ -83,6 +83,8 @@ static bool add_op(part *x) {
     for (uint32_t w = 0; w < 2; w++) {
         if (option_is(m->d, OPT_INDEX, "32") && widths[w] != 32) continue;
         if (option_is(m->d, OPT_INDEX, "64") && widths[w] != 64) continue;
+        if (option_given(m->d, OPT_FOR_GRAPH) && widths[w] != settings_pass(m->d, NULL).index_bits)
+            continue;
         for (uint32_t t = 0; t < m->o->ntargets; t++)
             if (!add_target(x, &m->o->targets[t], widths[w])) return false;
     }

@@ -289,12 +289,25 @@ bool unit_schedule(unit_op *o, const cg_target *target) {
     return good;
 }
 
+typedef struct {
+    driver *d;
+    unit_op *op;
+    const cg_target *target;
+} graph_taker;
+
+static bool take_by_graph(void *user, program *p, uint32_t *number) {
+    const graph_taker *t = user;
+    return for_graph(t->d, t->op, t->target, p, number);
+}
+
 static program *plan(driver *d, unit_op *o, const cg_target *target, uint32_t index_bits,
                      bool far) {
     pass_options options = settings_pass(d, target);
     options.index_bits = index_bits;
     options.far = far;
     options.after = print_after(d);
+    graph_taker taker = {d, o, target};
+    if (option_given(d, OPT_FOR_GRAPH)) options.taker = (pass_taker){take_by_graph, &taker};
     // text by hand: sema has seen to others
     if (!o->frontend && !o->text) o->op = tensor_without_unread(d->arena, o->op);
     const char *machine = target->kind == CG_HOST ? "host" : "cuda";
@@ -310,7 +323,6 @@ static program *plan(driver *d, unit_op *o, const cg_target *target, uint32_t in
 program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t index_bits, bool far) {
     phase(d, "plan");
     o->program = plan(d, o, target, index_bits, far);
-    o->kernels = NULL;
     o->planned = target;
     if (!o->program) {
         must_tell(d, "plan");

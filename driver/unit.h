@@ -10,7 +10,6 @@ typedef struct {
     const char *name;           // "gat_f32"
     tensor_op *op;              // NULL for .simt
     program *program;           // made by unit_program
-    const bool *kernels;        // by place in the module: those of --for-graph; NULL: all
     const cg_target *planned;   // for which target
     loop_plans plans;           // its loop plans, none of the naive one
     schedule_list made;         // and the schedules they come from
@@ -49,9 +48,9 @@ bool unit_schedules(unit_op *o, const cg_target *target);
 bool unit_schedule(unit_op *o, const cg_target *target);
 // Plans an op; NULL: diagnostics tell why.
 program *unit_program(driver *d, unit_op *o, const cg_target *target);
-// --for-graph: of the program the version that the graph takes, alone (for_graph.c). Nothing where
-// it is not asked for; false: diagnostics tell why.
-bool for_graph(driver *d, unit_op *o, const cg_target *target);
+// --for-graph: the number of the version that the graph takes (for_graph.c), of a program whose
+// versions need have no steps yet; false: diagnostics tell why.
+bool for_graph(driver *d, const unit_op *o, const cg_target *target, program *p, uint32_t *number);
 bool unit_twin(driver *d, const unit_op *o,
                // that writes or reads what is saved; false: nothing is, or a fault was told
                unit_op *out);

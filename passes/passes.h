@@ -43,6 +43,14 @@ typedef struct {
     pass_verify verify;
 } pass_observer;
 
+#define PASS_ALL UINT32_MAX
+// Which version alone is made: p has guards of all, and steps of the last. PASS_ALL: every one.
+// false: there is none, and the caller has told why.
+typedef struct {
+    bool (*take)(void *user, program *p, uint32_t *number);   // NULL: nobody asks
+    void *user;
+} pass_taker;
+
 typedef struct {
     uint32_t index_bits;   // 32 or 64: of index arrays, given and prepared
     // some size is past 2^31 - 1, so that only the naive plan can be taken: guard_narrow has every
@@ -54,6 +62,7 @@ typedef struct {
     uint32_t block_threads;
     const gpu_arch *arch;            // of the GPU; NULL: any, or the host
     const schedule_choice *choice;   // among the schedules given; NULL: none
+    pass_taker taker;
     // for tests: a stage that the default is refused unless a thread has a point; as STAGE:all even
     // then; NULL: none
     const char *refused;

@@ -17,6 +17,23 @@ const tensor_op *plan_known_sizes(arena *a, const tensor_op *op, const schedule 
 void plan_kernels(planner *p);     // of all stages, in their order
 void plan_drop_idle(planner *p);   // kernels that store nothing
 
+// ---- lowered.c ----------------------------------------------------------------------------------
+typedef struct {
+    loop_plan *plan;
+    bool narrow;   // as version_facts has it
+} plan_version;
+typedef struct {               // the naive one is none of them
+    VEC(program_version) of;   // without steps
+    VEC(plan_version) plans;   // of each
+} plan_versions;
+// Which of them the caller wants alone, by pass_options.take: PASS_ALL, or a number, past the last
+// that of the naive one. false: the caller told why there is none.
+bool plan_take(arena *a, const program *naive, const plan_versions *v, const pass_options *o,
+               uint32_t *taken);
+// The program with kernels of those.
+program *plan_lower(arena *a, const tensor_op *op, program *naive, const machine *m,
+                    plan_versions *v, uint32_t taken, const pass_options *o);
+
 // ---- run.c --------------------------------------------------------------------------------------
 typedef enum { PASS_EQUATIONS, PASS_PLAN, PASS_LOOPS, PASS_CHECK, PASS_PROGRAM } pass_kind;
 bool plan_run(planner *p, pass_kind kind);   // the passes of that kind in turn; false: one refused

@@ -121,7 +121,7 @@ static bool find_guards(planner *p) {
 
 // A plan with a version is one of the compiler's, whose positions and offsets fit 31 bits.
 static bool add_plan(diag_set *ds, program *p, loop_plan *plan, const loop_version *said,
-                     const machine *m, const pass_options *o, program_version *out) {
+                     const machine *m, const pass_options *o, plan_versions *out) {
     arena *a = plan->arena;
     version_facts facts = {
         .index_bits = o->index_bits, .narrow = said->name, .any_strides = plan->any_strides};
@@ -136,29 +136,25 @@ static bool add_plan(diag_set *ds, program *p, loop_plan *plan, const loop_versi
                       .nspaces = p->spaces.len};
     if (!is_good(&guards, o->nondeterministic) || !find_guards(&guards)) return false;
     for (tensor_space s = 0; s < p->spaces.len; s++) guard_size(&guards, &p->spaces.data[s], s);
-    *out = (program_version){.name = said->name ? said->name : "text"};
-    for (uint32_t i = 0; i < facts.guards.len; i++) VEC_PUSH(a, &out->guards, facts.guards.data[i]);
-    lower_plan(a, plan, p, out, &(lower_options){m, o->index_bits, facts.narrow, o->after.verify});
-    pass_spent(&o->after, "lower");
+    program_version v = {.name = said->name ? said->name : "text"};
+    for (uint32_t i = 0; i < facts.guards.len; i++) VEC_PUSH(a, &v.guards, facts.guards.data[i]);
+    VEC_PUSH(a, &out->of, v);
+    VEC_PUSH(a, &out->plans, ((plan_version){plan, facts.narrow}));
     return true;
 }
 
-program *pass_loop(arena *a, diag_set *ds, const loop_text *text, const char *machine,
+program *pass_loop(arena *a, diag_set *ds, const loop_text *text, const char *name,
                    const pass_options *o) {
     tensor_op *op = text->definition ? text->definition : text->plans.data[0]->op;
     const planner whole = {.arena = a, .ds = ds, .plan = text->plans.data[0], .op = op};
     program *p = naive_can(&whole) ? pass_naive(a, ds, op, o) : NULL;
     if (!p) return NULL;
-    const program_version naive = p->versions.data[0];
-    p->versions.len = 0;
-    for (uint32_t i = 0; i < text->plans.len; i++) {
-        program_version v;
-        if (!add_plan(ds, p, text->plans.data[i], &text->versions.data[i],
-                      machine_with(a, machine, o), o, &v))
+    const machine *m = machine_with(a, name, o);
+    plan_versions versions = {0};
+    uint32_t taken = PASS_ALL;
+    for (uint32_t i = 0; i < text->plans.len; i++)
+        if (!add_plan(ds, p, text->plans.data[i], &text->versions.data[i], m, o, &versions))
             return NULL;
-        VEC_PUSH(a, &p->versions, v);
-    }
-    VEC_PUSH(a, &p->versions, naive);
-    pass_done(&o->after, "lower", &(pass_state){.program = p});
-    return p;
+    if (!plan_take(a, p, &versions, o, &taken)) return NULL;
+    return plan_lower(a, op, p, m, &versions, taken, o);
 }

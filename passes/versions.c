@@ -10,10 +10,8 @@ typedef struct {
     const tensor_op *written, *op;   // as the file has it; of the version at hand
     const machine *machine;
     const pass_options *options;
-    program *p;
-    VEC(program_version) versions;
-    loop_plans *plans;
-    schedule_list *made;
+    plan_versions versions;
+    schedule_list made;
     uint32_t of;             // the number of the schedule whose versions are made
     const char *refused;     // the default, if it was
     plan_retreat told;       // stages by a thread a point, of all versions
@@ -22,8 +20,8 @@ typedef struct {
 
 static const char *unique(const versioning *w, const char *name) {
     const char *made = name;
-    for (uint32_t n = 2, i = 0; i < w->versions.len; i++)
-        if (!strcmp(w->versions.data[i].name, made)) {
+    for (uint32_t n = 2, i = 0; i < w->versions.of.len; i++)
+        if (!strcmp(w->versions.of.data[i].name, made)) {
             made = arena_printf(w->arena, "%s %u", name, n++);
             i = UINT32_MAX;
         }
@@ -77,13 +75,9 @@ static bool add(versioning *w, schedule *s, version_facts *facts) {
     program_version v = {.name = unique(w, s->name), .of = w->of, .guards = {0}};
     for (uint32_t i = 0; i < facts->guards.len; i++)
         VEC_PUSH(w->arena, &v.guards, facts->guards.data[i]);
-    lower_plan(w->arena, plan, w->p, &v,
-               &(lower_options){w->machine, w->options->index_bits, facts->narrow,
-                                w->options->after.verify});
-    pass_spent(&w->options->after, "lower");
-    VEC_PUSH(w->arena, &w->versions, v);
-    if (w->plans) VEC_PUSH(w->arena, w->plans, plan);
-    if (w->made) VEC_PUSH(w->arena, w->made, s);
+    VEC_PUSH(w->arena, &w->versions.of, v);
+    VEC_PUSH(w->arena, &w->versions.plans, ((plan_version){plan, facts->narrow}));
+    VEC_PUSH(w->arena, &w->made, s);
     return true;
 }
 
@@ -273,7 +267,7 @@ static bool depends_on_data(const program_guard *g) {
 }
 
 static bool fits_all(const versioning *w, const schedule *s) {
-    const program_version *last = &w->versions.data[w->versions.len - 1];
+    const program_version *last = &w->versions.of.data[w->versions.of.len - 1];
     for (uint32_t i = 0; i < last->guards.len; i++)
         if (depends_on_data(&last->guards.data[i])) return false;
     return !s->when.len;
@@ -533,38 +527,34 @@ schedule *pass_completed(arena *a, diag_set *ds, const tensor_op *op, const sche
 program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *const *schedules,
                         uint32_t n, const char *machine, const pass_options *o, loop_plans *plans,
                         schedule_list *made) {
-    versioning w = {.arena = a,
-                    .ds = ds,
-                    .written = op,
-                    .machine = machine_with(a, machine, o),
-                    .options = o,
-                    .plans = plans,
-                    .made = made};
+    versioning w = {
+        .arena = a, .ds = ds, .written = op, .machine = machine_with(a, machine, o), .options = o};
     uint32_t errors = diag_raised(ds);
     w.op = op = pass_definition(a, ds, op, schedules, n);
-    w.p = pass_naive(a, ds, op, o);
-    if (!w.p) return NULL;
-    if (o->far) return w.p;
+    program *p = pass_naive(a, ds, op, o);
+    if (!p || o->far) return p;
     const schedule_choice *choice = o->choice && o->choice->tree ? o->choice : NULL;
     bool always = false, good = true;
     for (uint32_t i = 0; i < n; i++) good &= add_schedule(&w, schedules[i], &always);
     if (!good) return NULL;
     w.of = o->choice && o->choice->nschedules ? o->choice->nschedules - 1 : 0;
     if (!always || (choice && choice->wants_default)) add_default(&w);
-    if (!always && !w.versions.len && w.refused) warn_naive(&w, TENSOR_ALL, w.refused);
+    if (!always && !w.versions.of.len && w.refused) warn_naive(&w, TENSOR_ALL, w.refused);
     for (uint32_t i = 0; i < w.told.simple.len; i++)
         warn_naive(&w, w.told.simple.data[i], w.told.why.data[i]);
     tell_wishes(&w);
-    pass_done(&o->after, "lower", &(pass_state){.program = w.p});
-    w.p->versions.data[0].of = w.of;   // what the default comes to where none of its own fits
-    VEC_PUSH(a, &w.versions, w.p->versions.data[0]);
-    w.p->versions.data = w.versions.data;
-    w.p->versions.len = w.versions.len;
-    w.p->versions.cap = w.versions.cap;
+    p->versions.data[0].of = w.of;   // what the default comes to where none of its own fits
     if (choice)
-        w.p->choice = (program_choice){.text = choice->text,
-                                       .of = choice->of,
-                                       .nschedules = choice->nschedules,
-                                       .schedules = choice->schedules};
-    return diag_raised(ds) == errors ? w.p : NULL;
+        p->choice = (program_choice){.text = choice->text,
+                                     .of = choice->of,
+                                     .nschedules = choice->nschedules,
+                                     .schedules = choice->schedules};
+    uint32_t taken = PASS_ALL;
+    if (diag_raised(ds) != errors || !plan_take(a, p, &w.versions, o, &taken)) return NULL;
+    for (uint32_t i = 0; i < w.made.len; i++) {
+        if (taken != PASS_ALL && taken != i) continue;
+        if (plans) VEC_PUSH(a, plans, w.versions.plans.data[i].plan);
+        if (made) VEC_PUSH(a, made, w.made.data[i]);
+    }
+    return plan_lower(a, op, p, w.machine, &w.versions, taken, o);
 }
