@@ -30,7 +30,7 @@ config.substitutions += [
     ("%python", sys.executable),
     ("%root", root),
     ("%build", build),
-    ("%cases", "60" if counted else "30" if sanitized else "100"),   # random ones, of a part of the differential tester's
+    ("%cases", "60" if counted else "30" if sanitized else "70"),   # random ones, of a part of the differential tester's
     ("%data", os.path.join(root, "test", "data")),
     # What libgnnrt.a asks for; before it, what libgnnrt_io.a does.
     ("%runtime_libs", "-lz -lpthread -ldl" + (" --coverage" if counted else " -fsanitize=address,undefined" if sanitized else "")),
