@@ -266,6 +266,7 @@ static void give(gradient *g, tensor_val *given, uint32_t *ngiven) {
         const tensor_val_info i = g->op->vals.data[v];
         if (i.role != VAL_RESULT || !ir_dtype_is_float(i.type)) continue;
         tensor_val d = add_value(g, v, adjoint_name(g, v, *ngiven), VAL_TENSOR, i.type);
+        g->op->vals.data[d].adjoint_of = i.name;
         given[(*ngiven)++] = d;
         g->of[v].adjoint = d;
     }
@@ -301,6 +302,7 @@ static tensor_val finish(gradient *g, tensor_val of, uint32_t given) {
         if (!strcmp(g->op->vals.data[v].name, name))
             g->op->vals.data[v].name = gradient_name(g, name, "of");
     tensor_val out = add_value(g, of, name, VAL_RESULT, g->op->vals.data[of].type);
+    g->op->vals.data[out].adjoint_of = g->op->vals.data[of].name;
     if (one != TENSOR_NO_VAL) retarget(g, one, out);
     else if (g->of[of].terms.len) push_sum(g, of, out, TENSOR_NO_VAL);
     else push_zeros(g, of, out);
@@ -314,7 +316,10 @@ static void begin(gradient *g, const gradient_request *r) {
     g->of = ARENA_ARRAY(g->arena, gradient_of, g->nvals);
     g->may_give = ARENA_ARRAY(g->arena, bool, g->nvals);
     g->given = ARENA_ARRAY(g->arena, tensor_val, g->nvals);
-    for (tensor_val v = 0; v < g->nvals; v++) g->of[v].adjoint = g->given[v] = TENSOR_NO_VAL;
+    for (tensor_val v = 0; v < g->nvals; v++) {
+        g->of[v].adjoint = g->given[v] = TENSOR_NO_VAL;
+        g->op->vals.data[v].adjoint_of = NULL;   // of the op, if that is a gradient itself
+    }
     for (uint32_t i = 0; i < r->nwrt; i++) g->active[r->wrt[i]] = true;
     for (uint32_t i = 0; i < r->ngiven; i++) g->may_give[r->given[i]] = true;
     find_active(g);
@@ -357,13 +362,15 @@ tensor_op *tensor_gradient(arena *a, diag_set *ds, const tensor_op *op, const gr
     gradient_join_sums(&g);
     gradient_join_steps(&g);
     tensor_narrow(g.op);
-    return gradient_keep(&g, &(gradient_kept){.name = r->name,
-                                              .given = given,
-                                              .results = results,
-                                              .ngiven = ngiven,
-                                              .nresults = r->nwrt,
-                                              .saved = r->saved,
-                                              .nsaved = r->nsaved});
+    tensor_op *made = gradient_keep(&g, &(gradient_kept){.name = r->name,
+                                                         .given = given,
+                                                         .results = results,
+                                                         .ngiven = ngiven,
+                                                         .nresults = r->nwrt,
+                                                         .saved = r->saved,
+                                                         .nsaved = r->nsaved});
+    made->gradient_of = op->name;
+    return made;
 }
 
 // What is kept in another type is a copy: the op itself goes on with what it computed.

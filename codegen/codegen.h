@@ -138,7 +138,7 @@ uint32_t cg_processors(void);   // that this process may use
 // equal bytes.
 cg_output cg_deflate(arena *a, const char *data, size_t size);
 
-enum { CG_ABI = 4 };   // GNN_ABI of gnnrt.h
+enum { CG_ABI = 5 };   // GNN_ABI of gnnrt.h
 
 // What applications link: each op with its code for several targets and index widths, as data and
 // four small functions (object.c), and the header that declares them (header.c).
@@ -151,10 +151,15 @@ typedef struct {
 typedef struct cg_artefact {
     VEC(cg_build) builds;   // at least one; their programs have the same parameters and spaces
     const struct cg_artefact *twin;   // that writes or reads what is saved, too; NULL: nothing is
+    const char *path;                 // the op's name in its source: "gat.grad"
     const char *comment;   // lines above the op in its source, for the header; NULL: none
 } cg_artefact;
 bool cg_object(arena *a, diag_set *ds, const cg_artefact *ops, uint32_t nops, const cg_options *o,
                cg_output *out);
+// What gnn_library_open opens: the same in one file, without calls (library.c; its form is in
+// runtime/LIBRARY.md).
+bool cg_library(arena *a, diag_set *ds, const cg_artefact *ops, uint32_t nops, const cg_options *o,
+                cg_output *out);
 // `name` is the header's without its suffix, `source` the file the ops are of.
 void cg_header(textbuf *out, const char *name, const char *source, const cg_artefact *ops,
                uint32_t nops);

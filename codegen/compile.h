@@ -69,4 +69,8 @@ bool cg_assemble_end(arena *a, diag_set *ds, cg_assembling *s, const cg_output *
                      cg_output *out);
 void cg_assemble_cancel(cg_assembling *s);
 
+// Host code as one piece that runs wherever it lies, from an object that asks for nothing outside
+// itself (flat.c); *at: where a symbol of it lies.
+cg_output cg_flatten(arena *a, const cg_output *object, const char *symbol, uint64_t *at);
+
 #endif

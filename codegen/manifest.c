@@ -117,6 +117,7 @@ static void param_row(textbuf *out, const program *p, const program_param *x) {
     if (x->type == DT_INDEX) member(out, "into", space_name(out, p, x->into));
     if (x->role == PARAM_RESULT && x->inplace >= 0)
         member(out, "inplace", p->params.data[x->inplace].name);
+    if (x->adjoint_of) member(out, "adjoint_of", x->adjoint_of);
     textbuf_puts(out, "}");
 }
 
@@ -300,6 +301,7 @@ void cg_manifest(textbuf *out, const program *p, const cg_target *t) {
     textbuf_printf(out, ", \"index_bits\": %u, \"deterministic\": %s", p->index_bits,
                    deterministic);
     if (p->saved) textbuf_puts(out, ", \"saved\": true");
+    if (p->gradient_of) member(out, "gradient_of", p->gradient_of);
     ROWS(out, p, 2, "spaces", p->spaces, space_row);
     ROWS(out, p, 2, "params", p->params, param_row);
     ROWS(out, p, 2, "requires", p->required, require_row);

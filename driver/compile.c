@@ -118,9 +118,14 @@ static bool is_for(form f, const cg_target *t) {
     return forms[f].target == ANY || (forms[f].target == HOST) == (t->kind == CG_HOST);
 }
 
+// Of whole sources, with code.
+static bool makes_object(const job *j) {
+    return wants_form(j, FORM_OBJ) || wants_form(j, FORM_LIBRARY);
+}
+
 static void check_loaded(job *j) {
     driver *d = j->d;
-    bool object = wants_form(j, FORM_OBJ),
+    bool object = makes_object(j),
          any = object || wants_form(j, FORM_PTX) || wants_form(j, FORM_CUBIN);
     if (!d->loaded_arch) return;
     if (!any)
@@ -144,10 +149,10 @@ static void check_forms(job *j) {
                                   j->host ? "host" : "cuda");
         diag_help(fault, "it is made for --target=%s", j->host ? "cuda" : "host");
     }
-    bool assembled = wants_form(j, FORM_CUBIN) || (wants_form(j, FORM_OBJ) && j->cuda);
+    bool assembled = wants_form(j, FORM_CUBIN) || (makes_object(j) && j->cuda);
     if (option_given(d, OPT_RESOURCE_USAGE) && !assembled)
         diag(d->ds, W0801, NO_SPAN, "--resource-usage has no effect unless a cubin is made");
-    if (option_given(d, OPT_JOBS) && !(wants_form(j, FORM_OBJ) && j->cuda))
+    if (option_given(d, OPT_JOBS) && !(makes_object(j) && j->cuda))
         diag(d->ds, W0801, NO_SPAN,
              "--jobs has no effect unless an object is made with code for a GPU");
     bool planned = false;
@@ -276,6 +281,7 @@ static bool make_form(job *j, const unit *u, unit_op *o, const cg_target *t, for
     case FORM_CUBIN: return generate(j, o, t, CG_CUBIN, out);
     case FORM_ASM: return generate(j, o, t, CG_ASSEMBLY, out);
     case FORM_OBJ: return generate(j, o, t, CG_OBJECT, out);   // of a .simt text: its kernels
+    case FORM_LIBRARY:
     case FORM_HEADER: return no_form(d, u, f);
     case FORM_MANIFEST: cg_manifest(out, o->program, t); return true;
     case FORM_COUNT: break;
@@ -297,15 +303,16 @@ static void put_whole(job *j, const unit *u, form f, const object_ops *ops) {
     if (f == FORM_HEADER)
         cg_header(&text, path_stem(d->arena, strcmp(path, "-") ? path : u->path),
                   source_map_name(d->sources, u->path), ops->data, ops->len);
-    else if (!cg_object(d->arena, d->ds, ops->data, ops->len, &j->options, &code))
-        must_tell(d, "cg_object");
+    else if (!(f == FORM_OBJ ? cg_object : cg_library)(d->arena, d->ds, ops->data, ops->len,
+                                                       &j->options, &code))
+        must_tell(d, "code generation");
     else textbuf_putn(&text, code.data, code.size);
     output_add(d, path, text.data, text.len);
 }
 
 static void compile_whole(job *j, unit *u) {
     object_ops ops = {0};
-    bool object = wants_form(j, FORM_OBJ);
+    bool object = makes_object(j);
     if (!(object || wants_form(j, FORM_HEADER)) || u->kind == INPUT_SIMT) return;
     progress told = progress_begin("compiling", u->path);
     object_options options = {.targets = j->targets.data,
@@ -395,8 +402,7 @@ static cache_asked ask_cache(const job *j) {
     for (uint32_t i = 0; i < j->forms.len; i++) suffixes[i] = forms[j->forms.data[i]].suffix;
     return (cache_asked){.out = j->out,
                          .named_inside = wants_form(j, FORM_HEADER),
-                         .assembles = j->cuda &&
-                                      (wants_form(j, FORM_CUBIN) || wants_form(j, FORM_OBJ)),
+                         .assembles = j->cuda && (wants_form(j, FORM_CUBIN) || makes_object(j)),
                          .targets = j->targets.data,
                          .ntargets = j->targets.len,
                          .suffixes = suffixes,

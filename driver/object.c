@@ -153,6 +153,8 @@ bool object_builds(driver *d, unit *u, const object_options *o, object_ops *out)
     for (uint32_t i = 0; i < u->ops.len; i++) {
         part x = {&m, &u->ops.data[i], ARENA_NEW(d->arena, cg_artefact)};
         x.artefact->comment = comment_above(d, x.op);
+        x.artefact->path = x.op->frontend ? x.op->frontend->ops.data[x.op->number].name
+                                          : x.op->name;
         if (!add_op(&x) || !add_twin(&x)) return false;
         VEC_PUSH(d->arena, &artefacts, x.artefact);
     }

@@ -116,6 +116,8 @@ static bool is_suffix(const char *s) {
 static unit_op named(const driver *d, unit_op o) {
     const char *suffix = option_text(d, OPT_SUFFIX, "");
     if (*suffix) o.name = o.op->name = arena_printf(d->arena, "%s%s", o.op->name, suffix);
+    if (*suffix && o.op->gradient_of)
+        o.op->gradient_of = arena_printf(d->arena, "%s%s", o.op->gradient_of, suffix);
     return o;
 }
 

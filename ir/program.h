@@ -44,6 +44,8 @@ typedef struct {
     uint32_t into;          // DT_INDEX: the space its values lie in
     int32_t sorted_by;      // FACT_SORTED within each preimage of this map; -1: sorted as a whole
     int32_t inplace;        // results: the parameter whose memory it may be; -1: none
+    // as tensor_val_info has it
+    const char *adjoint_of;
 } program_param;   // axes of scalars: rank 0, passed by value; rank 0 tensors are in memory
 
 typedef struct {
@@ -156,6 +158,7 @@ typedef struct {
 
 typedef struct {
     const char *name;          // the op's, as C spells it: "gat_f32"
+    const char *gradient_of;   // the name of the op whose gradient it is; NULL: none
     const char *source;        // path of the .gnn file
     VEC(const char *) rules;   // paths of the rule files that have schedules of it
     uint32_t index_bits;       // 32 or 64

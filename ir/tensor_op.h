@@ -40,6 +40,8 @@ typedef struct {
     uint32_t align;         // bytes; 0: of the element
     tensor_val sorted_by;   // FACT_SORTED within each preimage of that map; else TENSOR_NO_VAL
     tensor_val inplace;     // results: parameter whose memory it may share; else TENSOR_NO_VAL
+    // of a gradient: of which parameter or result of its op it is the adjoint; NULL: of none
+    const char *adjoint_of;
     uint32_t rank;
     const tensor_space *axes;
     uint32_t nkeys;   // CLASSES, PREPARED
@@ -143,9 +145,10 @@ typedef struct {
 
 typedef struct {
     arena *arena;
-    const char *name;     // "gat_f32"
-    const char *source;   // path of the .gnn file, or ""
-    tensor_ids *ids;      // shared by all copies
+    const char *name;          // "gat_f32"
+    const char *source;        // path of the .gnn file, or ""
+    const char *gradient_of;   // the name of the op whose gradient it is; NULL: none
+    tensor_ids *ids;           // shared by all copies
     VEC(tensor_space_info) spaces;
     // parameters and results in the op's order come first, then stages and classes
     VEC(tensor_val_info) vals;

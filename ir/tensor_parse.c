@@ -119,10 +119,17 @@ static bool read_fact(parser *p, tensor_val_info *v) {
     static const struct {
         const char *text;
         uint32_t fact;
-    } facts[] = {{"sorted", FACT_SORTED}, {"unique", FACT_UNIQUE},   {"partial", FACT_PARTIAL},
-                 {"prefix", FACT_PREFIX}, {"strided", FACT_STRIDED}, {"packed", FACT_PACKED},
-                 {"saved", FACT_SAVED},   {"given", FACT_GIVEN},     {"aligned", 0},
-                 {"inplace", 0}};
+    } facts[] = {{"sorted", FACT_SORTED},
+                 {"unique", FACT_UNIQUE},
+                 {"partial", FACT_PARTIAL},
+                 {"prefix", FACT_PREFIX},
+                 {"strided", FACT_STRIDED},
+                 {"packed", FACT_PACKED},
+                 {"saved", FACT_SAVED},
+                 {"given", FACT_GIVEN},
+                 {"aligned", 0},
+                 {"inplace", 0},
+                 {"adjoint", 0}};
     if (p->tok.kind != TOK_NAME || tensor_lex_is(&p->next, "[") || tensor_lex_is(&p->next, ":"))
         return false;
     uint32_t k = 0, n = sizeof facts / sizeof *facts;
@@ -133,7 +140,8 @@ static bool read_fact(parser *p, tensor_val_info *v) {
     if (k > 0 && facts[k].fact) return true;
     if (k == 0 && !tensor_lex_is(&p->tok, "(")) return true;
     tensor_lex_expect(p, "(");
-    if (k == n - 2) v->align = read_align(p);
+    if (k == n - 3) v->align = read_align(p);
+    else if (k == n - 1) v->adjoint_of = tensor_lex_name(p, "a value of another op").text;
     else read_named_fact(p, k == 0 ? LATER_SORTED : LATER_INPLACE, p->op->vals.len);
     tensor_lex_expect(p, ")");
     return true;

@@ -335,6 +335,7 @@ static void print_facts(printer *p, const tensor_val_info *v) {
     if (v->align) OUT(p, " aligned(%u)", (unsigned)v->align);
     if (v->inplace != TENSOR_NO_VAL && v->role == VAL_RESULT)
         OUT(p, " inplace(%s)", p->vals[v->inplace]);
+    if (v->adjoint_of) OUT(p, " adjoint(%s)", v->adjoint_of);
 }
 
 static void print_val(printer *p, tensor_val v) {

@@ -148,8 +148,28 @@ static bool wants_64(const gnn_program *p, const rt_arguments *r) {
     return most > INT32_MAX;
 }
 
-static gnn_status choose_width(const gnn_op *op, const rt_arguments *r, uint32_t bits,
-                               gnn_program **out) {
+// The same of what goes by name.
+static bool named_want_64(const gnn_program *p, const gnn_plan_options *o) {
+    const bool by_maps = gives_indices(p);
+    int64_t most = 0;
+    for (size_t i = 0; i < o->nsizes; i++)
+        most = o->sizes[i].value > most ? o->sizes[i].value : most;
+    for (size_t i = 0; i < o->nmaps; i++) {
+        const gnn_map *m = &o->maps[i].map;
+        if (by_maps && m->width == 64) return true;
+        most = m->domain > most ? m->domain : most;
+        most = m->codomain > most ? m->codomain : most;
+    }
+    for (size_t i = 0; o->args && i < o->nargs; i++) {
+        const gnn_tensor *t = o->args[i].tensor;
+        for (uint32_t k = 0; t && k < t->rank && k < GNN_MAX_RANK; k++)
+            most = t->shape[k] > most ? t->shape[k] : most;
+    }
+    return most > INT32_MAX;
+}
+
+// wide: where both widths are there, that of 64 bits.
+static gnn_status choose_width(const gnn_op *op, bool wide, uint32_t bits, gnn_program **out) {
     gnn_program *const *p = op->programs;
     const gnn_program *any = p[0] ? p[0] : p[1];
     if (bits && bits != 32 && bits != 64)
@@ -159,7 +179,7 @@ static gnn_status choose_width(const gnn_op *op, const rt_arguments *r, uint32_t
         return rt_fail(op->c, GNN_BAD_CODE,
                        "%.60s holds no code of %u-bit indices: compile with --index=%u", any->name,
                        bits, bits);
-    *out = bits ? p[bits == 64] : p[0] && p[1] ? p[wants_64(any, r)] : p[0] ? p[0] : p[1];
+    *out = bits ? p[bits == 64] : p[0] && p[1] ? p[wide] : p[0] ? p[0] : p[1];
     return GNN_OK;
 }
 
@@ -276,13 +296,39 @@ gnn_status gnn_op_plan(const gnn_artefact *a, gnn_op *op, const void *args, cons
     gnn_status s = rt_arguments_new(&heap, p, &r);
     if (!s) {
         rt_arguments_read(p, args, r);
-        s = choose_width(used, r, o->index_bits, &p);
+        s = choose_width(used, wants_64(p, r), o->index_bits, &p);
     }
     if (!s) s = plan_by(p, &heap, r, &options, out);
     if (!s) (*out)->keeps = keeps;
     rt_heap_free(&heap);
     return s;
 }
+
+// ---- By name ------------------------------------------------------------------------------------
+uint32_t gnn_abi(void) { return GNN_ABI; }
+
+static const gnn_op *of_flags(const gnn_op *op, uint32_t flags) {
+    return flags & GNN_SAVED && op->twin ? op->twin : op;
+}
+
+gnn_program *gnn_op_program(gnn_op *op, uint32_t index_bits, uint32_t flags) {
+    if (!op || (index_bits && index_bits != 32 && index_bits != 64)) return NULL;
+    gnn_program *const *p = of_flags(op, flags)->programs;
+    return index_bits ? p[index_bits == 64] : p[0] ? p[0] : p[1];
+}
+
+gnn_status gnn_op_plan_named(gnn_op *op, const gnn_plan_options *o, uint32_t index_bits,
+                             gnn_plan **out) {
+    if (!rt_begin(RT_OF(op), __func__, o && out)) return GNN_BAD_ARGUMENT;
+    *out = NULL;
+    gnn_program *p = gnn_op_program(op, 0, o->flags);
+    gnn_status s = choose_width(of_flags(op, o->flags), named_want_64(p, o), index_bits, &p);
+    gnn_plan_options options = *o;
+    options.flags &= ~(uint32_t)GNN_SAVED;
+    return s ? s : gnn_plan_new(p, &options, out);
+}
+
+gnn_program *gnn_plan_program(gnn_plan *plan) { return plan ? plan->p : NULL; }
 
 // ---- Launches -----------------------------------------------------------------------------------
 // The plan has the maps and sizes it was made with: others would be ignored.

@@ -249,20 +249,30 @@ typedef struct {
     const char *name;
     gnn_role role;
     gnn_dtype dtype;   // index: I32 or I64, as the program's index width; see is_index
-    bool is_index, sorted, unique, partial, prefix, strided;
+    bool is_index, sorted, unique, partial, prefix, strided, packed;
+    // of what an op leaves for its gradient: an array that the one writes and the other reads; a
+    // result of the op that the gradient reads
+    bool saved, given;
     uint32_t rank;
     const uint32_t *axes;   // spaces
     int32_t into;           // is_index: the space its values lie in, or -1
     int32_t sorted_by;      // sorted within the preimages of this map; -1: as a whole
     int32_t inplace;        // results: the parameter whose memory it may be, or -1
     size_t align;           // bytes
+    // of a gradient: it is the adjoint of this parameter or result of the op; NULL: of none
+    const char *adjoint_of;
 } gnn_param_info;
 typedef struct {
     const char *name;
     bool is_free;   // its size is given, or follows from maps and tensors
+    // of one that is not: its size in postfix (MANIFEST.md), such as "64" or "S 1 +"; NULL: maps
+    // tell it
+    const char *size;
 } gnn_space_info;
 const char *gnn_program_name(const gnn_program *p);
 const char *gnn_program_target(const gnn_program *p);
+const char *
+gnn_program_gradient_of(const gnn_program *p);   // an op's name; NULL: it is no gradient
 uint32_t gnn_program_index_bits(const gnn_program *p);
 bool gnn_program_deterministic(const gnn_program *p);
 uint32_t gnn_program_params(const gnn_program *p);   // how many
@@ -408,7 +418,7 @@ void gnn_replay_free(gnn_replay *r);   // after its last launch is done
 //   same bits, whatever else runs; 0 where floats may be combined in another order at each launch
 //   (--no-deterministic). Another plan, version or target may give other bits.
 #define GNN_DETERMINISTIC(op) GNN_DETERMINISTIC_##op
-#define GNN_ABI 4   // of the types here and above: an object of another number is refused
+#define GNN_ABI 5   // of the types here and above: an object of another number is refused
 
 // in place of a size: maps and tensors tell it; there are none
 enum { GNN_TOLD = -1, GNN_EMPTY = -2 };
@@ -456,6 +466,39 @@ gnn_status gnn_op_check(const gnn_artefact *a, gnn_plan *plan, const void *args)
 gnn_status gnn_op_workspace(const gnn_artefact *a, gnn_plan *plan, const void *args, size_t *bytes);
 gnn_status gnn_op_launch(const gnn_artefact *a, gnn_plan *plan, const void *args, void *workspace,
                          size_t workspace_bytes, gnn_stream s);
+
+// ---- Libraries: what gnnc --emit=library gives, opened while a program runs ---------------------
+// For callers that have no header of an op: other languages, and programs that compile as they go.
+// A library holds artefacts in one file (LIBRARY.md). Their arguments go by name and number.
+//
+//     gnn_library *l;  gnn_op *op;  gnn_plan *plan;
+//     gnn_library_open(c, "layers.gnnlib", &l);
+//     gnn_op_load(gnn_library_find(l, "gat_f32"), c, &op);
+//     gnn_op_plan_named(op, &options, 0, &plan);
+//     gnn_launch(plan, args, n, workspace, workspace_bytes, stream);
+typedef struct gnn_library gnn_library;
+
+uint32_t gnn_abi(void);   // GNN_ABI of the library that is loaded
+// The file is read once, and may go. Its places and a checksum are checked; its code is trusted, as
+// that of any library is. BAD_FILE: it is none, or damaged.
+gnn_status gnn_library_open(gnn_context *c, const char *path, gnn_library **out);
+// the same of bytes, which are copied
+gnn_status gnn_library_read(gnn_context *c, const void *bytes, size_t size, gnn_library **out);
+void gnn_library_close(gnn_library *l);   // after the ops loaded from it, before the context
+uint32_t gnn_library_ops(const gnn_library *l);                         // how many
+const gnn_artefact *gnn_library_op(const gnn_library *l, uint32_t i);   // NULL: there is none
+const char *gnn_library_path(const gnn_library *l,
+                             uint32_t i);   // its name in the source: "gat.grad"
+const gnn_artefact *gnn_library_find(const gnn_library *l, const char *name);   // likewise
+// The program of an op, to ask for its parameters, which are those of every launch: of 32-bit
+// indices, of 64-bit ones, or of 0 whichever there is. flags: GNN_SAVED: the one that leaves or
+// takes what is saved, as parameters of its own. NULL: there is none.
+gnn_program *gnn_op_program(gnn_op *op, uint32_t index_bits, uint32_t flags);
+// As gnn_plan_new, of the program that sizes and maps ask for (index_bits 0: see above), or that of
+// one width. GNN_SAVED among o->flags is of gnn_op_program.
+gnn_status gnn_op_plan_named(gnn_op *op, const gnn_plan_options *o, uint32_t index_bits,
+                             gnn_plan **out);
+gnn_program *gnn_plan_program(gnn_plan *plan);   // that it is of
 
 #ifdef __cplusplus
 }

@@ -187,6 +187,7 @@ static gnn_status read_head(gnn_program *p, const rt_json *root) {
     int64_t bits = rt_json_int(rt_json_get(root, "index_bits"));
     p->made.deterministic = rt_json_is_true(rt_json_get(root, "deterministic"));
     p->made.saved = rt_json_is_true(rt_json_get(root, "saved"));
+    p->made.gradient_of = rt_json_text(rt_json_get(root, "gradient_of"));
     if (!p->name || !p->made.target)
         return rt_fail(c, GNN_BAD_MANIFEST, "manifest: \"name\" and \"target\" must be texts");
     if (bits != 32 && bits != 64)

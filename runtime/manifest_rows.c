@@ -147,6 +147,8 @@ gnn_status rt_read_param(const rt_row *r) {
     if (!s && (align & (align - 1))) return rt_row_bad(r, "\"align\" must be a power of two");
     size_t element = gnn_dtype_bytes(q->dtype);
     q->align = (size_t)align > element ? (size_t)align : element;
+    if (!s && rt_json_get(r->object, "adjoint_of"))
+        s = rt_row_string(r, "adjoint_of", &q->adjoint_of);
     return s ? s : read_inplace(r, q);
 }
 

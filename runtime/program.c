@@ -1,5 +1,6 @@
 // Programs: a manifest with its code, and what callers ask about them.
 #include "inflate.h"
+#include "json.h"
 #include "prepare.h"
 #include "tables.h"
 
@@ -123,6 +124,8 @@ void gnn_program_free(gnn_program *p) {
 // ---- Questions ----------------------------------------------------------------------------------
 const char *gnn_program_name(const gnn_program *p) { return p ? p->name : ""; }
 
+const char *gnn_program_gradient_of(const gnn_program *p) { return p ? p->made.gradient_of : NULL; }
+
 const char *gnn_program_target(const gnn_program *p) { return p ? p->made.target : ""; }
 
 uint32_t gnn_program_index_bits(const gnn_program *p) { return p ? p->made.index_bits : 0; }
@@ -143,12 +146,16 @@ gnn_status gnn_program_param(const gnn_program *p, uint32_t i, gnn_param_info *o
                             .partial = q->facts & RT_PARTIAL,
                             .prefix = q->facts & RT_PREFIX,
                             .strided = q->facts & RT_STRIDED,
+                            .packed = q->facts & RT_PACKED,
+                            .saved = q->facts & RT_SAVED,
+                            .given = q->facts & RT_GIVEN,
                             .rank = q->rank,
                             .axes = q->axes,
                             .into = q->into,
                             .sorted_by = q->sorted_by,
                             .inplace = q->inplace,
-                            .align = q->align};
+                            .align = q->align,
+                            .adjoint_of = q->adjoint_of};
     return GNN_OK;
 }
 
@@ -162,7 +169,9 @@ uint32_t gnn_program_spaces(const gnn_program *p) { return p ? p->nspaces : 0; }
 
 gnn_status gnn_program_space(const gnn_program *p, uint32_t i, gnn_space_info *out) {
     if (!rt_begin(RT_OF(p), __func__, p && out && i < p->nspaces)) return GNN_BAD_ARGUMENT;
-    *out = (gnn_space_info){p->spaces[i].name, p->spaces[i].kind == RT_FREE};
+    const rt_json *row = rt_json_at(rt_json_get(p->json, "spaces"), i);
+    *out = (gnn_space_info){p->spaces[i].name, p->spaces[i].kind == RT_FREE,
+                            rt_json_text(rt_json_get(row, "size"))};
     return GNN_OK;
 }
 

@@ -33,6 +33,7 @@ typedef struct {
     int32_t into;   // -1: none
     size_t align;   // bytes, at least the element's
     int32_t sorted_by, inplace;
+    const char *adjoint_of;   // NULL: none
 } rt_param;
 
 typedef struct {
@@ -143,6 +144,7 @@ typedef struct {
     uint32_t index_bits;
     bool deterministic;
     bool saved;                     // its struct of arguments ends in that buffer
+    const char *gradient_of;        // the name of an op; NULL: none
     const gnn_artefact *artefact;   // of linked ops
     rt_choice choice;               // among its versions
 } rt_made;

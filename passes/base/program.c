@@ -115,7 +115,8 @@ static void add_params(arena *a, program *p, const tensor_op *op) {
                            .axes = v->axes,
                            .into = v->into,
                            .sorted_by = v->sorted_by == TENSOR_NO_VAL ? -1 : (int32_t)v->sorted_by,
-                           .inplace = v->inplace == TENSOR_NO_VAL ? -1 : (int32_t)v->inplace};
+                           .inplace = v->inplace == TENSOR_NO_VAL ? -1 : (int32_t)v->inplace,
+                           .adjoint_of = v->adjoint_of};
         p->saved |= (v->facts & FACT_SAVED) != 0;
         VEC_PUSH(a, &p->params, x);
     }
@@ -133,6 +134,7 @@ program *program_start(arena *a, const tensor_op *op, const pass_options *o) {
     program *p = ARENA_NEW(a, program);
     *p = (program){.name = op->name,
                    .source = op->source,
+                   .gradient_of = op->gradient_of,
                    .index_bits = o->index_bits,
                    .deterministic = true,
                    .module = simt_module_new(a, op->name)};

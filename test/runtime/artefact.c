@@ -129,7 +129,7 @@ static void refused(gnn_context *c) {
     CHECK(gnn_op_load(NULL, c, &no) == GNN_BAD_ARGUMENT &&
           gnn_op_plan(&both, op, NULL, NULL, &not) == GNN_BAD_ARGUMENT);
     EXPECT(c, gnn_op_load(&(gnn_artefact){GNN_ABI + 1, 0, "f", NULL, NULL}, c, &no), BAD_CODE,
-           "the object was made for another libgnnrt: its interface is 5, not 4");
+           "the object was made for another libgnnrt: its interface is 6, not 5");
     EXPECT(c, gnn_op_plan(&both, op, &args, &(gnn_op_options){.flags = GNN_SAVED}, &not),
            BAD_ARGUMENT, "plan of spmm: GNN_SAVED is for an op with a gradient, or a gradient");
     EXPECT(c, gnn_op_plan(&narrow, op, &args, NULL, &not), BAD_ARGUMENT,
