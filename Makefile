@@ -17,7 +17,7 @@ BUILD ?= build
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 export PATH := $(CURDIR)/$(BUILD)/bin:$(PATH)
 
-.PHONY: all setup demo test sweep seeded golden gallery asan coverage lint format fuzz nightly clean
+.PHONY: all setup demo test wheel sweep seeded golden gallery asan coverage lint format fuzz nightly clean
 all: setup
 	@test -f $(BUILD)/build.ninja || cmake -G Ninja -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release
 	@ninja -C $(BUILD)
@@ -29,6 +29,12 @@ demo: all
 	@scripts/demo.sh $(BUILD)
 
 # What fuzzing found is told again below the tests, where one looks.
+# Python's package, with the compiler in it, to build/wheel. It needs pip, and hatchling from PyPI.
+wheel: all
+	@rm -rf $(BUILD)/wheel
+	GNNC_BUILD=$(abspath $(BUILD)) $(PYTHON) -m pip wheel --quiet --no-deps -w $(BUILD)/wheel ./python
+	@ls -l $(BUILD)/wheel
+
 test: all
 	@scripts/setup.sh $(BUILD) fuzz
 	@ninja -C $(BUILD) unit_tests

@@ -1,0 +1,217 @@
+"""Ops as PyTorch's own: registered with their shapes and gradients, for autograd, torch.compile and CUDA graphs.
+
+An op becomes `torch.ops.gnnc.NAME`, of maps, tensors and scalars in its order and the sizes that no array tells. Where a gradient
+is wanted, its twin runs that leaves what the gradient's twin reads.
+"""
+import hashlib
+import itertools
+
+import torch
+
+from . import _arrays, _native
+
+_TYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16, torch.int32, torch.int64, torch.bool)
+_library = torch.library.Library("gnnc", "FRAGMENT")
+_numbers = itertools.count()
+
+
+# ---- Shapes -------------------------------------------------------------------------------------
+def _postfix(text, sizes):
+    """The value of a size in postfix, of numbers or symbols."""
+    two = {"+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a // b,
+           "%": lambda a, b: a % b, "ceildiv": lambda a, b: -(-a // b), "min": min, "max": max}
+    stack = []
+    for token in text.split():
+        if token in two:
+            b, a = stack.pop(), stack.pop()
+            stack.append(two[token](a, b))
+        else:
+            stack.append(sizes[token] if token in sizes else int(token))
+    return stack[0]
+
+
+def _sizes(op, values, given):
+    """Every size that arrays and numbers tell."""
+    sizes = {s: n for s, n in given.items() if n >= 0}
+    for p in op.params:
+        t = values.get(p.name)
+        if p.role in ("map", "tensor") and torch.is_tensor(t):
+            for axis, n in zip(p.axes, t.shape):
+                sizes.setdefault(axis, n)
+    for s, text in op.sizes.items():
+        if text:
+            sizes[s] = _postfix(text, sizes)
+    return sizes
+
+
+# ---- One op of PyTorch --------------------------------------------------------------------------
+class _Registered:
+    """An op, or with saved its twin, in PyTorch's registry."""
+
+    def __init__(self, op, saved):
+        self.op, self.saved = op, saved
+        program = op._program(op.module._context(op.module.device), _native.SAVED if saved else 0)
+        self.params = [p for p in program.params if not p.prefix]
+        self.takes = [p for p in self.params if p.role != "result"]
+        self.gives = [p for p in self.params if p.role == "result"]
+        self.free = [s for s, n in op.sizes.items() if n is None]
+        self.name = "%s_%s%d" % (program.name, hashlib.sha1(op.module.source.path.encode()).hexdigest()[:6], next(_numbers))
+        kinds = [("Tensor" if p.role != "scalar" else "bool" if p.dtype == 6 else "int" if p.is_index or p.dtype in (4, 5) else "float")
+                 for p in self.takes]
+        schema = ", ".join(["%s %s" % (k, self._word(p)) for k, p in zip(kinds, self.takes)] + ["SymInt[] sizes"])
+        _library.define("%s(%s) -> (%s)" % (self.name, schema, ", ".join(["Tensor"] * len(self.gives))))
+        _library.impl(self.name, self._run, "CompositeExplicitAutograd")
+        full = "gnnc::" + self.name
+        torch.library.register_fake(full, self._fake, lib=_library)
+        torch.library.register_vmap(full, self._vmap, lib=_library)
+        gradients = [] if saved and not op.gradients else op.gradients
+        if gradients:
+            torch.library.register_autograd(full, self._backward, setup_context=self._setup, lib=_library)
+        self.call = getattr(torch.ops.gnnc, self.name).default
+
+    @staticmethod
+    def _word(p):
+        """Its name in a schema, which PyTorch has words of its own in. What is saved is called after a stage, as a.max."""
+        return p.name.replace(".", "__") + ("_" if p.name in ("self", "from", "sizes") else "")
+
+    def _vmap(self, info, in_dims, *args):
+        raise NotImplementedError("%s cannot be mapped by vmap: an axis more in its text says what a batch is" % self.op.path)
+
+    def _given(self, sizes):
+        return dict(zip(self.free, sizes))
+
+    # ---- Forward --------------------------------------------------------------------------------
+    def _run(self, *args):
+        op, values = self.op, dict(zip([p.name for p in self.takes], args))
+        values.update({s: n for s, n in self._given(args[-1]).items() if n >= 0})
+        saved = {p.name: values.pop(p.name) for p in self.takes if p.saved or p.given}
+        for p in self.takes:
+            t = values.get(p.name)
+            if torch.is_tensor(t) and p.role == "tensor" and not p.strided and t.dim() and t.stride(-1) != 1:
+                values[p.name] = t.contiguous()
+        maps, others, sizes = op._split(values)
+        plan = op._kept_plan(maps, others, sizes, _native.SAVED if self.saved else 0)
+        for n, t in saved.items():
+            others[n] = _arrays.of(t, n)
+        like = next(t for t in args if torch.is_tensor(t))
+        out = []
+        for p in plan.program.params:
+            if p.role == "result":
+                shape, dtype = plan.shapes[p.name]
+                out.append(torch.empty(shape, dtype=_TYPES[dtype], device=like.device))
+                others[p.name] = _arrays.of(out[-1], p.name)
+        plan.launch(others, like)
+        return out[0] if len(out) == 1 else tuple(out)
+
+    def _fake(self, *args):
+        values = dict(zip([p.name for p in self.takes], args))
+        sizes = _sizes(self.op, values, self._given(args[-1]))
+        like = next(t for t in args if torch.is_tensor(t))
+        wide = any(p.role == "map" and values[p.name].dtype == torch.int64 for p in self.takes)
+        out = []
+        for p in self.gives:
+            shape = []
+            for axis in p.axes:
+                if axis not in sizes:
+                    raise ValueError("%s: the size of %s is not given, and no array tells it" % (self.op.path, axis))
+                shape.append(sizes[axis])
+            dtype = (torch.int64 if wide else torch.int32) if p.is_index else _TYPES[p.dtype]
+            out.append(torch.empty(shape, dtype=dtype, device=like.device))
+        return out[0] if len(out) == 1 else tuple(out)
+
+    # ---- Backward -------------------------------------------------------------------------------
+    def _setup(self, ctx, inputs, output):
+        outputs = output if isinstance(output, tuple) else (output,)
+        kept = [t for t in inputs[:-1] if torch.is_tensor(t)] + list(outputs)
+        ctx.save_for_backward(*kept)
+        ctx.places = [torch.is_tensor(t) for t in inputs[:-1]]
+        ctx.numbers = [None if torch.is_tensor(t) else t for t in inputs[:-1]]
+        ctx.sizes = inputs[-1]
+
+    def _backward(self, ctx, *grads):
+        kept = list(ctx.saved_tensors)
+        values = {}
+        for p, is_tensor, number in zip(self.takes, ctx.places, ctx.numbers):
+            values[p.name] = kept.pop(0) if is_tensor else number
+        outputs = dict(zip([p.name for p in self.gives], kept))
+        given = dict(zip([p.name for p in self.gives], grads))
+        shapes = _sizes(self.op, values, self._given(ctx.sizes))
+        wanted = {p.name: need for p, need in zip(self.takes, ctx.needs_input_grad)}
+        made = {}
+        for g in self.op.gradients:
+            targets = [p for p in g.params if p.role == "result" and wanted.get(p.adjoint_of)]
+            if targets:
+                made.update(self._gradient(g, values, outputs, given, shapes))
+        return tuple(made.get(p.name) if wanted[p.name] else None for p in self.takes) + (None,)
+
+    def _gradient(self, g, values, outputs, given, shapes):
+        of = registered(g, self.saved and not g.gradients)
+        args = []
+        for p in of.takes:
+            if p.adjoint_of is not None:
+                d = given[p.adjoint_of]
+                y = outputs[p.adjoint_of]
+                args.append(torch.zeros_like(y) if d is None else d.contiguous().to(y.dtype))
+            else:
+                args.append(outputs[p.name] if p.saved or p.given else values[p.name])
+        out = of.call(*args, [shapes.get(s, -1) for s in of.free])
+        out = out if isinstance(out, tuple) else (out,)
+        return {p.adjoint_of: t for p, t in zip(of.gives, out)}
+
+
+def registered(op, saved):
+    """The op of PyTorch of an op; saved: of its twin, where it has one."""
+    made = op._torch
+    if made[saved] is None:
+        made[saved] = _Registered(op, saved)
+    return made[saved]
+
+
+def register(module):
+    """Registers all ops, so that torch.compile finds them there: it cannot trace what registers one."""
+    for op in module.ops.values():
+        op._torch_keeps = op._keeps()
+        registered(op, False)
+        if op._torch_keeps or (op.gradient_of and not op.gradients):
+            registered(op, True)
+
+
+# ---- Calls --------------------------------------------------------------------------------------
+def _checked(op, p, t):
+    if not torch.is_tensor(t):
+        raise TypeError("%s: %s is a %s, and has to be a tensor" % (op.path, p.name, type(t).__name__))
+    if p.role == "tensor" and t.dtype != _TYPES[p.dtype] and torch.is_autocast_enabled(t.device.type):
+        return t.to(_TYPES[p.dtype])
+    return t
+
+
+def call(op, values):
+    """The results of an op on tensors and numbers by name."""
+    if op._torch[False] is None:
+        register(op.module)
+    plain = op._torch[False]
+    arguments = []
+    wants = False
+    for p in plain.takes:
+        if p.name not in values or values[p.name] is None:
+            raise TypeError("%s: %s is not given" % (op.path, p.name))
+        t = values[p.name] if p.role == "scalar" else _checked(op, p, values[p.name])
+        wants = wants or (p.role == "tensor" and torch.is_grad_enabled() and t.requires_grad)
+        arguments.append(t)
+    if wants:
+        _must_have_gradients(op, plain, arguments)
+    used = registered(op, True) if wants and op._torch_keeps else plain
+    out = used.call(*arguments, [values.get(s, -1) for s in plain.free])
+    if not isinstance(out, tuple):
+        return out
+    out = out[:len(plain.gives)]
+    return out[0] if len(out) == 1 else out
+
+
+def _must_have_gradients(op, plain, arguments):
+    """A gradient that the text does not derive would be none, without a word."""
+    has = {p.adjoint_of for g in op.gradients for p in g.params if p.role == "result"}
+    lacks = [p.name for p, t in zip(plain.takes, arguments) if p.role == "tensor" and t.requires_grad and p.name not in has]
+    if lacks:
+        raise RuntimeError("%s has no gradient with respect to %s, which requires one: `grad %s wrt (%s);` derives it"
+                           % (op.path, ", ".join(lacks), op.path, ", ".join(sorted(has) + lacks)))

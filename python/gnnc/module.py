@@ -1,0 +1,409 @@
+"""Ops of a compiled text, called on arrays."""
+import ctypes
+import sys
+import threading
+from collections import OrderedDict
+from ctypes import byref, c_void_p
+
+from . import _arrays, _native
+from ._compiler import Source
+
+_PLANS = 32   # that an op keeps, those used last
+
+
+class Param:
+    """A parameter or result of an op: `name`, `role` ("map", "tensor", "scalar", "result"), `dtype`, `axes` and `into` (names
+    of spaces), and facts of it. `adjoint_of`: of a gradient, which parameter or result it is the adjoint of."""
+
+    def __init__(self, info, spaces):
+        self.name, self.role = info.name.decode(), _native.ROLES[info.role]
+        self.dtype, self.is_index = info.dtype, info.is_index
+        self.sorted, self.unique, self.partial, self.prefix = info.sorted, info.unique, info.partial, info.prefix
+        self.strided, self.saved, self.given = info.strided, info.saved, info.given
+        self.axes = tuple(spaces[info.axes[k]] for k in range(info.rank))
+        self.into = spaces[info.into] if info.into >= 0 else None
+        self.inplace = info.inplace
+        self.adjoint_of = info.adjoint_of.decode() if info.adjoint_of else None
+
+    def __repr__(self):
+        kind = "index" if self.is_index else _native.DTYPES[self.dtype]
+        if self.role == "map":
+            facts = [f for f in ("sorted", "unique", "partial") if getattr(self, f)]
+            return "%s: %s" % (self.name, " ".join([" x ".join(self.axes), "->", self.into, *facts]))
+        return "%s: %s%s" % (self.name, kind, "" if self.role == "scalar" else "[%s]" % ", ".join(self.axes))
+
+
+class _Program:
+    """What is told of a program: parameters in its order, spaces."""
+
+    def __init__(self, context, pointer):
+        library = _native.runtime()
+        self.pointer, self.spaces, self.sizes = pointer, [], {}
+        for i in range(library.gnn_program_spaces(pointer)):
+            s = _native.SpaceInfo()
+            context.must(library.gnn_program_space(pointer, i, byref(s)))
+            self.spaces.append(s.name.decode())
+            self.sizes[self.spaces[-1]] = None if s.is_free else s.size.decode() if s.size else ""
+        self.params = []
+        for i in range(library.gnn_program_params(pointer)):
+            p = _native.ParamInfo()
+            context.must(library.gnn_program_param(pointer, i, byref(p)))
+            self.params.append(Param(p, self.spaces))
+        of = library.gnn_program_gradient_of(pointer)
+        self.gradient_of = of.decode() if of else None
+        self.name = library.gnn_program_name(pointer).decode()
+
+
+class _Loaded:
+    """A library on a device, with its ops."""
+
+    def __init__(self, context, data):
+        library = _native.runtime()
+        self.context, self.pointer, self.ops, self.paths = context, c_void_p(), {}, []
+        context.must(library.gnn_library_read(context.pointer, data, len(data), byref(self.pointer)))
+        for i in range(library.gnn_library_ops(self.pointer)):
+            self.paths.append(library.gnn_library_path(self.pointer, i).decode())
+
+    def op(self, path):
+        library = _native.runtime()
+        if path not in self.ops:
+            op = c_void_p()
+            artefact = library.gnn_library_op(self.pointer, self.paths.index(path))
+            self.context.must(library.gnn_op_load(artefact, self.context.pointer, byref(op)))
+            self.ops[path] = op
+        return self.ops[path]
+
+
+class Plan:
+    """An op on one graph: its maps and sizes are settled, checked and prepared. Called like the op, without them.
+
+    Arrays of the maps stay as they are while the plan is used. `version` tells which of the op's versions a call takes.
+    """
+
+    def __init__(self, op, context, handle, flags, maps, values, sizes, stream):
+        library = _native.runtime()
+        self.op, self.context, self.maps = op, context, maps
+        self.program = op._program(context, flags)
+        self.pointer, self._local = c_void_p(), threading.local()
+        named = (_native.NamedMap * (len(maps) + 1))()
+        for k, (name, m) in enumerate(maps.items()):
+            named[k] = _native.NamedMap(name.encode(), m[0])
+        given = (_native.Size * (len(sizes) + 1))(*[_native.Size(n.encode(), v) for n, v in sizes.items()])
+        args, _ = self._arguments(values, partial=True)
+        options = _native.PlanOptions(sizes=given, nsizes=len(sizes), maps=named, nmaps=len(maps), args=args,
+                                      nargs=len(self.program.params), flags=flags, stream=stream)
+        with context.lock:
+            context.must(library.gnn_op_plan_named(handle, byref(options), 0, byref(self.pointer)))
+            program = library.gnn_plan_program(self.pointer)
+            if program != self.program.pointer:
+                self.program = _Program(context, program)
+            self.shapes = {}
+            for i, p in enumerate(self.program.params):
+                if p.role == "result" or p.saved:
+                    t = _native.Tensor()
+                    context.must(library.gnn_plan_shape(self.pointer, i, byref(t)))
+                    self.shapes[p.name] = tuple(t.shape[:t.rank]), t.dtype
+        self.workspace = library.gnn_plan_workspace(self.pointer)
+        self._free = library.gnn_plan_free
+
+    def __del__(self):
+        if getattr(self, "pointer", None):
+            self._free(self.pointer)
+
+    def _arguments(self, values, partial=False):
+        params = self.program.params
+        args = (_native.Arg * (len(params) + 1))()
+        keep = []
+        for i, p in enumerate(params):
+            if p.role == "map" or p.name not in values:
+                if not partial and p.role != "map":
+                    raise TypeError("%s: %s is not given" % (self.op.path, p.name))
+                continue
+            v = values[p.name]
+            if p.role == "scalar":
+                setattr(args[i].scalar, {0: "f64", 4: "i32", 5: "i64", 6: "i64"}.get(p.dtype, "f32"), v)
+                if p.is_index:
+                    args[i].scalar.i64 = v
+            else:
+                t = _arrays.tensor_of(v)
+                keep.append(t)
+                args[i].tensor = ctypes.pointer(t)
+        return args, keep
+
+    def launch(self, values, like):
+        """Runs on Arrays and numbers by name; results are among them."""
+        args, keep = self._arguments(values)
+        workspace, owner = _arrays.memory(like, self.workspace)
+        stream = _arrays.stream(like)
+        with self.context.lock:
+            self.context.must(_native.runtime().gnn_launch(self.pointer, args, len(self.program.params), workspace,
+                                                          self.workspace, stream))
+        return owner, keep
+
+    def __call__(self, *args, **kwargs):
+        """The op's results, of tensors and scalars in its order or by name."""
+        names = [p.name for p in self.op.params if p.role in ("tensor", "scalar")]
+        values = self.op._by_name(names, args, kwargs)
+        return self.op._launch(self, values)
+
+    def version(self, **values):
+        """The name of the version that a call with these arrays takes."""
+        given = {n: _arrays.of(v, n) if _arrays.of(v, n) is not None else v for n, v in values.items()}
+        like = next(v.owner for v in given.values() if isinstance(v, _arrays.Array))
+        for p in self.op.params:
+            if p.role == "result" and p.name not in given:
+                given[p.name] = _arrays.of(_arrays.empty(like, *self.shapes[p.name]))
+        args, _ = self._arguments(given)
+        name = ctypes.c_char_p()
+        with self.context.lock:
+            self.context.must(_native.runtime().gnn_plan_version(self.pointer, args, len(self.program.params), byref(name)))
+        return name.value.decode()
+
+
+class Op:
+    """An op, called on arrays: maps, tensors and scalars in its order or by name, sizes that nothing tells by name.
+
+    Results are new arrays of the package that the arguments are of: one, or a tuple. `help(op)` and `op.params` tell more.
+    """
+
+    def __init__(self, module, path):
+        self.module, self.path = module, path
+        self._programs, self._plans = {}, OrderedDict()
+        self._torch, self._torch_keeps = [None, None], False   # what PyTorch has of it, of its twin
+        first = self._program(module._context(module.device), 0)
+        self.name, self.gradient_of = first.name, first.gradient_of
+        self.params, self.sizes = first.params, first.sizes
+        self.__name__, self.__doc__ = path, self._describe()
+
+    def _describe(self):
+        said = [p for p in self.params if p.role != "result" and not p.prefix]
+        free = [s for s, size in self.sizes.items() if size is None]
+        lines = ["%s(%s) -> (%s)" % (self.path, ", ".join(map(repr, said)), ", ".join(repr(p) for p in self.results)), "",
+                 "Sizes: " + ", ".join(s if n is None else "%s = %s" % (s, n) for s, n in self.sizes.items() if n != "")]
+        if free:
+            lines.append("Sizes that no array tells are given by name.")
+        if self.gradient_of:
+            lines.append("The gradient of %s." % self.gradient_of)
+        return "\n".join(lines)
+
+    def __repr__(self):
+        return "<gnnc op %s>" % self.__doc__.splitlines()[0]
+
+    @property
+    def results(self):
+        """The parameters that are results."""
+        return [p for p in self.params if p.role == "result"]
+
+    @property
+    def gradients(self):
+        """Ops of the module that are gradients of this one."""
+        return [o for o in self.module.ops.values() if o.gradient_of == self.name]
+
+    def _keeps(self):
+        """Whether its twin leaves anything for its gradients."""
+        context = self.module._context(self.module.device)
+        return any(p.saved for p in self._program(context, _native.SAVED).params) or \
+            any(p.given for g in self.gradients for p in g._program(context, _native.SAVED).params)
+
+    def _program(self, context, flags):
+        key = context.device, flags & _native.SAVED
+        if key not in self._programs:
+            loaded = self.module._loaded(context)
+            with context.lock:
+                pointer = _native.runtime().gnn_op_program(loaded.op(self.path), 0, flags)
+                self._programs[key] = _Program(context, pointer)
+        return self._programs[key]
+
+    # ---- Arguments ------------------------------------------------------------------------------
+    def _by_name(self, names, args, kwargs):
+        if len(args) > len(names):
+            raise TypeError("%s takes %d arguments (%s), and is given %d" % (self.path, len(names), ", ".join(names), len(args)))
+        values = dict(zip(names, args))
+        for name, v in kwargs.items():
+            if name in values:
+                raise TypeError("%s: %s is given twice" % (self.path, name))
+            values[name] = v
+        known = {p.name for p in self.params} | set(self.sizes)
+        unknown = [n for n in values if n not in known]
+        if unknown:
+            raise TypeError("%s has no %s; it has %s" % (self.path, ", ".join(unknown), ", ".join(sorted(known))))
+        return values
+
+    def _split(self, values):
+        """(maps, tensors and scalars, sizes) as Arrays and numbers."""
+        roles = {p.name: p for p in self.params}
+        maps, others, sizes = {}, {}, {}
+        for name, v in values.items():
+            p = roles.get(name)
+            if v is None:
+                raise TypeError("%s: %s is None" % (self.path, name))
+            if p is None:
+                sizes[name] = int(v)
+                continue
+            if p.role == "scalar":
+                others[name] = bool(v) if p.dtype == 6 else int(v) if p.is_index or p.dtype in (4, 5) else float(v)
+                continue
+            a = _arrays.of(v, name)
+            if a is None:
+                raise TypeError("%s: %s is a %s, and has to be an array" % (self.path, name, type(v).__name__))
+            if p.role == "map":
+                if a.dtype not in (4, 5) or not a.is_packed():
+                    raise TypeError("%s: the map %s has to be a packed array of int32 or int64" % (self.path, name))
+                maps[name] = a
+            else:
+                others[name] = a
+        return maps, others, sizes
+
+    def _device(self, arrays):
+        devices = {a.device for a in arrays.values() if isinstance(a, _arrays.Array)}
+        if len(devices) != 1:
+            where = ", ".join("%s on %s" % (n, "the host" if a.device < 0 else "GPU %d" % (a.device - 1))
+                              for n, a in arrays.items() if isinstance(a, _arrays.Array))
+            raise TypeError("%s: arrays lie on several devices (%s)" % (self.path, where) if where else
+                            "%s is given no array" % self.path)
+        return devices.pop()
+
+    # ---- Plans ----------------------------------------------------------------------------------
+    def _domain(self, name, a):
+        p = next(p for p in self.params if p.name == name)
+        return a.shape[0] if len(p.axes) == 1 and a.shape else 0
+
+    def plan(self, *args, _flags=0, **kwargs):
+        """A Plan of these maps and sizes. Tensors may be given for the sizes that their shapes tell; their values are not read.
+
+        Arrays of the maps have to stay as they are while the plan is used.
+        """
+        names = [p.name for p in self.params if p.role != "result" and not p.prefix]
+        maps, others, sizes = self._split(self._by_name(names, args, kwargs))
+        arrays = {**maps, **others}
+        return self._plan(self._device(arrays), maps, others, sizes, _flags)
+
+    def _plan(self, device, maps, others, sizes, flags):
+        context = self.module._context(device)
+        like = next(a.owner for a in {**maps, **others}.values() if isinstance(a, _arrays.Array))
+        missing = [p.name for p in self.params if p.role == "map" and not p.prefix and p.name not in maps]
+        if missing:
+            raise TypeError("%s: the map %s is not given" % (self.path, missing[0]))
+        made = {n: (_native.Map(index=a.pointer, width=64 if a.dtype == 5 else 32, on_device=a.device != _native.HOST,
+                                domain=self._domain(n, a), codomain=-1), a) for n, a in maps.items()}
+        program = self._program(context, flags)
+        known = {p.name for p in program.params}
+        values = {n: v for n, v in others.items() if n in known and isinstance(v, _arrays.Array)}
+        return Plan(self, context, self.module._loaded(context).op(self.path), flags, made, values, sizes,
+                    _arrays.stream(like))
+
+    def _kept_plan(self, maps, others, sizes, flags=0):
+        """A plan that is kept by its maps, where it is known that these do not change."""
+        device = self._device({**maps, **others})
+        if any(a.version is None for a in maps.values()):
+            return self._plan(device, maps, others, sizes, flags)
+        shapes = tuple((n, a.shape) for n, a in others.items() if isinstance(a, _arrays.Array))
+        key = (device, flags, shapes, tuple(sorted(sizes.items())),
+               tuple((n, a.pointer, a.dtype, a.shape, a.version) for n, a in maps.items()))
+        plan = self._plans.pop(key, None) or self._plan(device, maps, others, sizes, flags)
+        self._plans[key] = plan
+        while len(self._plans) > _PLANS:
+            self._plans.popitem(last=False)
+        return plan
+
+    # ---- Calls ----------------------------------------------------------------------------------
+    def _launch(self, plan, values, names=None):
+        """Results by a plan. values: arrays and numbers by name, among them results to be written into."""
+        _, others, _ = self._split({n: v for n, v in values.items() if n not in self.sizes})
+        like = next((a.owner for a in others.values() if isinstance(a, _arrays.Array)), None)
+        if like is None:
+            like = next(iter(plan.maps.values()))[1].owner
+        out = {}
+        for p in plan.program.params:
+            if p.role == "result":
+                out[p.name] = values[p.name] if p.name in values else _arrays.empty(like, *plan.shapes[p.name])
+                others[p.name] = _arrays.of(out[p.name], p.name)
+        plan.launch(others, like)
+        if names is not None:
+            return [out[n] for n in names]
+        wanted = [out[p.name] for p in self.results]
+        return wanted[0] if len(wanted) == 1 else tuple(wanted)
+
+    def __call__(self, *args, **kwargs):
+        names = [p.name for p in self.params if p.role != "result" and not p.prefix]
+        values = self._by_name(names, args, kwargs)
+        torch = sys.modules.get("torch")
+        if torch is not None and any(isinstance(v, torch.Tensor) for v in values.values()):
+            from . import _torch
+            return _torch.call(self, values)
+        maps, others, sizes = self._split(values)
+        return self._launch(self._kept_plan(maps, others, sizes), {n: v for n, v in values.items() if n not in maps})
+
+    # ---- What the compiler says of it -------------------------------------------------------------
+    def emit(self, form, target=None):
+        """A text of the op: "ptx", "simt", "loop", "plan", "tensor", "schedule", "manifest" and others (gnnc --help)."""
+        return self.module.source.emit(form, target or self.module.target, self.path)
+
+    def check(self, graph, **sizes):
+        """Runs the op on a graph (a file or a generator, such as "rmat:10:8") and compares it with its definition."""
+        words = ["--size=%s=%d" % s for s in sizes.items()]
+        return self.module.source.run("run", self.path, self.module.target, ["--graph=" + graph, "--check", *words])
+
+    def bench(self, graph, **sizes):
+        """What gnnc bench prints of the op on a graph."""
+        words = ["--size=%s=%d" % s for s in sizes.items()]
+        return self.module.source.run("bench", self.path, self.module.target, ["--graph=" + graph, *words])
+
+
+class Module:
+    """The ops of a text, as attributes: `module.gat`; `module["gat.grad"]` is the gradient of gat."""
+
+    def __init__(self, source, target):
+        self.source, self.target = source, target
+        self.device = _native.HOST if target == "host" else 1
+        self._libraries, self._data = {}, {}
+        self.ops = {}
+        loaded = self._loaded(self._context(self.device))
+        for path in loaded.paths:
+            self.ops[path] = Op(self, path)
+        if "torch" in sys.modules:
+            from . import _torch
+            _torch.register(self)
+
+    def _context(self, device):
+        return _native.Context.of(device)
+
+    def _loaded(self, context):
+        with context.lock:
+            if context.device not in self._libraries:
+                target = "host" if context.device == _native.HOST else _native.architecture(context)
+                if target not in self._data:
+                    self._data[target] = self.source.library(target)
+                self._libraries[context.device] = _Loaded(context, self._data[target])
+            return self._libraries[context.device]
+
+    def __getattr__(self, name):
+        ops = self.__dict__.get("ops", {})
+        if name in ops:
+            return ops[name]
+        raise AttributeError("there is no op %s; there are %s" % (name, ", ".join(ops)))
+
+    def __getitem__(self, path):
+        if path in self.ops:
+            return self.ops[path]
+        raise KeyError("there is no op %s; there are %s" % (path, ", ".join(self.ops)))
+
+    def __dir__(self):
+        return [*super().__dir__(), *self.ops]
+
+    def __repr__(self):
+        return "<gnnc module for %s: %s>" % (self.target, ", ".join(self.ops))
+
+
+def compile(text_or_path, *, target=None, ops=None, schedule=None, include=(), options=(), **defines):
+    """Compiles a .gnn text, or the file of a path that ends in .gnn, to a Module of its ops.
+
+    target: "host", or a GPU's architecture such as "sm_90a"; by default that of the GPU that PyTorch or CuPy use here, or the
+    host. Calls on arrays of another device compile for that when they come.
+    ops: paths of ops, such as "gat" and "gat.grad"; by default all that the text defines.
+    schedule: the name of a schedule of the text. include: folders of imports. options: words for gnnc.
+    Other arguments bind sizes and generics: F=64, T="f16".
+    Raises CompileError, whose `diagnostics` hold code, place and help of each.
+    """
+    source = Source(text_or_path, defines, ops, schedule, include, options)
+    return Module(source, target or _native.default_target())

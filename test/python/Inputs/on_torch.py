@@ -1,0 +1,168 @@
+"""Ops on PyTorch tensors. Exit status 1: a test failed. On a GPU where there is one, else on the host."""
+import unittest
+
+import torch
+from torch.utils.checkpoint import checkpoint
+
+import gnnc
+from gnnc import _torch
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+TEXT = """
+import "attention";
+import "spmm";
+
+op att<T> = gat<T>;
+op att32 = gat<f32>;
+"""
+E, U, V, H, D = 200, 30, 25, 2, 4
+
+
+def attention(src, dst, l, r, x, slope=0.2):
+    """The same in PyTorch."""
+    s = torch.nn.functional.leaky_relu(l[dst] + r[src], slope)
+    top = torch.full_like(l, -torch.inf).scatter_reduce(0, dst[:, None].expand_as(s), s, "amax")
+    a = (s - top[dst]).exp()
+    total = torch.zeros_like(l).index_add(0, dst, a)
+    return torch.zeros(len(l), *x.shape[1:], dtype=x.dtype, device=x.device).index_add(0, dst, (a / total[dst])[..., None] * x[src])
+
+
+class Base(unittest.TestCase):
+    TYPE = torch.float64
+
+    @classmethod
+    def setUpClass(cls):
+        kind = {torch.float64: "f64", torch.float32: "f32"}[cls.TYPE]
+        cls.module = gnnc.compile(ATTENTION, ops=["gat", "gat.grad"], T=kind)
+        cls.gat = cls.module.gat
+
+    def setUp(self):
+        torch.manual_seed(3)
+        self.dst = torch.sort(torch.randint(0, V, (E,)))[0].to(DEVICE)
+        self.src = torch.randint(0, U, (E,)).to(DEVICE)
+        make = lambda *shape: torch.randn(*shape, dtype=self.TYPE, device=DEVICE).requires_grad_()
+        self.l, self.r, self.x = make(V, H), make(U, H), make(U, H, D)
+
+    @property
+    def arrays(self):
+        return self.l, self.r, self.x
+
+
+class Gradients(Base):
+    def test_values_and_gradients(self):
+        y, wanted = self.gat(self.src, self.dst, *self.arrays), attention(self.src, self.dst, *self.arrays)
+        self.assertLess((y - wanted).abs().max().item(), 1e-12)
+        w = torch.randn_like(y)
+        for a, b in zip(torch.autograd.grad((y * w).sum(), self.arrays), torch.autograd.grad((wanted * w).sum(), self.arrays)):
+            self.assertLess((a - b).abs().max().item(), 1e-11)
+
+    def test_gradcheck(self):
+        self.assertTrue(torch.autograd.gradcheck(lambda *a: self.gat(self.src, self.dst, *a), self.arrays))
+
+    def test_opcheck(self):
+        for saved in (False, True):
+            op = _torch.registered(self.gat, saved)
+            done = torch.library.opcheck(op.call, (self.src, self.dst, *self.arrays, [-1] * len(op.free)))
+            self.assertEqual(set(done.values()), {"SUCCESS"})
+
+    def test_some_gradients(self):
+        l, r = self.l.detach(), self.r.detach()
+        y = self.gat(self.src, self.dst, l, r, self.x)
+        y.sum().backward()
+        self.assertIsNotNone(self.x.grad)
+        self.assertFalse(self.gat(self.src, self.dst, l, r, self.x.detach()).requires_grad)
+
+    def test_no_grad(self):
+        with torch.no_grad():
+            self.assertFalse(self.gat(self.src, self.dst, *self.arrays).requires_grad)
+
+    def test_checkpoint(self):
+        y = checkpoint(lambda *a: self.gat(self.src, self.dst, *a), *self.arrays, use_reentrant=False)
+        wanted = self.gat(self.src, self.dst, *self.arrays)
+        for a, b in zip(torch.autograd.grad(y.sum(), self.arrays), torch.autograd.grad(wanted.sum(), self.arrays)):
+            self.assertTrue(torch.equal(a, b))
+
+    def test_same_bits(self):
+        first = self.gat(self.src, self.dst, *self.arrays)
+        for _ in range(5):
+            self.assertTrue(torch.equal(first, self.gat(self.src, self.dst, *self.arrays)))
+
+    def test_changed_maps(self):
+        before = self.gat(self.src, self.dst, *self.arrays)
+        self.src.fill_(1)
+        after = self.gat(self.src, self.dst, *self.arrays)
+        self.assertFalse(torch.equal(before, after))
+        self.assertLess((after - attention(self.src, self.dst, *self.arrays)).abs().max().item(), 1e-12)
+
+
+class Single(Base):
+    TYPE = torch.float32
+
+    def test_compile(self):
+        f = lambda l, r, x: self.gat(self.src, self.dst, l, r, x).relu().sum()
+        compiled = torch.compile(f, fullgraph=True, backend="aot_eager" if DEVICE == "cpu" else "inductor")
+        for a, b in zip(torch.autograd.grad(compiled(*self.arrays), self.arrays), torch.autograd.grad(f(*self.arrays), self.arrays)):
+            self.assertLess((a - b).abs().max().item(), 1e-5)
+
+    def test_strides(self):
+        x = self.x.detach().permute(2, 0, 1).contiguous().permute(1, 2, 0).requires_grad_()
+        y = self.gat(self.src, self.dst, self.l, self.r, x)
+        self.assertLess((y - self.gat(self.src, self.dst, *self.arrays)).abs().max().item(), 1e-6)
+        y.sum().backward()   # whose gradient has strides of 0
+
+    def test_autocast(self):
+        with torch.autocast(DEVICE, dtype=torch.bfloat16):
+            x = (self.x.reshape(U, -1) @ torch.eye(H * D, device=DEVICE)).reshape(U, H, D)
+            self.assertEqual(x.dtype, torch.bfloat16)
+            self.assertEqual(self.gat(self.src, self.dst, self.l, self.r, x).dtype, torch.float32)
+
+    def test_faults(self):
+        with self.assertRaisesRegex(gnnc.Error, r"src\[0\] = 1000 is outside U"):
+            self.gat(torch.full_like(self.src, 1000), self.dst, *self.arrays)
+        with self.assertRaisesRegex(gnnc.Error, "not sorted|dst"):
+            self.gat(self.src, self.dst.flip(0), *self.arrays)
+        with self.assertRaisesRegex(NotImplementedError, "cannot be mapped by vmap"):
+            torch.vmap(lambda x: self.gat(self.src, self.dst, self.l, self.r, x))(torch.randn(3, U, H, D, device=DEVICE))
+        with self.assertRaisesRegex(TypeError, "x is not given"):
+            self.gat(self.src, self.dst, self.l, self.r)
+        lone = gnnc.compile(SUM, target=self.module.target)
+        with self.assertRaisesRegex(RuntimeError, r"no gradient with respect to x, which requires one: `grad total wrt \(x\);`"):
+            lone.total(self.x.reshape(U, -1))
+
+    @unittest.skipIf(DEVICE == "cpu", "no GPU")
+    def test_graph(self):
+        x = self.x.detach().clone()
+        call = lambda: self.gat(self.src, self.dst, self.l.detach(), self.r.detach(), x)
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            call()
+        stream.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            y = call()
+        x.mul_(2)
+        graph.replay()
+        torch.cuda.synchronize()
+        self.assertTrue(torch.equal(y, call()))
+
+    @unittest.skipIf(DEVICE == "cpu", "no GPU")
+    def test_streams(self):
+        wanted = self.gat(self.src, self.dst, *self.arrays)
+        streams = [torch.cuda.Stream() for _ in range(4)]
+        made = []
+        torch.cuda.synchronize()
+        for s in streams * 5:
+            with torch.cuda.stream(s):
+                made.append(self.gat(self.src, self.dst, *self.arrays))
+        torch.cuda.synchronize()
+        self.assertTrue(all(torch.equal(wanted, y) for y in made))
+
+
+SUM = "op total(x: f32[N, F]) -> (y: f32[F]) { y[f] = sum{n} x[n, f]; }"
+ATTENTION = """
+import "attention";
+op unused(x: f32[N]) -> (y: f32[N]) { y[n] = x[n]; }
+"""
+
+if __name__ == "__main__":
+    unittest.main()
