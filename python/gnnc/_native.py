@@ -2,7 +2,7 @@
 import ctypes
 import os
 import threading
-from ctypes import POINTER, Structure, Union, byref, c_bool, c_char_p, c_double, c_float, c_int, c_int32, c_int64, c_size_t, c_uint32, c_void_p
+from ctypes import POINTER, Structure, Union, byref, c_bool, c_char_p, c_double, c_float, c_int, c_int32, c_int64, c_size_t, c_uint32, c_void_p, pointer
 
 ABI = 5          # GNN_ABI of the header that this file mirrors
 MAX_RANK = 8     # GNN_MAX_RANK

@@ -129,6 +129,10 @@ class _Registered:
         ctx.sizes = inputs[-1]
 
     def _backward(self, ctx, *grads):
+        return self.adjoints(ctx, grads, ctx.needs_input_grad, lambda of, args, sizes: of.call(*args, sizes)) + (None,)
+
+    def adjoints(self, ctx, grads, needs, run):
+        """The adjoint of each argument, or None; run: calls a gradient on arguments and sizes."""
         kept = list(ctx.saved_tensors)
         values = {}
         for p, is_tensor, number in zip(self.takes, ctx.places, ctx.numbers):
@@ -136,15 +140,14 @@ class _Registered:
         outputs = dict(zip([p.name for p in self.gives], kept))
         given = dict(zip([p.name for p in self.gives], grads))
         shapes = _sizes(self.op, values, self._given(ctx.sizes))
-        wanted = {p.name: need for p, need in zip(self.takes, ctx.needs_input_grad)}
+        wanted = {p.name: need for p, need in zip(self.takes, needs)}
         made = {}
         for g in self.op.gradients:
-            targets = [p for p in g.params if p.role == "result" and wanted.get(p.adjoint_of)]
-            if targets:
-                made.update(self._gradient(g, values, outputs, given, shapes))
-        return tuple(made.get(p.name) if wanted[p.name] else None for p in self.takes) + (None,)
+            if any(p.role == "result" and wanted.get(p.adjoint_of) for p in g.params):
+                made.update(self._gradient(g, values, outputs, given, shapes, run))
+        return tuple([made.get(p.name) if wanted[p.name] else None for p in self.takes])
 
-    def _gradient(self, g, values, outputs, given, shapes):
+    def _gradient(self, g, values, outputs, given, shapes, run):
         of = registered(g, self.saved and not g.gradients)
         args = []
         for p in of.takes:
@@ -154,17 +157,17 @@ class _Registered:
                 args.append(torch.zeros_like(y) if d is None else d.contiguous().to(y.dtype))
             else:
                 args.append(outputs[p.name] if p.saved or p.given else values[p.name])
-        out = of.call(*args, [shapes.get(s, -1) for s in of.free])
+        out = run(of, args, [shapes.get(s, -1) for s in of.free])
         out = out if isinstance(out, tuple) else (out,)
         return {p.adjoint_of: t for p, t in zip(of.gives, out)}
 
 
 def registered(op, saved):
     """The op of PyTorch of an op; saved: of its twin, where it has one."""
-    made = op._torch
-    if made[saved] is None:
-        made[saved] = _Registered(op, saved)
-    return made[saved]
+    name = "_torch_twin" if saved else "_torch_plain"
+    if getattr(op, name) is None:
+        setattr(op, name, _Registered(op, saved))
+    return getattr(op, name)
 
 
 def register(module):
@@ -187,9 +190,9 @@ def _checked(op, p, t):
 
 def call(op, values):
     """The results of an op on tensors and numbers by name."""
-    if op._torch[False] is None:
+    if op._torch_plain is None:
         register(op.module)
-    plain = op._torch[False]
+    plain = op._torch_plain
     arguments = []
     wants = False
     for p in plain.takes:
@@ -200,12 +203,77 @@ def call(op, values):
         arguments.append(t)
     if wants:
         _must_have_gradients(op, plain, arguments)
-    used = registered(op, True) if wants and op._torch_keeps else plain
-    out = used.call(*arguments, [values.get(s, -1) for s in plain.free])
+    used = op._torch_twin if wants and op._torch_keeps else plain
+    sizes = [values.get(s, -1) for s in plain.free]
+    out = None
+    if not torch.compiler.is_compiling() and _is_eager(arguments):
+        out = _Eager.apply(used, sizes, *arguments) if wants and not any(g.gradients for g in op.gradients) else \
+            None if wants else _launched(used, arguments, sizes)
+    if out is None:
+        out = used.call(*arguments, sizes)
     if not isinstance(out, tuple):
         return out
     out = out[:len(plain.gives)]
     return out[0] if len(out) == 1 else out
+
+
+# ---- Without PyTorch's registry, which takes longer than a small launch -------------------------------
+_PLAIN = (torch.Tensor, torch.nn.Parameter, int, float, bool)
+
+
+def _is_eager(arguments):
+    """Whether nothing but the values is wanted: no mode of PyTorch's sees calls, and no class of tensors has its own."""
+    return not torch._C._len_torch_dispatch_stack() and torch._C._functorch.maybe_current_level() is None and \
+        all(type(t) in _PLAIN for t in arguments)
+
+
+def _launched(of, arguments, sizes):
+    """The results by a plan that is kept; None: PyTorch's op has to be asked, which copies what lies otherwise."""
+    op = of.op
+    maps = [t for p, t in zip(of.takes, arguments) if p.role == "map"]
+    tensors = [t for p, t in zip(of.takes, arguments) if p.role == "tensor"]
+    if not tensors or len(maps) + len(tensors) != len(arguments) or any(t.is_inference() for t in maps):
+        return None
+    key = (tensors[0].device, of.saved, tuple(sizes), tuple([t.shape for t in tensors]),
+           tuple([(t.data_ptr(), t._version, t.shape, t.dtype) for t in maps]))
+    plan = op._eager.get(key)
+    if plan is None:
+        named = {p.name: t for p, t in zip(of.takes, arguments) if not p.saved and not p.given}
+        named.update({s: n for s, n in zip(of.free, sizes) if n >= 0})
+        plan = op._kept_plan(*op._split(named), _native.SAVED if of.saved else 0)
+        while len(op._eager) >= len(op._plans):
+            op._eager.pop(next(iter(op._eager)))
+        op._eager[key] = plan
+    if plan.tensors != len(tensors) or any(t.stride(-1) != 1 for t in tensors if t.dim()):
+        return None
+    out = plan._quick(tensors)
+    return out[0] if len(out) == 1 else tuple(out)
+
+
+class _Eager(torch.autograd.Function):
+    """An op and its gradients, once differentiable."""
+
+    @staticmethod
+    def forward(ctx, of, sizes, *arguments):
+        out = _launched(of, arguments, sizes)
+        if out is None:
+            out = of.call(*arguments, sizes)
+        ctx.of = of
+        of._setup(ctx, (*arguments, sizes), out)
+        ctx.mark_non_differentiable(*[t for p, t in zip(of.gives, out if isinstance(out, tuple) else (out,))
+                                      if p.saved or not t.is_floating_point()])
+        return out
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, *grads):
+        made = ctx.of.adjoints(ctx, grads, ctx.needs_input_grad[2:],
+                               lambda of, args, sizes: _or(_launched(of, args, sizes), of, args, sizes))
+        return (None, None) + made
+
+
+def _or(out, of, args, sizes):
+    return of.call(*args, sizes) if out is None else out
 
 
 def _must_have_gradients(op, plain, arguments):

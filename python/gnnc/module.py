@@ -104,6 +104,11 @@ class Plan:
                     context.must(library.gnn_plan_shape(self.pointer, i, byref(t)))
                     self.shapes[p.name] = tuple(t.shape[:t.rank]), t.dtype
         self.workspace = library.gnn_plan_workspace(self.pointer)
+        # of a call without scalars, and without memory that a result may share; 0: it has some
+        roles = [p.role for p in self.program.params]
+        self.tensors = 0 if "scalar" in roles or any(p.inplace >= 0 for p in self.program.params) else roles.count("tensor")
+        self._plain = 0 if flags else self.tensors
+        self._bound = None
         self._free = library.gnn_plan_free
 
     def __del__(self):
@@ -140,8 +145,21 @@ class Plan:
                                                           self.workspace, stream))
         return owner, keep
 
+    def _quick(self, tensors):
+        """Results on PyTorch tensors in the program's order, which has no scalars; a list."""
+        bound = self._bound
+        if bound is None or not bound.fits(tensors):
+            from ._fast import Bound
+            bound = self._bound = Bound(self, tensors)
+        return bound(tensors)
+
     def __call__(self, *args, **kwargs):
         """The op's results, of tensors and scalars in its order or by name."""
+        if self._plain and not kwargs and len(args) == self._plain:
+            torch = sys.modules.get("torch")
+            if torch is not None and all(type(a) is torch.Tensor for a in args):
+                out = self._quick(args)
+                return out[0] if len(out) == 1 else tuple(out)
         names = [p.name for p in self.op.params if p.role in ("tensor", "scalar")]
         values = self.op._by_name(names, args, kwargs)
         return self.op._launch(self, values)
@@ -169,7 +187,8 @@ class Op:
     def __init__(self, module, path):
         self.module, self.path = module, path
         self._programs, self._plans = {}, OrderedDict()
-        self._torch, self._torch_keeps = [None, None], False   # what PyTorch has of it, of its twin
+        self._torch_plain = self._torch_twin = None   # what PyTorch has of it, and of its twin
+        self._torch_keeps, self._eager = False, {}
         first = self._program(module._context(module.device), 0)
         self.name, self.gradient_of = first.name, first.gradient_of
         self.params, self.sizes = first.params, first.sizes

@@ -1,4 +1,5 @@
 """Ops on PyTorch tensors. Exit status 1: a test failed. On a GPU where there is one, else on the host."""
+import threading
 import unittest
 
 import torch
@@ -128,6 +129,44 @@ class Single(Base):
         lone = gnnc.compile(SUM, target=self.module.target)
         with self.assertRaisesRegex(RuntimeError, r"no gradient with respect to x, which requires one: `grad total wrt \(x\);`"):
             lone.total(self.x.reshape(U, -1))
+
+    def test_plan(self):
+        l, r, x = (t.detach() for t in self.arrays)
+        plan = self.gat.plan(self.src, self.dst, l, r, x)
+        wanted = self.gat(self.src, self.dst, l, r, x)
+        wide = torch.empty(U, H, D + 3, device=DEVICE)
+        wide[..., :D] = x
+        for y in (plan(l, r, x), plan(l, r, x.clone()), plan(l, r, wide[..., :D]), plan(l, r, x), plan(l=l, r=r, x=x)):
+            self.assertLess((y - wanted).abs().max().item(), 1e-6)
+        kept = [plan(l, r, x * k) for k in (1, 2, 3)]   # each call has memory of its own
+        for k, y in enumerate(kept):
+            self.assertLess((y - (k + 1) * wanted).abs().max().item(), 1e-5)
+        with self.assertRaisesRegex(gnnc.Error, "x has type f64, not f32"):
+            plan(l, r, x.double())
+
+    def test_threads(self):
+        wanted = self.gat(self.src, self.dst, *self.arrays).detach()
+        wrong = []
+
+        def work(k):
+            torch.manual_seed(k)
+            for _ in range(30):
+                with torch.no_grad():
+                    y = self.gat(self.src, self.dst, self.l, self.r, self.x * (k + 1))
+                if (y - (k + 1) * wanted).abs().max().item() > 1e-5 * (k + 1):
+                    wrong.append(k)
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(wrong, [])
+
+    def test_no_second_gradient(self):
+        y = self.gat(self.src, self.dst, *self.arrays)
+        dx, = torch.autograd.grad(y.sum(), self.x, create_graph=True)
+        with self.assertRaises(RuntimeError):
+            torch.autograd.grad(dx.sum(), self.l)
 
     @unittest.skipIf(DEVICE == "cpu", "no GPU")
     def test_graph(self):

@@ -1,0 +1,68 @@
+"""Calls of a plan on PyTorch tensors that lie as those of the call before: only addresses are new.
+
+Everything else was checked then: the arguments' structs are kept, and workspace, where the stream is the same.
+"""
+import torch
+
+from . import _arrays, _native
+
+_TYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16, torch.int32, torch.int64, torch.bool)
+
+
+def _stream_of(device):
+    return 0 if device.type == "cpu" else torch._C._cuda_getCurrentRawStream(device.index)
+
+
+class Bound:
+    """A plan with the arguments of a call. `tensors` and results are in the program's order."""
+
+    def __init__(self, plan, tensors):
+        params = plan.program.params
+        self.plan, self.device = plan, tensors[0].device
+        takes = [i for i, p in enumerate(params) if p.role == "tensor"]
+        gives = [i for i, p in enumerate(params) if p.role == "result"]
+        self.args = (_native.Arg * (len(params) + 1))()
+        self.results = [(plan.shapes[params[i].name][0], _TYPES[plan.shapes[params[i].name][1]]) for i in gives]
+        structs = {}
+        for i, t in zip(takes, tensors):
+            structs[i] = _arrays.tensor_of(_arrays.of(t, params[i].name))
+        for i, (shape, dtype) in zip(gives, self.results):
+            structs[i] = _arrays.tensor_of(_arrays.of(torch.empty(shape, dtype=dtype, device=self.device)))
+        for i, s in structs.items():
+            self.args[i].tensor = _native.pointer(s)
+        self.takes = [(structs[i], t.dtype, t.shape, t.stride()) for i, t in zip(takes, tensors)]
+        self.gives = [structs[i] for i in gives]
+        self.count, self.memory, self.stream = len(params), (None, None), None   # memory: of calls on that stream
+        self.run = _native.runtime().gnn_launch
+
+    def fits(self, tensors):
+        """Whether they lie as those of the first call, addresses apart."""
+        for t, (_, dtype, shape, strides) in zip(tensors, self.takes):
+            if t.dtype is not dtype or t.shape != shape or t.stride() != strides or t.device != self.device:
+                return False
+        return True
+
+    def _workspace(self, like, stream):
+        """Calls on one stream follow each other, and share it; a graph that is captured has memory of its own."""
+        if not self.plan.workspace:
+            return None, None
+        if stream and torch.cuda.is_current_stream_capturing():
+            return _arrays.memory(like, self.plan.workspace)
+        if stream != self.stream:
+            self.memory, self.stream = _arrays.memory(like, self.plan.workspace), stream
+        return self.memory
+
+    def __call__(self, tensors):
+        stream = _stream_of(self.device)
+        out = [torch.empty(shape, dtype=dtype, device=self.device) for shape, dtype in self.results]
+        context = self.plan.context
+        with context.lock:
+            memory = self._workspace(tensors[0], stream)
+            for t, (s, *_) in zip(tensors, self.takes):
+                s.data = t.data_ptr()
+            for t, s in zip(out, self.gives):
+                s.data = t.data_ptr()
+            status = self.run(self.plan.pointer, self.args, self.count, memory[0], self.plan.workspace, stream or None)
+            if status:
+                context.must(status)
+        return out
