@@ -12,7 +12,8 @@
 """
 from ._compiler import CompileError, CompileWarning
 from ._native import Error
+from .graph import Graph
 from .module import Module, Op, Param, Plan, compile
 
 __version__ = "0.1.0"
-__all__ = ["CompileError", "CompileWarning", "Error", "Module", "Op", "Param", "Plan", "compile"]
+__all__ = ["CompileError", "CompileWarning", "Error", "Graph", "Module", "Op", "Param", "Plan", "compile"]

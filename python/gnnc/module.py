@@ -7,6 +7,7 @@ from ctypes import byref, c_void_p
 
 from . import _arrays, _native
 from ._compiler import Source
+from .graph import Graph
 
 _PLANS = 32   # that an op keeps, those used last
 
@@ -235,9 +236,15 @@ class Op:
 
     # ---- Arguments ------------------------------------------------------------------------------
     def _by_name(self, names, args, kwargs):
+        """The values of a call by name; a graph in front stands for maps and sizes."""
+        maps, sizes = {}, {}
+        if args and isinstance(args[0], Graph):
+            maps, sizes = args[0].arguments(self.params)
+            args, names = args[1:], [n for n in names if n not in maps]
+            sizes = {s: n for s, n in sizes.items() if self.sizes.get(s) is None and s not in kwargs}
         if len(args) > len(names):
             raise TypeError("%s takes %d arguments (%s), and is given %d" % (self.path, len(names), ", ".join(names), len(args)))
-        values = dict(zip(names, args))
+        values = {**maps, **sizes, **dict(zip(names, args))}
         for name, v in kwargs.items():
             if name in values:
                 raise TypeError("%s: %s is given twice" % (self.path, name))

@@ -9,13 +9,6 @@ import gnnc
 from gnnc import _torch
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-TEXT = """
-import "attention";
-import "spmm";
-
-op att<T> = gat<T>;
-op att32 = gat<f32>;
-"""
 E, U, V, H, D = 200, 30, 25, 2, 4
 
 
@@ -72,6 +65,13 @@ class Gradients(Base):
         y.sum().backward()
         self.assertIsNotNone(self.x.grad)
         self.assertFalse(self.gat(self.src, self.dst, l, r, self.x.detach()).requires_grad)
+
+    def test_second(self):
+        module = gnnc.compile(CUBE, target=self.module.target, T="f64")
+        f = lambda x: module.cube(self.src, self.dst, x, V=V)
+        x = self.x.reshape(U, -1)[:, :2].detach().contiguous().requires_grad_()
+        self.assertTrue(torch.autograd.gradcheck(f, x))
+        self.assertTrue(torch.autograd.gradgradcheck(f, x))
 
     def test_no_grad(self):
         with torch.no_grad():
@@ -197,6 +197,13 @@ class Single(Base):
         self.assertTrue(all(torch.equal(wanted, y) for y in made))
 
 
+CUBE = """
+op cube<T>(src: E -> U, dst: E -> V, x: T[U, F]) -> (y: T[V, F]) {
+    y[v, f] = sum{e : dst[e] == v} x[src[e], f] * x[src[e], f] * x[src[e], f];
+}
+grad cube wrt (x);
+grad cube.grad wrt (x, dy) as second;
+"""
 SUM = "op total(x: f32[N, F]) -> (y: f32[F]) { y[f] = sum{n} x[n, f]; }"
 ATTENTION = """
 import "attention";
