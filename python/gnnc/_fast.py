@@ -9,10 +9,6 @@ from . import _arrays, _native
 _TYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16, torch.int32, torch.int64, torch.bool)
 
 
-def _stream_of(device):
-    return 0 if device.type == "cpu" else torch._C._cuda_getCurrentRawStream(device.index)
-
-
 class Bound:
     """A plan with the arguments of a call. `tensors` and results are in the program's order."""
 
@@ -22,23 +18,26 @@ class Bound:
         takes = [i for i, p in enumerate(params) if p.role == "tensor"]
         gives = [i for i, p in enumerate(params) if p.role == "result"]
         self.args = (_native.Arg * (len(params) + 1))()
-        self.results = [(plan.shapes[params[i].name][0], _TYPES[plan.shapes[params[i].name][1]]) for i in gives]
+        # of no memory to speak of, whatever their shapes: new ones are made like them
+        self.results = [torch.empty([1] * len(shape), dtype=_TYPES[dtype], device=self.device).expand(shape)
+                        for shape, dtype in (plan.shapes[params[i].name] for i in gives)]
         structs = {}
         for i, t in zip(takes, tensors):
             structs[i] = _arrays.tensor_of(_arrays.of(t, params[i].name))
-        for i, (shape, dtype) in zip(gives, self.results):
-            structs[i] = _arrays.tensor_of(_arrays.of(torch.empty(shape, dtype=dtype, device=self.device)))
+        for i, y in zip(gives, self.results):
+            structs[i] = _arrays.tensor_of(_arrays.of(torch.empty_like(y, memory_format=torch.contiguous_format)))
         for i, s in structs.items():
             self.args[i].tensor = _native.pointer(s)
         self.takes = [(structs[i], t.dtype, t.shape, t.stride()) for i, t in zip(takes, tensors)]
         self.gives = [structs[i] for i in gives]
+        self.ordinal = tensors[0].get_device()
         self.count, self.memory, self.stream = len(params), (None, None), None   # memory: of calls on that stream
         self.run = _native.runtime().gnn_launch
 
     def fits(self, tensors):
         """Whether they lie as those of the first call, addresses apart."""
         for t, (_, dtype, shape, strides) in zip(tensors, self.takes):
-            if t.dtype is not dtype or t.shape != shape or t.stride() != strides or t.device != self.device:
+            if t.dtype is not dtype or t.shape != shape or t.stride() != strides or t.get_device() != self.ordinal:
                 return False
         return True
 
@@ -53,8 +52,8 @@ class Bound:
         return self.memory
 
     def __call__(self, tensors):
-        stream = _stream_of(self.device)
-        out = [torch.empty(shape, dtype=dtype, device=self.device) for shape, dtype in self.results]
+        stream = 0 if self.ordinal < 0 else torch._C._cuda_getCurrentRawStream(self.ordinal)
+        out = [torch.empty_like(y, memory_format=torch.contiguous_format) for y in self.results]
         context = self.plan.context
         with context.lock:
             memory = self._workspace(tensors[0], stream)
