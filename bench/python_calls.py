@@ -9,6 +9,7 @@ import time
 import torch
 
 import gnnc
+from gnnc import _arrays
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 SIZES = ((1000, 200), (13264, 2708), (1166243, 169343))   # edges and nodes: a small graph, Cora's, arxiv's
@@ -61,12 +62,13 @@ def main():
             plan = gat.plan(src, dst, *arrays)
             kept = plan(*arrays)   # whose memory the bare launch writes
             b = plan._bound
-            row = [took(lambda: b.run(plan.pointer, b.args, b.count, b.memory[0], plan.workspace, b.stream or None), repeat),
+            memory, owner = _arrays.memory(arrays[0], plan.workspace)
+            row = [took(lambda: b.run(plan.pointer, b.args, b.count, memory, plan.workspace, None), repeat),
                    took(lambda: plan(*arrays), repeat)]
             row += [took(lambda: f(src, dst, *arrays), repeat) for f in (gat, formula, compiled)]
         row += [both(f) for f in (gat, formula, compiled)]
         print("| %d | %s |" % (edges, " | ".join(row)), flush=True)
-        del kept
+        del kept, owner
 
 
 if __name__ == "__main__":

@@ -4,10 +4,27 @@ Known are NumPy arrays, PyTorch tensors, CuPy and JAX arrays, and whatever has D
 """
 import ctypes
 import sys
+import weakref
 
 from . import _native
 
 _NUMPY = {"float64": 0, "float32": 1, "bfloat16": 2, "float16": 3, "int32": 4, "int64": 5, "bool": 6}
+
+
+_fixed = {}   # by id: NumPy arrays that the package made, and that nobody can change
+
+
+def fixed(a):
+    """A copy of a NumPy array that stays as it is, so that plans of it are kept."""
+    a = a.copy()
+    a.flags.writeable = False
+    _fixed[id(a)] = weakref.ref(a, lambda _, key=id(a): _fixed.pop(key, None))
+    return a
+
+
+def _is_fixed(a):
+    made = _fixed.get(id(a))
+    return made is not None and made() is a
 
 
 class Array:
@@ -15,11 +32,11 @@ class Array:
 
     `version` changes when its elements do, where the package counts that; None: nobody knows.
     """
-    __slots__ = ("pointer", "dtype", "shape", "strides", "device", "owner", "version")
+    __slots__ = ("pointer", "dtype", "shape", "strides", "device", "owner", "version", "read_only")
 
-    def __init__(self, pointer, dtype, shape, strides, device, owner, version=None):
+    def __init__(self, pointer, dtype, shape, strides, device, owner, version=None, read_only=False):
         self.pointer, self.dtype, self.shape, self.strides = pointer, dtype, tuple(shape), tuple(strides)
-        self.device, self.owner, self.version = device, owner, version
+        self.device, self.owner, self.version, self.read_only = device, owner, version, read_only
 
     def is_packed(self):
         step = 1
@@ -36,10 +53,18 @@ def _dtype(name, what):
     return _NUMPY[name]
 
 
+def torch_strided():
+    return sys.modules["torch"].strided
+
+
 def _of_torch(t, what):
     device = _native.HOST if t.device.type == "cpu" else t.device.index + 1
     if t.device.type not in ("cpu", "cuda"):
         raise TypeError("%s lies on %s; it may lie on cpu or cuda" % (what, t.device))
+    if t.is_neg() or t.is_conj():
+        raise TypeError("%s is a view whose elements have another sign: .resolve_neg() writes them out" % what)
+    if t.layout is not torch_strided():
+        raise TypeError("%s is %s, and has to be dense" % (what, t.layout))
     version = None if t.is_inference() else t._version
     return Array(t.data_ptr(), _dtype(str(t.dtype)[6:], what), t.shape, t.stride(), device, t, version)
 
@@ -60,11 +85,13 @@ def _of_interface(a, i, device, what):
     kinds = {"f8": "float64", "f4": "float32", "f2": "float16", "i4": "int32", "i8": "int64", "b1": "bool"}
     name = "bfloat16" if str(getattr(a, "dtype", "")) == "bfloat16" else kinds.get(
         i["typestr"][1:], str(getattr(a, "dtype", i["typestr"])))
+    if i["typestr"][0] == (">" if sys.byteorder == "little" else "<"):
+        raise TypeError("%s has its bytes in another order than this machine" % what)
     dtype = _dtype(name, what)
     bytes_ = (8, 4, 2, 2, 4, 8, 1)[dtype]
     pointer = i["data"][0] if i["shape"] and 0 not in i["shape"] or not i["shape"] else 0
-    fixed = device == _native.HOST and i["data"][1]   # read-only: it does not change
-    return Array(pointer, dtype, i["shape"], _steps(i.get("strides"), i["shape"], bytes_, what), device, a, 0 if fixed else None)
+    return Array(pointer, dtype, i["shape"], _steps(i.get("strides"), i["shape"], bytes_, what), device, a,
+                 0 if _is_fixed(a) else None, i["data"][1])
 
 
 def of(a, what="an array"):

@@ -9,6 +9,21 @@ from . import _arrays, _native
 _TYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16, torch.int32, torch.int64, torch.bool)
 
 
+_workspaces = {}   # of a device and a stream: pointer, owner, bytes. Calls on one stream follow each other, and share it.
+
+
+def _workspace(like, ordinal, stream, bytes_):
+    """Memory for a launch. A graph that is captured has memory of its own."""
+    if not bytes_:
+        return None, None
+    if stream and torch.cuda.is_current_stream_capturing():
+        return _arrays.memory(like, bytes_)
+    kept = _workspaces.get((ordinal, stream))
+    if kept is None or kept[2] < bytes_:
+        kept = _workspaces[ordinal, stream] = (*_arrays.memory(like, bytes_), bytes_)
+    return kept
+
+
 class Bound:
     """A plan with the arguments of a call. `tensors` and results are in the program's order."""
 
@@ -31,7 +46,7 @@ class Bound:
         self.takes = [(structs[i], t.dtype, t.shape, t.stride()) for i, t in zip(takes, tensors)]
         self.gives = [structs[i] for i in gives]
         self.ordinal = tensors[0].get_device()
-        self.count, self.memory, self.stream = len(params), (None, None), None   # memory: of calls on that stream
+        self.count = len(params)
         self.run = _native.runtime().gnn_launch
 
     def fits(self, tensors):
@@ -41,22 +56,12 @@ class Bound:
                 return False
         return True
 
-    def _workspace(self, like, stream):
-        """Calls on one stream follow each other, and share it; a graph that is captured has memory of its own."""
-        if not self.plan.workspace:
-            return None, None
-        if stream and torch.cuda.is_current_stream_capturing():
-            return _arrays.memory(like, self.plan.workspace)
-        if stream != self.stream:
-            self.memory, self.stream = _arrays.memory(like, self.plan.workspace), stream
-        return self.memory
-
     def __call__(self, tensors):
         stream = 0 if self.ordinal < 0 else torch._C._cuda_getCurrentRawStream(self.ordinal)
         out = [torch.empty_like(y, memory_format=torch.contiguous_format) for y in self.results]
         context = self.plan.context
         with context.lock:
-            memory = self._workspace(tensors[0], stream)
+            memory = _workspace(tensors[0], self.ordinal, stream, self.plan.workspace)
             for t, (s, *_) in zip(tensors, self.takes):
                 s.data = t.data_ptr()
             for t, s in zip(out, self.gives):

@@ -5,10 +5,12 @@ is wanted, its twin runs that leaves what the gradient's twin reads.
 """
 import hashlib
 import itertools
+import keyword
 
 import torch
 
 from . import _arrays, _native
+from .module import _count
 
 _TYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16, torch.int32, torch.int64, torch.bool)
 _library = torch.library.Library("gnnc", "FRAGMENT")
@@ -44,6 +46,20 @@ def _sizes(op, values, given):
     return sizes
 
 
+class _Copies:
+    """Copies of maps, as compiled code writes memory without counting. A graph that is captured cannot look: its maps stay."""
+
+    @staticmethod
+    def of(maps):
+        return {n: a.owner.clone() for n, a in maps.items()}
+
+    @staticmethod
+    def same(copies, maps):
+        if any(a.owner.is_cuda for a in maps.values()) and torch.cuda.is_current_stream_capturing():
+            return True
+        return copies is not None and all(torch.equal(copies[n], a.owner) for n, a in maps.items())
+
+
 # ---- One op of PyTorch --------------------------------------------------------------------------
 class _Registered:
     """An op, or with saved its twin, in PyTorch's registry."""
@@ -72,7 +88,8 @@ class _Registered:
     @staticmethod
     def _word(p):
         """Its name in a schema, which PyTorch has words of its own in. What is saved is called after a stage, as a.max."""
-        return p.name.replace(".", "__") + ("_" if p.name in ("self", "from", "sizes") else "")
+        odd = keyword.iskeyword(p.name) or p.name in ("self", "sizes", "Tensor", "None")
+        return p.name.replace(".", "__") + ("_" if odd else "")
 
     def _vmap(self, info, in_dims, *args):
         raise NotImplementedError("%s cannot be mapped by vmap: an axis more in its text says what a batch is" % self.op.path)
@@ -87,10 +104,12 @@ class _Registered:
         saved = {p.name: values.pop(p.name) for p in self.takes if p.saved or p.given}
         for p in self.takes:
             t = values.get(p.name)
+            if torch.is_tensor(t) and p.role == "tensor" and t.is_neg():
+                t = values[p.name] = t.resolve_neg()
             if torch.is_tensor(t) and p.role == "tensor" and not p.strided and t.dim() and t.stride(-1) != 1:
                 values[p.name] = t.contiguous()
         maps, others, sizes = op._split(values)
-        plan = op._kept_plan(maps, others, sizes, _native.SAVED if self.saved else 0)
+        plan = op._kept_plan(maps, others, sizes, _native.SAVED if self.saved else 0, _Copies)
         for n, t in saved.items():
             others[n] = _arrays.of(t, n)
         like = next(t for t in args if torch.is_tensor(t))
@@ -154,7 +173,7 @@ class _Registered:
             if p.adjoint_of is not None:
                 d = given[p.adjoint_of]
                 y = outputs[p.adjoint_of]
-                args.append(torch.zeros_like(y) if d is None else d.contiguous().to(y.dtype))
+                args.append(torch.zeros_like(y) if d is None else d.contiguous().resolve_neg().to(y.dtype))
             else:
                 args.append(outputs[p.name] if p.saved or p.given else values[p.name])
         out = run(of, args, [shapes.get(s, -1) for s in of.free])
@@ -193,18 +212,28 @@ def call(op, values):
     if op._torch_plain is None:
         register(op.module)
     plain = op._torch_plain
+    results = [p.name for p in plain.gives if p.name in values]
+    if results:
+        raise TypeError("%s: the result %s is given; a plan writes into memory of the caller's" % (op.path, results[0]))
     arguments = []
     wants = False
     for p in plain.takes:
         if p.name not in values or values[p.name] is None:
             raise TypeError("%s: %s is not given" % (op.path, p.name))
         t = values[p.name] if p.role == "scalar" else _checked(op, p, values[p.name])
+        if p.role == "scalar" and torch.is_tensor(t):
+            if torch.is_grad_enabled() and t.requires_grad:
+                raise RuntimeError("%s has no gradient with respect to the scalar %s, which requires one: an axis of no extent, "
+                                   "%s: T[], is a tensor" % (op.path, p.name, p.name))
+            t = t.item()
         wants = wants or (p.role == "tensor" and torch.is_grad_enabled() and t.requires_grad)
         arguments.append(t)
+    if not torch.compiler.is_compiling():
+        _refuse_forward_mode(op, arguments)
     if wants:
         _must_have_gradients(op, plain, arguments)
     used = op._torch_twin if wants and op._torch_keeps else plain
-    sizes = [values.get(s, -1) for s in plain.free]
+    sizes = [values.get(s, -1) if torch.compiler.is_compiling() or s not in values else _count(op.path, s, values[s]) for s in plain.free]
     out = None
     if not torch.compiler.is_compiling() and _is_eager(arguments):
         out = _Eager.apply(used, sizes, *arguments) if wants and not any(g.gradients for g in op.gradients) else \
@@ -218,13 +247,15 @@ def call(op, values):
 
 
 # ---- Without PyTorch's registry, which takes longer than a small launch -------------------------------
+_NUMBERS = (int, float, bool)
 _PLAIN = (torch.Tensor, torch.nn.Parameter, int, float, bool)
 
 
 def _is_eager(arguments):
     """Whether nothing but the values is wanted: no mode of PyTorch's sees calls, and no class of tensors has its own."""
     return not torch._C._len_torch_dispatch_stack() and torch._C._functorch.maybe_current_level() is None and \
-        all(type(t) in _PLAIN for t in arguments)
+        torch._C._get_tracing_state() is None and \
+        all(type(t) in _PLAIN and not (type(t) not in _NUMBERS and (t.is_meta or t.is_neg())) for t in arguments)
 
 
 def _launched(of, arguments, sizes):
@@ -235,7 +266,7 @@ def _launched(of, arguments, sizes):
     if not tensors or len(maps) + len(tensors) != len(arguments) or any(t.is_inference() for t in maps):
         return None
     key = (tensors[0].device, of.saved, tuple(sizes), tuple([t.shape for t in tensors]),
-           tuple([(t.data_ptr(), t._version, t.shape, t.dtype) for t in maps]))
+           tuple([(t.data_ptr(), t._version, t.shape, t.stride(), t.dtype) for t in maps]))
     plan = op._eager.get(key)
     if plan is None:
         named = {p.name: t for p, t in zip(of.takes, arguments) if not p.saved and not p.given}
@@ -274,6 +305,13 @@ class _Eager(torch.autograd.Function):
 
 def _or(out, of, args, sizes):
     return of.call(*args, sizes) if out is None else out
+
+
+def _refuse_forward_mode(op, arguments):
+    """Tangents would be lost without a word."""
+    if torch.autograd.forward_ad._current_level >= 0 and \
+            any(torch.is_tensor(t) and torch.autograd.forward_ad.unpack_dual(t).tangent is not None for t in arguments):
+        raise NotImplementedError("%s has no derivative in forward mode" % op.path)
 
 
 def _must_have_gradients(op, plain, arguments):

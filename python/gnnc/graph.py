@@ -1,6 +1,8 @@
 """Graphs for ops: edges sorted by what they lead to, once, and what goes along with them."""
 import sys
 
+from . import _arrays
+
 
 def _torch():
     return sys.modules.get("torch")
@@ -11,11 +13,9 @@ def _numpy():   # which takes longer to import than the rest
     return numpy
 
 
-def _fixed(a):
-    """An array that nobody changes, so that plans are kept; tensors count their changes."""
-    if type(a).__module__ == "numpy":
-        a.flags.writeable = False
-    return a
+def _own(a):
+    """An array that nobody else has: plans of it are kept."""
+    return a.clone() if _is_tensor(a) else _arrays.fixed(_numpy().asarray(a))
 
 
 def _is_tensor(a):
@@ -56,10 +56,10 @@ class Graph:
     """
 
     def __init__(self, src, dst, sources, destinations, order=None, given=None):
-        self.src, self.dst = _fixed(src), _fixed(dst)
+        self.src, self.dst = _own(src), _own(dst)
         self.sources, self.destinations = int(sources), int(destinations)
         self.order, self.given = order, len(src) if given is None else given
-        self.maps = {"src": (src, self.sources), "dst": (dst, self.destinations)}
+        self.maps = {"src": (self.src, self.sources), "dst": (self.dst, self.destinations)}
 
     @property
     def edges(self):
@@ -92,8 +92,6 @@ class Graph:
             src = src[order]
         if _is_tensor(src):
             src, dst = src.contiguous(), dst.contiguous()
-        else:
-            src, dst = _numpy().array(src), _numpy().array(dst)
         return cls(src, dst, sources, destinations, order, given)
 
     @classmethod
@@ -146,9 +144,7 @@ class Graph:
     def add(self, name, values, size, sorted_=False):
         """A further map of the edges, such as their types, into a space of that size; sorted_: it is in the order of `src`."""
         values = values if sorted_ else self.sort(values)
-        if not _is_tensor(values):
-            values = _numpy().array(values)
-        self.maps[name] = _fixed(values), int(size)
+        self.maps[name] = _own(values), int(size)
         return self
 
     def reverse(self):

@@ -1,5 +1,6 @@
 """Ops of a compiled text, called on arrays."""
 import ctypes
+import operator
 import sys
 import threading
 from collections import OrderedDict
@@ -9,7 +10,17 @@ from . import _arrays, _native
 from ._compiler import Source
 from .graph import Graph
 
-_PLANS = 32   # that an op keeps, those used last
+_PLANS = 8   # that an op keeps, those used last
+
+
+def _count(path, name, v):
+    try:
+        n = operator.index(v)
+    except TypeError:
+        raise TypeError("%s: the size %s is %r, and has to be a whole number" % (path, name, v)) from None
+    if n < 0:
+        raise ValueError("%s: the size %s is %d" % (path, name, n))
+    return n
 
 
 class Param:
@@ -75,6 +86,13 @@ class _Loaded:
         return self.ops[path]
 
 
+def _is_watched(torch, values):
+    """Whether PyTorch wants to know of a call: for gradients, of either mode, for a trace or a transform."""
+    tensors = [t for t in values if isinstance(t, torch.Tensor)]
+    return (torch.is_grad_enabled() and any(t.requires_grad for t in tensors)) or torch._C._get_tracing_state() is not None or \
+        torch._C._functorch.maybe_current_level() is not None
+
+
 class Plan:
     """An op on one graph: its maps and sizes are settled, checked and prepared. Called like the op, without them.
 
@@ -85,7 +103,7 @@ class Plan:
         library = _native.runtime()
         self.op, self.context, self.maps = op, context, maps
         self.program = op._program(context, flags)
-        self.pointer, self._local = c_void_p(), threading.local()
+        self.pointer, self.copies = c_void_p(), None
         named = (_native.NamedMap * (len(maps) + 1))()
         for k, (name, m) in enumerate(maps.items()):
             named[k] = _native.NamedMap(name.encode(), m[0])
@@ -115,6 +133,15 @@ class Plan:
     def __del__(self):
         if getattr(self, "pointer", None):
             self._free(self.pointer)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        raise TypeError("a plan is of this process: what it was made of can be pickled")
 
     def _arguments(self, values, partial=False):
         params = self.program.params
@@ -158,11 +185,18 @@ class Plan:
         """The op's results, of tensors and scalars in its order or by name."""
         if self._plain and not kwargs and len(args) == self._plain:
             torch = sys.modules.get("torch")
-            if torch is not None and all(type(a) is torch.Tensor for a in args):
+            if torch is not None and all(type(a) is torch.Tensor for a in args) and not _is_watched(torch, args):
                 out = self._quick(args)
                 return out[0] if len(out) == 1 else tuple(out)
         names = [p.name for p in self.op.params if p.role in ("tensor", "scalar")]
         values = self.op._by_name(names, args, kwargs)
+        torch = sys.modules.get("torch")
+        if torch is not None and _is_watched(torch, values.values()):
+            raise RuntimeError("a plan of %s gives no gradients, and nothing traces it: call the op, which keeps its plans, or detach "
+                               "the tensors" % self.op.path)
+        settled = [n for n in values if n in self.op.sizes or n in self.maps]
+        if settled:
+            raise TypeError("%s: %s of a plan is settled" % (self.op.path, settled[0]))
         return self.op._launch(self, values)
 
     def version(self, **values):
@@ -264,7 +298,9 @@ class Op:
             if v is None:
                 raise TypeError("%s: %s is None" % (self.path, name))
             if p is None:
-                sizes[name] = int(v)
+                n = _count(self.path, name, v)
+                if sizes.setdefault(name, n) != n:
+                    raise ValueError("%s: the size %s is %d, and %d by a map" % (self.path, name, n, sizes[name]))
                 continue
             if p.role == "scalar":
                 others[name] = bool(v) if p.dtype == 6 else int(v) if p.is_index or p.dtype in (4, 5) else float(v)
@@ -275,10 +311,20 @@ class Op:
             if p.role == "map":
                 if a.dtype not in (4, 5) or not a.is_packed():
                     raise TypeError("%s: the map %s has to be a packed array of int32 or int64" % (self.path, name))
+                self._fit(p, a, sizes)
                 maps[name] = a
             else:
                 others[name] = a
         return maps, others, sizes
+
+    def _fit(self, p, a, sizes):
+        """Whether a map has an axis for each of its own; what several axes tell goes to sizes."""
+        if len(a.shape) != len(p.axes):
+            raise TypeError("%s: the map %s has %d axes (%s), and is given %d" % (self.path, p.name, len(p.axes), ", ".join(p.axes),
+                                                                                len(a.shape)))
+        for axis, n in zip(p.axes, a.shape):
+            if len(p.axes) > 1 and self.sizes[axis] is None and sizes.setdefault(axis, n) != n:
+                raise ValueError("%s: %s is %d by %s, and %d otherwise" % (self.path, axis, n, p.name, sizes[axis]))
 
     def _device(self, arrays):
         devices = {a.device for a in arrays.values() if isinstance(a, _arrays.Array)}
@@ -294,7 +340,7 @@ class Op:
         p = next(p for p in self.params if p.name == name)
         return a.shape[0] if len(p.axes) == 1 and a.shape else 0
 
-    def plan(self, *args, _flags=0, **kwargs):
+    def plan(self, /, *args, _flags=0, **kwargs):
         """A Plan of these maps and sizes. Tensors may be given for the sizes that their shapes tell; their values are not read.
 
         Arrays of the maps have to stay as they are while the plan is used.
@@ -310,6 +356,9 @@ class Op:
         missing = [p.name for p in self.params if p.role == "map" and not p.prefix and p.name not in maps]
         if missing:
             raise TypeError("%s: the map %s is not given" % (self.path, missing[0]))
+        # an alias, as a tensor may be given other memory; those of a graph are its own
+        for a in maps.values():
+            a.owner = a.owner.detach() if hasattr(a.owner, "detach") else a.owner
         made = {n: (_native.Map(index=a.pointer, width=64 if a.dtype == 5 else 32, on_device=a.device != _native.HOST,
                                 domain=self._domain(n, a), codomain=-1), a) for n, a in maps.items()}
         program = self._program(context, flags)
@@ -318,15 +367,24 @@ class Op:
         return Plan(self, context, self.module._loaded(context).op(self.path), flags, made, values, sizes,
                     _arrays.stream(like))
 
-    def _kept_plan(self, maps, others, sizes, flags=0):
-        """A plan that is kept by its maps, where it is known that these do not change."""
+    def _kept_plan(self, maps, others, sizes, flags=0, copies=None):
+        """A plan that is kept by its maps, where it is known that these do not change.
+
+        copies: whoever calls writes memory that nobody counts, as compiled code does. It makes copies of maps, and says whether
+        maps are still those.
+        """
         device = self._device({**maps, **others})
         if any(a.version is None for a in maps.values()):
             return self._plan(device, maps, others, sizes, flags)
         shapes = tuple((n, a.shape) for n, a in others.items() if isinstance(a, _arrays.Array))
         key = (device, flags, shapes, tuple(sorted(sizes.items())),
-               tuple((n, a.pointer, a.dtype, a.shape, a.version) for n, a in maps.items()))
-        plan = self._plans.pop(key, None) or self._plan(device, maps, others, sizes, flags)
+               tuple((n, a.pointer, a.dtype, a.shape, a.strides, a.version) for n, a in maps.items()))
+        plan = self._plans.pop(key, None)
+        if plan is not None and copies is not None and not copies.same(plan.copies, maps):
+            plan = None
+        if plan is None:
+            plan = self._plan(device, maps, others, sizes, flags)
+            plan.copies = copies.of(maps) if copies is not None else None
         self._plans[key] = plan
         while len(self._plans) > _PLANS:
             self._plans.popitem(last=False)
@@ -344,13 +402,23 @@ class Op:
             if p.role == "result":
                 out[p.name] = values[p.name] if p.name in values else _arrays.empty(like, *plan.shapes[p.name])
                 others[p.name] = _arrays.of(out[p.name], p.name)
+                if others[p.name].read_only:
+                    raise TypeError("%s: %s is read-only" % (self.path, p.name))
+                if p.name in values and "torch" in sys.modules and isinstance(out[p.name], sys.modules["torch"].Tensor):
+                    sys.modules["torch"].autograd.graph.increment_version(out[p.name])
         plan.launch(others, like)
         if names is not None:
             return [out[n] for n in names]
         wanted = [out[p.name] for p in self.results]
         return wanted[0] if len(wanted) == 1 else tuple(wanted)
 
-    def __call__(self, *args, **kwargs):
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        return operator.getitem, (self.module, self.path)
+
+    def __call__(self, /, *args, **kwargs):
         names = [p.name for p in self.params if p.role != "result" and not p.prefix]
         values = self._by_name(names, args, kwargs)
         torch = sys.modules.get("torch")
@@ -402,6 +470,12 @@ class Module:
                     self._data[target] = self.source.library(target)
                 self._libraries[context.device] = _Loaded(context, self._data[target])
             return self._libraries[context.device]
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        return Module, (self.source, self.target)
 
     def __getattr__(self, name):
         ops = self.__dict__.get("ops", {})

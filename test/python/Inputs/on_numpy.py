@@ -67,6 +67,28 @@ class Calls(unittest.TestCase):
             self.assertLess(np.abs(y - scale * mean_of(SRC, DST, X, 40)).max(), 1e-5)
         self.assertIn("default", plan.version(x=X))
 
+    def test_read_only(self):
+        base = SRC.copy()
+        src, dst = base[:], DST[:]
+        src.flags.writeable = False
+        self.mean(src, dst, X, V=40)
+        base[:] = 0   # what cannot be written here can be elsewhere
+        self.assertLess(np.abs(self.mean(src, dst, X, V=40) - mean_of(base, DST, X, 40)).max(), 1e-6)
+        y = np.zeros((40, 8), np.float32)
+        y.flags.writeable = False
+        with self.assertRaisesRegex(TypeError, "y is read-only"):
+            self.mean.plan(SRC, DST, X, V=40)(X, y=y)
+
+    def test_maps_of_two_axes(self):
+        op = gnnc.compile("""op o(at: [G, K] -> N, x: f32[N, F]) -> (y: f32[G, F]) { y[g, f] = sum{k} x[at[g, k], f]; }""",
+                          target="host").o
+        at = rng.integers(0, 50, (7, 3))
+        self.assertLess(np.abs(op(at, X) - X[at].sum(1)).max(), 1e-5)
+        with self.assertRaisesRegex(TypeError, "the map at has 2 axes"):
+            op(at.ravel(), X, G=7, K=3)
+        with self.assertRaisesRegex(ValueError, "the size K is 4, and 3 by a map"):
+            op(at, X, K=4)
+
     def test_empty(self):
         none = np.zeros(0, np.int64)
         y = self.mean(none, none, X, V=40, E=0)
@@ -139,6 +161,10 @@ class Faults(unittest.TestCase):
         self.told(TypeError, "the map src has to be a packed array of int32 or int64", SRC.astype(np.float32), DST, X, V=40)
         self.told(TypeError, "the map src has to be a packed array", np.repeat(SRC, 2)[::2], DST, X, V=40)
         self.told(TypeError, "dst is None", SRC, None, X, V=40)
+        self.told(TypeError, "the size V is 3.9, and has to be a whole number", SRC, DST, X, V=3.9)
+        self.told(ValueError, "the size V is -1", SRC, DST, X, V=-1)
+        self.told(TypeError, "x has its bytes in another order", SRC, DST, X.astype(">f4"), V=40)
+        self.told(TypeError, "the map src has 1 axes", SRC[None], DST, X, V=40)
 
     def test_after_a_fault(self):
         for _ in range(3):

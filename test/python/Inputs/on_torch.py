@@ -1,4 +1,6 @@
 """Ops on PyTorch tensors. Exit status 1: a test failed. On a GPU where there is one, else on the host."""
+import copy
+import pickle
 import threading
 import unittest
 
@@ -88,6 +90,12 @@ class Gradients(Base):
         for _ in range(5):
             self.assertTrue(torch.equal(first, self.gat(self.src, self.dst, *self.arrays)))
 
+    def test_other_maps_at_the_same_place(self):
+        both = torch.stack([self.src, self.src.flip(0)], 1).contiguous()
+        self.gat(both.view(-1)[:E], self.dst, *self.arrays)
+        with self.assertRaisesRegex(TypeError, "packed"):
+            self.gat(both[:, 0], self.dst, *self.arrays)
+
     def test_changed_maps(self):
         before = self.gat(self.src, self.dst, *self.arrays)
         self.src.fill_(1)
@@ -104,6 +112,62 @@ class Single(Base):
         compiled = torch.compile(f, fullgraph=True, backend="aot_eager" if DEVICE == "cpu" else "inductor")
         for a, b in zip(torch.autograd.grad(compiled(*self.arrays), self.arrays), torch.autograd.grad(f(*self.arrays), self.arrays)):
             self.assertLess((a - b).abs().max().item(), 1e-5)
+
+    def test_compiled_maps(self):
+        """Maps that compiled code computes lie where others lay, and nobody counts the writing."""
+        total = gnnc.compile(TOTAL, target=self.module.target).total
+        s, d = torch.randint(0, 64, (500,), device=DEVICE), torch.randint(0, 64, (500,), device=DEVICE)
+        x = torch.randn(64, 8, device=DEVICE)
+
+        def f(s, d, x):
+            y = total((s * 2 + 1) % 64, d, x, V=64)
+            return total((s + 5 + (y[0, 0] > 1e9)) % 64, d, y, V=64)
+        compiled = torch.compile(f, fullgraph=True)
+        for _ in range(3):
+            self.assertLess((compiled(s, d, x) - f(s, d, x)).abs().max().item(), 1e-3)
+            s = s.flip(0)
+
+    def test_forward_mode(self):
+        with torch.autograd.forward_ad.dual_level():
+            x = torch.autograd.forward_ad.make_dual(self.x.detach(), torch.ones_like(self.x))
+            with self.assertRaisesRegex(NotImplementedError, "no derivative in forward mode"):
+                self.gat(self.src, self.dst, self.l, self.r, x)
+
+    def test_views_of_other_signs(self):
+        x = torch._neg_view(self.x.detach())
+        self.assertLess((self.gat(self.src, self.dst, self.l, self.r, x) +
+                         self.gat(self.src, self.dst, self.l, self.r, self.x)).abs().max().item(), 1e-6)
+        y = self.gat(self.src, self.dst, *self.arrays)
+        a, = torch.autograd.grad(y, self.x, torch._neg_view(torch.ones_like(y)), retain_graph=True)
+        b, = torch.autograd.grad(y, self.x, torch.ones_like(y))
+        self.assertTrue(torch.equal(a, -b))
+
+    def test_copies(self):
+        plan = self.gat.plan(self.src, self.dst, *self.arrays)
+        self.assertIs(copy.copy(plan), plan)
+        layer = torch.nn.Module()
+        layer.ops = self.module
+        self.assertIs(copy.deepcopy(layer).ops, self.module)
+        again = pickle.loads(pickle.dumps(self.gat))
+        self.assertTrue(torch.equal(again(self.src, self.dst, *self.arrays), self.gat(self.src, self.dst, *self.arrays)))
+        with self.assertRaisesRegex(TypeError, "a plan is of this process"):
+            pickle.dumps(plan)
+
+    def test_plans_refuse(self):
+        plan = self.gat.plan(self.src, self.dst, *self.arrays)
+        with self.assertRaisesRegex(RuntimeError, "a plan of gat gives no gradients"):
+            plan(*self.arrays)
+        l, r, x = (t.detach() for t in self.arrays)
+        with self.assertRaisesRegex(TypeError, "src of a plan is settled"):
+            plan(l, r, x, src=self.src)
+        with self.assertRaisesRegex(TypeError, "the result y is given"):
+            self.gat(self.src, self.dst, l, r, x, y=x)
+        with self.assertRaisesRegex(TypeError, "the map src has 1 axes \\(E\\), and is given 0"):
+            self.gat(self.src[0], self.dst, l, r, x)
+        y = torch.zeros(V, H, D, device=DEVICE)
+        before = y._version
+        plan(l, r, x, y=y)
+        self.assertGreater(y._version, before)
 
     def test_strides(self):
         x = self.x.detach().permute(2, 0, 1).contiguous().permute(1, 2, 0).requires_grad_()
@@ -203,6 +267,9 @@ op cube<T>(src: E -> U, dst: E -> V, x: T[U, F]) -> (y: T[V, F]) {
 }
 grad cube wrt (x);
 grad cube.grad wrt (x, dy) as second;
+"""
+TOTAL = """
+op total(src: E -> U, dst: E -> V, x: f32[U, F]) -> (y: f32[V, F]) { y[v, f] = sum{e : dst[e] == v} x[src[e], f]; }
 """
 SUM = "op total(x: f32[N, F]) -> (y: f32[F]) { y[f] = sum{n} x[n, f]; }"
 ATTENTION = """
