@@ -6,6 +6,7 @@ is wanted, its twin runs that leaves what the gradient's twin reads.
 import hashlib
 import itertools
 import keyword
+import weakref
 
 import torch
 
@@ -13,7 +14,6 @@ from . import _arrays, _native
 from .module import _count
 
 _TYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16, torch.int32, torch.int64, torch.bool)
-_library = torch.library.Library("gnnc", "FRAGMENT")
 _numbers = itertools.count()
 
 
@@ -75,15 +75,21 @@ class _Registered:
         kinds = [("Tensor" if p.role != "scalar" else "bool" if p.dtype == 6 else "int" if p.is_index or p.dtype in (4, 5) else "float")
                  for p in self.takes]
         schema = ", ".join(["%s %s" % (k, self._word(p)) for k, p in zip(kinds, self.takes)] + ["SymInt[] sizes"])
+        _library = op.module.registry   # goes with the module
         _library.define("%s(%s) -> (%s)" % (self.name, schema, ", ".join(["Tensor"] * len(self.gives))))
-        _library.impl(self.name, self._run, "CompositeExplicitAutograd")
+        _library.impl(self.name, self._weakly("_run"), "CompositeExplicitAutograd")
         full = "gnnc::" + self.name
-        torch.library.register_fake(full, self._fake, lib=_library)
-        torch.library.register_vmap(full, self._vmap, lib=_library)
+        torch.library.register_fake(full, self._weakly("_fake"), lib=_library)
+        torch.library.register_vmap(full, self._weakly("_vmap"), lib=_library)
         gradients = [] if saved and not op.gradients else op.gradients
         if gradients:
-            torch.library.register_autograd(full, self._backward, setup_context=self._setup, lib=_library)
+            torch.library.register_autograd(full, self._weakly("_backward"), setup_context=self._weakly("_setup"), lib=_library)
         self.call = getattr(torch.ops.gnnc, self.name).default
+
+    def _weakly(self, name):
+        """A method for the registry, which does not keep the module."""
+        of = weakref.ref(self)
+        return lambda *args, **kwargs: getattr(of(), name)(*args, **kwargs)
 
     @staticmethod
     def _word(p):
@@ -146,6 +152,7 @@ class _Registered:
         ctx.places = [torch.is_tensor(t) for t in inputs[:-1]]
         ctx.numbers = [None if torch.is_tensor(t) else t for t in inputs[:-1]]
         ctx.sizes = inputs[-1]
+        ctx.owner = self.op   # and so its module, which the registry does not keep
 
     def _backward(self, ctx, *grads):
         return self.adjoints(ctx, grads, ctx.needs_input_grad, lambda of, args, sizes: of.call(*args, sizes)) + (None,)
@@ -191,6 +198,9 @@ def registered(op, saved):
 
 def register(module):
     """Registers all ops, so that torch.compile finds them there: it cannot trace what registers one."""
+    if module.registry is None:
+        module.registry = torch.library.Library("gnnc", "FRAGMENT")
+        weakref.finalize(module, module.registry._destroy).atexit = False
     for op in module.ops.values():
         op._torch_keeps = op._keeps()
         registered(op, False)

@@ -72,9 +72,30 @@ class _Loaded:
     def __init__(self, context, data):
         library = _native.runtime()
         self.context, self.pointer, self.ops, self.paths = context, c_void_p(), {}, []
+        self.plans, self.dropped = 0, False
         context.must(library.gnn_library_read(context.pointer, data, len(data), byref(self.pointer)))
         for i in range(library.gnn_library_ops(self.pointer)):
             self.paths.append(library.gnn_library_path(self.pointer, i).decode())
+
+    # Whatever goes first: the last of the plans and of this frees the library. Both may be found unreachable at once, in any order.
+    def __del__(self):
+        with self.context.lock:
+            self.dropped = True
+            self._close()
+
+    def release(self, plan):
+        """Frees a plan of an op of this library."""
+        with self.context.lock:
+            _native.runtime().gnn_plan_free(plan)
+            self.plans -= 1
+            self._close()
+
+    def _close(self):
+        if self.dropped and not self.plans and self.pointer:
+            for op in self.ops.values():
+                _native.runtime().gnn_op_free(op)
+            _native.runtime().gnn_library_close(self.pointer)
+            self.pointer = None
 
     def op(self, path):
         library = _native.runtime()
@@ -99,7 +120,8 @@ class Plan:
     Arrays of the maps stay as they are while the plan is used. `version` tells which of the op's versions a call takes.
     """
 
-    def __init__(self, op, context, handle, flags, maps, values, sizes, stream):
+    def __init__(self, op, loaded, flags, maps, values, sizes, stream):
+        context, handle = loaded.context, loaded.op(op.path)
         library = _native.runtime()
         self.op, self.context, self.maps = op, context, maps
         self.program = op._program(context, flags)
@@ -113,6 +135,8 @@ class Plan:
                                       nargs=len(self.program.params), flags=flags, stream=stream)
         with context.lock:
             context.must(library.gnn_op_plan_named(handle, byref(options), 0, byref(self.pointer)))
+            loaded.plans += 1
+            self.loaded = loaded
             program = library.gnn_plan_program(self.pointer)
             if program != self.program.pointer:
                 self.program = _Program(context, program)
@@ -128,11 +152,11 @@ class Plan:
         self.tensors = 0 if "scalar" in roles or any(p.inplace >= 0 for p in self.program.params) else roles.count("tensor")
         self._plain = 0 if flags else self.tensors
         self._bound = None
-        self._free = library.gnn_plan_free
 
     def __del__(self):
-        if getattr(self, "pointer", None):
-            self._free(self.pointer)
+        loaded = self.__dict__.get("loaded")   # None: it was not made
+        if loaded is not None:
+            loaded.release(self.pointer)
 
     def __copy__(self):
         return self
@@ -364,8 +388,7 @@ class Op:
         program = self._program(context, flags)
         known = {p.name for p in program.params}
         values = {n: v for n, v in others.items() if n in known and isinstance(v, _arrays.Array)}
-        return Plan(self, context, self.module._loaded(context).op(self.path), flags, made, values, sizes,
-                    _arrays.stream(like))
+        return Plan(self, self.module._loaded(context), flags, made, values, sizes, _arrays.stream(like))
 
     def _kept_plan(self, maps, others, sizes, flags=0, copies=None):
         """A plan that is kept by its maps, where it is known that these do not change.
@@ -451,6 +474,7 @@ class Module:
         self.source, self.target = source, target
         self.device = _native.HOST if target == "host" else 1
         self._libraries, self._data = {}, {}
+        self.registry = None   # of PyTorch, with its ops
         self.ops = {}
         loaded = self._loaded(self._context(self.device))
         for path in loaded.paths:

@@ -1,8 +1,10 @@
 """Ops on PyTorch tensors. Exit status 1: a test failed. On a GPU where there is one, else on the host."""
 import copy
+import gc
 import pickle
 import threading
 import unittest
+import weakref
 
 import torch
 from torch.utils.checkpoint import checkpoint
@@ -152,6 +154,23 @@ class Single(Base):
         self.assertTrue(torch.equal(again(self.src, self.dst, *self.arrays), self.gat(self.src, self.dst, *self.arrays)))
         with self.assertRaisesRegex(TypeError, "a plan is of this process"):
             pickle.dumps(plan)
+
+    def test_modules_go(self):
+        gone = []
+        for k in range(4):
+            module = gnnc.compile(TOTAL + "//%d\n" % k, target=self.module.target)
+            for _ in range(3):
+                module.total(self.src.clone(), self.dst, self.x.detach().reshape(U, -1), V=V)
+            gone.append((weakref.ref(module), weakref.ref(module.total)))
+            plan = module.total.plan(self.src, self.dst, self.x.detach().reshape(U, -1), V=V)
+            del module
+        wanted = plan(self.x.detach().reshape(U, -1))
+        gc.collect()
+        self.assertEqual([m() is None for m, _ in gone], [True] * 3 + [False])   # the last one is its plan's
+        self.assertTrue(torch.equal(wanted, plan(self.x.detach().reshape(U, -1))))
+        del plan
+        gc.collect()
+        self.assertTrue(all(r() is None for pair in gone for r in pair))
 
     def test_plans_refuse(self):
         plan = self.gat.plan(self.src, self.dst, *self.arrays)
