@@ -167,6 +167,11 @@ class _Registered:
         given = dict(zip([p.name for p in self.gives], grads))
         shapes = _sizes(self.op, values, self._given(ctx.sizes))
         wanted = {p.name: need for p, need in zip(self.takes, needs)}
+        has = {p.adjoint_of for g in self.op.gradients for p in g.params if p.role == "result"}
+        lacks = [n for n, need in wanted.items() if need and n not in has]
+        if lacks:   # those of a second gradient: of a first one, the call was refused
+            raise RuntimeError("%s has no gradient with respect to %s, which requires one: `grad %s wrt (%s) as NAME;` derives it"
+                               % (self.op.path, ", ".join(lacks), self.op.path, ", ".join(sorted(has) + lacks)))
         made = {}
         for g in self.op.gradients:
             if any(p.role == "result" and wanted.get(p.adjoint_of) for p in g.params):
@@ -240,6 +245,9 @@ def call(op, values):
         arguments.append(t)
     if not torch.compiler.is_compiling():
         _refuse_forward_mode(op, arguments)
+        if torch._C._functorch.maybe_current_level() is not None:
+            raise NotImplementedError("%s cannot be mapped by vmap, nor be called under torch.func: torch.autograd.grad gives its "
+                                      "gradients, and an axis more in its text says what a batch is" % op.path)
     if wants:
         _must_have_gradients(op, plain, arguments)
     used = op._torch_twin if wants and op._torch_keeps else plain

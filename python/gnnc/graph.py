@@ -43,6 +43,16 @@ def _arange(n, like):
     return _torch().arange(n, dtype=like.dtype, device=like.device) if _is_tensor(like) else _numpy().arange(n, dtype=like.dtype)
 
 
+def _must_lie_in(a, size, what):
+    """Indices of nodes."""
+    if str(a.dtype).split(".")[-1] not in ("int32", "int64"):
+        raise TypeError("%s are of %s, and have to be of int32 or int64" % (what, a.dtype))
+    wrong = ((a < 0) | (a >= size)).nonzero()
+    if len(wrong) and len(wrong[0]):
+        at = int(wrong[0].reshape(-1)[0] if _is_tensor(a) else wrong[0][0])
+        raise ValueError("%s[%d] is %d, and there are %d nodes" % (what, at, int(a[at]), size))
+
+
 class Graph:
     """Edges from sources to destinations, as ops take them: sorted by destination, int32 or int64.
 
@@ -76,10 +86,14 @@ class Graph:
 
         self_loops: adds an edge from each node to itself, behind the others; those that are there stay.
         """
+        if len(src.shape) != 1 or src.shape != dst.shape:
+            raise ValueError("sources and destinations are two arrays of one axis, of the same length; these have %s and %s"
+                             % (tuple(src.shape), tuple(dst.shape)))
         if nodes is None:
-            most = [int(a.max()) + 1 if len(a) else 0 for a in (src, dst)]
-            nodes = max(most)
+            nodes = max(int(a.max()) + 1 if len(a) else 0 for a in (src, dst))
         sources, destinations = nodes if isinstance(nodes, (tuple, list)) else (nodes, nodes)
+        _must_lie_in(src, sources, "sources")
+        _must_lie_in(dst, destinations, "destinations")
         given = len(src)
         if self_loops:
             if sources != destinations:
@@ -97,6 +111,10 @@ class Graph:
     @classmethod
     def from_edge_index(cls, edge_index, nodes=None, self_loops=False):
         """Of an array of two rows, as PyG has it: sources, destinations."""
+        shape = tuple(edge_index.shape)
+        if len(shape) != 2 or shape[0] != 2:
+            raise ValueError("an edge index has two rows, and this has the shape %s%s"
+                             % (shape, ": edge_index.T?" if shape[1:] == (2,) else ""))
         return cls.from_edges(edge_index[0], edge_index[1], nodes, self_loops)
 
     @classmethod
@@ -129,21 +147,39 @@ class Graph:
 
     # ---- What goes along ------------------------------------------------------------------------
     def sort(self, values, loops=None):
-        """Values of the edges that were given, in the order of `src` and `dst`. loops: the value of edges that were added."""
+        """Values of the edges that were given, in the order of `src` and `dst`. loops: those of edges that were added, one for
+        all of them or one each."""
         if len(values) != self.given:
             raise ValueError("there are %d edges, and %d values" % (self.given, len(values)))
         if self.edges != self.given:
             if loops is None:
                 raise ValueError("self loops were added, whose value is not given: loops=…")
             n = self.edges - self.given
-            more = values.new_full((n, *values.shape[1:]), loops) if _is_tensor(values) else \
-                _numpy().full((n, *values.shape[1:]), loops, values.dtype)
+            more = (_torch().as_tensor(loops, dtype=values.dtype, device=values.device).expand(n, *values.shape[1:])
+                    if _is_tensor(values) else
+                    _numpy().broadcast_to(_numpy().asarray(loops, values.dtype), (n, *values.shape[1:])))
             values = _joined(values, more)
         return values if self.order is None else values[self.order]
+
+    def unsort(self, values):
+        """Values in the order of `src` and `dst`, in that of the edges that were given; those of added ones are left out."""
+        if self.order is None:
+            return values[:self.given]
+        place = _torch().empty_like(self.order) if _is_tensor(self.order) else _numpy().empty_like(self.order)
+        place[self.order] = _arange(len(self.order), self.order)
+        return values[place[:self.given]]
+
+    def to(self, device):
+        """The graph with its arrays on a device of PyTorch."""
+        moved = Graph(self.src.to(device), self.dst.to(device), self.sources, self.destinations,
+                      None if self.order is None else self.order.to(device), self.given)
+        moved.maps.update({n: (a.to(device), size) for n, (a, size) in self.maps.items() if n not in ("src", "dst")})
+        return moved
 
     def add(self, name, values, size, sorted_=False):
         """A further map of the edges, such as their types, into a space of that size; sorted_: it is in the order of `src`."""
         values = values if sorted_ else self.sort(values)
+        _must_lie_in(values, int(size), name)
         self.maps[name] = _own(values), int(size)
         return self
 

@@ -298,6 +298,10 @@ class Op:
         maps, sizes = {}, {}
         if args and isinstance(args[0], Graph):
             maps, sizes = args[0].arguments(self.params)
+            lacks = [p.name for p in self.params if p.role == "map" and not p.prefix and p.name not in maps and p.name not in kwargs]
+            if lacks:
+                raise TypeError("%s: the graph has %s; the map %s is not among them: graph.add(%r, values, size)"
+                                % (self.path, ", ".join(args[0].maps), lacks[0], lacks[0]))
             args, names = args[1:], [n for n in names if n not in maps]
             sizes = {s: n for s, n in sizes.items() if self.sizes.get(s) is None and s not in kwargs}
         if len(args) > len(names):
@@ -344,8 +348,9 @@ class Op:
     def _fit(self, p, a, sizes):
         """Whether a map has an axis for each of its own; what several axes tell goes to sizes."""
         if len(a.shape) != len(p.axes):
-            raise TypeError("%s: the map %s has %d axes (%s), and is given %d" % (self.path, p.name, len(p.axes), ", ".join(p.axes),
-                                                                                len(a.shape)))
+            hint = ": gnnc.Graph.of(edge_index, nodes) stands for src and dst" if len(a.shape) == 2 and a.shape[0] == 2 else ""
+            raise TypeError("%s: the map %s has %d axes (%s), and is given %d%s" % (self.path, p.name, len(p.axes), ", ".join(p.axes),
+                                                                                  len(a.shape), hint))
         for axis, n in zip(p.axes, a.shape):
             if len(p.axes) > 1 and self.sizes[axis] is None and sizes.setdefault(axis, n) != n:
                 raise ValueError("%s: %s is %d by %s, and %d otherwise" % (self.path, axis, n, p.name, sizes[axis]))
@@ -529,5 +534,9 @@ def compile(text_or_path, *, target=None, ops=None, schedule=None, include=(), o
     Other arguments bind sizes and generics: F=64, T="f16".
     Raises CompileError, whose `diagnostics` hold code, place and help of each.
     """
+    spelled = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16"}   # by PyTorch and NumPy
+    for n, v in defines.items():
+        word = getattr(v, "__name__", None) or str(v)
+        defines[n] = spelled.get(word.split(".")[-1], v)
     source = Source(text_or_path, defines, ops, schedule, include, options)
     return Module(source, target or _native.default_target())

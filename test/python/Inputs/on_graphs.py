@@ -89,12 +89,39 @@ class Graphs(unittest.TestCase):
         g = gnnc.Graph.of((none, none), N)
         self.near(self.module.total(g, np.zeros(0, np.float32), X), 0)
 
+    def test_back(self):
+        for loops in (False, True):
+            g = gnnc.Graph.of((SRC, DST), N, self_loops=loops)
+            self.assertTrue((g.unsort(g.sort(W, loops=0)) == W).all())
+        each = rng.standard_normal((N, 2)).astype(np.float32)
+        two = np.stack([W, W], 1)
+        g = gnnc.Graph.of((SRC, DST), N, self_loops=True)
+        added = g.sort(two, loops=each)[g.order >= EDGES]
+        self.assertTrue((added == each[g.order[g.order >= EDGES] - EDGES]).all())
+
+    def test_wrong_edges(self):
+        both = np.stack([SRC, DST])
+        for told, kind, edges, nodes in (
+                ("an edge index has two rows, and this has the shape .60, 2.: edge_index.T", ValueError, both.T, N),
+                (r"sources\[\d+\] is \d+, and there are 3 nodes", ValueError, both, 3),
+                (r"sources\[0\] is -1", ValueError, np.array([[-1], [0]]), N),
+                ("sources are of float64", TypeError, both.astype(np.float64), N),
+                ("of the same length", ValueError, (SRC, DST[1:]), N)):
+            with self.assertRaisesRegex(kind, told):
+                gnnc.Graph.of(edges, nodes)
+        with self.assertRaisesRegex(ValueError, r"kind\[0\] is 9, and there are 3 nodes"):
+            gnnc.Graph.of((SRC, DST), N).add("kind", np.full(EDGES, 9), 3)
+
     def test_faults(self):
         g = gnnc.Graph.of((SRC, DST), N)
         with self.assertRaisesRegex(ValueError, "there are 60 edges, and 59 values"):
             g.sort(W[1:])
         with self.assertRaisesRegex(gnnc.Error, "dst is declared sorted"):
             self.module.total(SRC, DST, W, X, V=N)
+        with self.assertRaisesRegex(TypeError, "the graph has src, dst; the map kind is not among them: graph.add"):
+            self.module.typed(g, W[:4], X)
+        with self.assertRaisesRegex(TypeError, "the map src has 1 axes .E., and is given 2: gnnc.Graph.of"):
+            self.module.total(np.stack([SRC, DST]), DST, W, X)
         with self.assertRaisesRegex(gnnc.Error, "U is 12|U"):
             self.module.total(g, g.sort(W), X[:5])
 

@@ -77,6 +77,13 @@ class Gradients(Base):
         self.assertTrue(torch.autograd.gradcheck(f, x))
         self.assertTrue(torch.autograd.gradgradcheck(f, x))
 
+    def test_second_that_lacks_some(self):
+        module = gnnc.compile(CUBE.replace("(x, dy)", "(x)"), target=self.module.target, T="f64")
+        x = self.x.reshape(U, -1)[:, :2].detach().contiguous().requires_grad_()
+        dx, = torch.autograd.grad(module.cube(self.src, self.dst, x, V=V).square().sum(), x, create_graph=True)
+        with self.assertRaisesRegex(RuntimeError, r"no gradient with respect to dy.*`grad cube.grad wrt \(x, dy\) as NAME;`"):
+            dx.sum().backward()
+
     def test_no_grad(self):
         with torch.no_grad():
             self.assertFalse(self.gat(self.src, self.dst, *self.arrays).requires_grad)
