@@ -107,6 +107,18 @@ class _Loaded:
         return self.ops[path]
 
 
+def _are_quick(args):
+    """Whether they are plain tensors that nobody watches, as below; it is asked at each call of a plan."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return False
+    tensor, grad = torch.Tensor, torch.is_grad_enabled()
+    for a in args:
+        if type(a) is not tensor or (grad and a.requires_grad):
+            return False
+    return torch._C._get_tracing_state() is None and torch._C._functorch.maybe_current_level() is None
+
+
 def _is_watched(torch, values):
     """Whether PyTorch wants to know of a call: for gradients, of either mode, for a trace or a transform."""
     tensors = [t for t in values if isinstance(t, torch.Tensor)]
@@ -208,8 +220,7 @@ class Plan:
     def __call__(self, *args, **kwargs):
         """The op's results, of tensors and scalars in its order or by name."""
         if self._plain and not kwargs and len(args) == self._plain:
-            torch = sys.modules.get("torch")
-            if torch is not None and all(type(a) is torch.Tensor for a in args) and not _is_watched(torch, args):
+            if _are_quick(args):
                 out = self._quick(args)
                 return out[0] if len(out) == 1 else tuple(out)
         names = [p.name for p in self.op.params if p.role in ("tensor", "scalar")]
