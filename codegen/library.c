@@ -152,7 +152,7 @@ bool cg_library(arena *a, diag_set *ds, const cg_artefact *ops, uint32_t nops,
     textbuf_puts(&l.index, "]");
     if (ok) put_code(&l);
     cg_unit_close(&l.unit);
-    const uLong sum = crc32(crc32(0, NULL, 0), (const Bytef *)l.blobs.data, (uInt)l.blobs.len);
+    const uLong sum = crc32_z(0, (const Bytef *)l.blobs.data, l.blobs.len);
     textbuf_printf(&l.index, ",\n \"crc32\": %lu, \"bytes\": %zu}\n", sum, l.blobs.len);
     if (ok) join(&l, out);
     return ok;

@@ -155,6 +155,9 @@ static void check_forms(job *j) {
     if (option_given(d, OPT_JOBS) && !(makes_object(j) && j->cuda))
         diag(d->ds, W0801, NO_SPAN,
              "--jobs has no effect unless an object is made with code for a GPU");
+    if (option_given(d, OPT_FOR_GRAPH) && option_given(d, OPT_NO_SCHEDULE))
+        diag(d->ds, W0801, NO_SPAN,
+             "--for-graph has no effect with --no-schedule: the naive plan is the one version");
     bool planned = false;
     for (form f = 0; f < FORM_COUNT; f++) planned |= wants_form(j, f) && is_planned(f);
     if (option_given(d, OPT_FOR_GRAPH) && !planned)

@@ -1,4 +1,4 @@
-"""gnnc: ops of graph neural networks from a short text, on NumPy, PyTorch, CuPy and JAX arrays.
+"""gnnc: ops of graph neural networks from a short text, on NumPy and PyTorch arrays.
 
     import gnnc
 

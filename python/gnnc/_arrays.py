@@ -2,7 +2,6 @@
 
 Known are NumPy arrays, PyTorch tensors, CuPy and JAX arrays, and whatever has DLPack's `__dlpack__` on the host.
 """
-import ctypes
 import sys
 import weakref
 
@@ -53,17 +52,13 @@ def _dtype(name, what):
     return _NUMPY[name]
 
 
-def torch_strided():
-    return sys.modules["torch"].strided
-
-
 def _of_torch(t, what):
     device = _native.HOST if t.device.type == "cpu" else t.device.index + 1
     if t.device.type not in ("cpu", "cuda"):
         raise TypeError("%s lies on %s; it may lie on cpu or cuda" % (what, t.device))
     if t.is_neg() or t.is_conj():
         raise TypeError("%s is a view whose elements have another sign: .resolve_neg() writes them out" % what)
-    if t.layout is not torch_strided():
+    if t.layout is not sys.modules["torch"].strided:
         raise TypeError("%s is %s, and has to be dense" % (what, t.layout))
     version = None if t.is_inference() else t._version
     return Array(t.data_ptr(), _dtype(str(t.dtype)[6:], what), t.shape, t.stride(), device, t, version)
@@ -156,5 +151,3 @@ def tensor_of(a):
     t.strides[:rank] = a.strides
     return t
 
-
-assert ctypes.sizeof(ctypes.c_void_p) == 8

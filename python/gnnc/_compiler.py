@@ -109,11 +109,6 @@ class Source:
         return run([verb, self.path, *[w for w in self.words if not w.startswith("--op=")], "--op=" + op, "--target=" + target, *words])
 
 
-def version():
-    """What gnnc calls itself."""
-    return subprocess.run([compiler(), "--version"], capture_output=True, text=True, check=True).stdout.strip()
-
-
 def main():
     """The command line: gnnc."""
     os.execv(compiler(), [compiler(), *sys.argv[1:]])

@@ -11,9 +11,9 @@ import weakref
 import torch
 
 from . import _arrays, _native
+from ._fast import _TYPES
 from .module import _count
 
-_TYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16, torch.int32, torch.int64, torch.bool)
 _numbers = itertools.count()
 
 

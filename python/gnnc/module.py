@@ -2,7 +2,6 @@
 import ctypes
 import operator
 import sys
-import threading
 from collections import OrderedDict
 from ctypes import byref, c_void_p
 
@@ -114,7 +113,7 @@ def _are_quick(args):
         return False
     tensor, grad = torch.Tensor, torch.is_grad_enabled()
     for a in args:
-        if type(a) is not tensor or (grad and a.requires_grad):
+        if type(a) is not tensor or (grad and a.requires_grad) or a.is_neg():
             return False
     return torch._C._get_tracing_state() is None and torch._C._functorch.maybe_current_level() is None
 

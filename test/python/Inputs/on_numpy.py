@@ -137,6 +137,7 @@ class Calls(unittest.TestCase):
         self.assertEqual([p.name for p in self.mean.results], ["y"])
         self.assertIn("kernel", self.mean.emit("simt"))
         self.assertIn("right", self.mean.check("er:20:60", F=4))
+        self.assertRegex(self.mean.bench("er:20:60", F=4), "mean_f32.* us")
 
 
 class Faults(unittest.TestCase):

@@ -146,6 +146,9 @@ class Single(Base):
         x = torch._neg_view(self.x.detach())
         self.assertLess((self.gat(self.src, self.dst, self.l, self.r, x) +
                          self.gat(self.src, self.dst, self.l, self.r, self.x)).abs().max().item(), 1e-6)
+        plan = self.gat.plan(self.src, self.dst, *(t.detach() for t in self.arrays))
+        with torch.no_grad(), self.assertRaisesRegex(TypeError, "x is a view whose elements have another sign"):
+            plan(self.l, self.r, x)
         y = self.gat(self.src, self.dst, *self.arrays)
         a, = torch.autograd.grad(y, self.x, torch._neg_view(torch.ones_like(y)), retain_graph=True)
         b, = torch.autograd.grad(y, self.x, torch.ones_like(y))
