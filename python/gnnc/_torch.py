@@ -65,7 +65,7 @@ class _Registered:
     """An op, or with saved its twin, in PyTorch's registry."""
 
     def __init__(self, op, saved):
-        self.op, self.saved = op, saved
+        self.op, self.saved, self.reads = op, saved, None
         program = op._program(op.module._context(op.module.device), _native.SAVED if saved else 0)
         self.params = [p for p in program.params if not p.prefix]
         self.takes = [p for p in self.params if p.role != "result"]
@@ -147,12 +147,23 @@ class _Registered:
     # ---- Backward -------------------------------------------------------------------------------
     def _setup(self, ctx, inputs, output):
         outputs = output if isinstance(output, tuple) else (output,)
-        kept = [t for t in inputs[:-1] if torch.is_tensor(t)] + list(outputs)
+        reads = self._read_by_gradients()   # the others may be written, as results of PyTorch's may
+        kept = [t for t in inputs[:-1] if torch.is_tensor(t)] + [t for p, t in zip(self.gives, outputs) if p.name in reads]
         ctx.save_for_backward(*kept)
         ctx.places = [torch.is_tensor(t) for t in inputs[:-1]]
         ctx.numbers = [None if torch.is_tensor(t) else t for t in inputs[:-1]]
         ctx.sizes = inputs[-1]
         ctx.owner = self.op   # and so its module, which the registry does not keep
+
+    def _gradient_of(self, g):
+        return registered(g, self.saved and not g.gradients)
+
+    def _read_by_gradients(self):
+        """Names of results that a gradient reads."""
+        if self.reads is None:
+            self.reads = {p.name for g in self.op.gradients for p in self._gradient_of(g).takes
+                          if p.adjoint_of is None and (p.saved or p.given)}
+        return self.reads
 
     def _backward(self, ctx, *grads):
         return self.adjoints(ctx, grads, ctx.needs_input_grad, lambda of, args, sizes: of.call(*args, sizes)) + (None,)
@@ -163,7 +174,7 @@ class _Registered:
         values = {}
         for p, is_tensor, number in zip(self.takes, ctx.places, ctx.numbers):
             values[p.name] = kept.pop(0) if is_tensor else number
-        outputs = dict(zip([p.name for p in self.gives], kept))
+        outputs = dict(zip([p.name for p in self.gives if p.name in self._read_by_gradients()], kept))
         given = dict(zip([p.name for p in self.gives], grads))
         shapes = _sizes(self.op, values, self._given(ctx.sizes))
         wanted = {p.name: need for p, need in zip(self.takes, needs)}
@@ -179,13 +190,15 @@ class _Registered:
         return tuple([made.get(p.name) if wanted[p.name] else None for p in self.takes])
 
     def _gradient(self, g, values, outputs, given, shapes, run):
-        of = registered(g, self.saved and not g.gradients)
+        of = self._gradient_of(g)
         args = []
         for p in of.takes:
             if p.adjoint_of is not None:
-                d = given[p.adjoint_of]
-                y = outputs[p.adjoint_of]
-                args.append(torch.zeros_like(y) if d is None else d.contiguous().resolve_neg().to(y.dtype))
+                d, dtype = given[p.adjoint_of], _TYPES[p.dtype]
+                if d is None:
+                    like = next(t for t in values.values() if torch.is_tensor(t))
+                    d = torch.zeros([shapes[a] for a in p.axes], dtype=dtype, device=like.device)
+                args.append(d.contiguous().resolve_neg().to(dtype))
             else:
                 args.append(outputs[p.name] if p.saved or p.given else values[p.name])
         out = run(of, args, [shapes.get(s, -1) for s in of.free])

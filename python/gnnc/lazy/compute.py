@@ -1,0 +1,139 @@
+"""Ops of nodes: compiled once, launched on what a scene has."""
+import warnings
+
+import torch
+
+from .. import _torch
+from .._compiler import CompileError
+from .by_torch import by_torch
+from .text import Writer
+
+
+class SlowPath(UserWarning):
+    """That something is computed by PyTorch's functions one after another."""
+
+
+_told = set()
+
+
+def tell(what):
+    """A slow path, once."""
+    if what not in _told:
+        _told.add(what)
+        warnings.warn(what, SlowPath, stacklevel=6)
+
+
+class _Made:
+    """A compiled op: `reads` are slots and axes of its tensors, in order; op None: it cannot be one, for a reason."""
+
+    def __init__(self, roots, square, wanted):
+        writer = Writer(roots, square)
+        self.op, self.text = None, None
+        if not any(r.args for r in roots):
+            return
+        self.text = writer.op(wanted)
+        self.reads = [(node.data[0], node.axes) for _, node in writer.leaves.values()]
+        self.maps = [m for m in "UV" if m in writer.maps]
+        from ..module import compile
+        try:
+            module = compile(self.text, **writer.sizes)
+        except CompileError as e:
+            tell("an op cannot be compiled, and is computed by PyTorch's functions, one after another: %s\n%s" % (e, self.text))
+            return
+        self.op = module["lazy"]
+        self.takes = [p.name for p in self.op.params if p.role in ("map", "tensor") and not p.prefix]
+
+
+_made = {}
+
+
+def compute(scene, roots, told=None):
+    """The values of nodes, in order. told: a list that takes what computes them."""
+    if not all(scene.sizes["E"] if a == "E" else scene.sizes[a] if a.__class__ is str else a for r in roots for a in r.axes):
+        return by_torch(scene, roots)   # of no elements
+    wanted = ()
+    if torch.is_grad_enabled():
+        wanted = tuple([k for k, t in enumerate(scene.leaves) if t.requires_grad])
+    key = tuple([r.id for r in roots]), scene.is_square(), wanted
+    made = _made.get(key)
+    if made is None:
+        made = _made[key] = _Made(roots, scene.is_square(), wanted)
+    if told is not None and made.text:
+        told.append(made.text if made.op is not None else "PyTorch, as this op is not compiled:\n" + made.text)
+    if made.op is None:
+        return by_torch(scene, roots)
+    return _launched(scene, roots, made, bool(wanted))
+
+
+def _launched(scene, roots, made, differentiable):
+    graph = scene.graph()
+    for m in made.maps:
+        graph.must_lie_in(m, scene.sizes[m])
+    arguments = [graph.src if m == "U" else graph.dst for m in made.maps]
+    for slot, axes in made.reads:
+        t = scene.leaves[slot]
+        if "E" in axes:
+            t = graph.permuted(t, axes.index("E"))
+        if 1 in axes:
+            t = t.reshape([n for n, a in zip(t.shape, axes) if a != 1])
+        arguments.append(t)
+    plain = made.op._torch_plain
+    sizes = [scene.sizes["V" if s == "N" else s] for s in plain.free]
+    if not _torch._is_eager(arguments):
+        out = _torch.call(made.op, {**dict(zip(made.takes, arguments)), **dict(zip(plain.free, sizes))})
+    elif differentiable:
+        twin = made.op._torch_twin if made.op._torch_keeps else plain
+        out = _Op.apply(twin, sizes, _Sorted(scene, made, graph), tuple(roots), *arguments)
+    else:
+        out = _torch._or(_torch._launched(plain, arguments, sizes), plain, arguments, sizes)
+    out = out if isinstance(out, tuple) else (out,)
+    results = []
+    for r, y in zip(roots, out):
+        if 1 in r.axes:
+            y = y.reshape(scene.shape(r.axes))
+        results.append(graph.unpermuted(y, r.axes.index("E")) if "E" in r.axes else y)
+    return results
+
+
+class _Sorted:
+    """A scene whose edges stand in the order of an op's maps, and whose leaves are its arguments."""
+
+    def __init__(self, scene, made, graph):
+        self.sizes, self.device, self.shape = scene.sizes, scene.device, scene.shape
+        self.rows, self.made = {"U": graph.src, "V": graph.dst}, made
+
+    def row(self, letter):
+        return self.rows[letter]
+
+    def of(self, arguments):
+        self.leaves = {}
+        for (slot, axes), t in zip(self.made.reads, arguments[len(self.made.maps):]):
+            self.leaves[slot] = t
+        return self
+
+
+class _Op(torch.autograd.Function):
+    """An op and its derived gradient. A gradient that is differentiated again is that of PyTorch's functions."""
+
+    @staticmethod
+    def forward(ctx, of, sizes, scene, roots, *arguments):
+        out = _torch._or(_torch._launched(of, arguments, sizes), of, arguments, sizes)
+        ctx.of, ctx.scene, ctx.roots = of, scene, roots
+        of._setup(ctx, (*arguments, sizes), out)
+        ctx.mark_non_differentiable(*[t for p, t in zip(of.gives, out if isinstance(out, tuple) else (out,))
+                                      if p.saved or not t.is_floating_point()])
+        return out
+
+    @staticmethod
+    def backward(ctx, *grads):
+        needs = ctx.needs_input_grad[4:]
+        if not torch.is_grad_enabled():
+            return (None,) * 4 + ctx.of.adjoints(ctx, grads, needs,
+                                                 lambda of, args, sizes: _torch._or(_torch._launched(of, args, sizes), of, args, sizes))
+        tell("a second gradient of an op of edges is computed by PyTorch's functions, one after another")
+        arguments = list(ctx.saved_tensors[:len(needs)])
+        out = by_torch(ctx.scene.of(arguments), ctx.roots)
+        pairs = [(y, g.reshape(y.shape)) for y, g in zip(out, grads) if g is not None and y.requires_grad]
+        wanted = [a for a, n in zip(arguments, needs) if n]
+        made = iter(torch.autograd.grad([y for y, _ in pairs], wanted, [g for _, g in pairs], create_graph=True, allow_unused=True))
+        return (None,) * 4 + tuple([next(made) if n else None for n in needs])

@@ -1,0 +1,133 @@
+"""Along features: reductions, concatenations, linear functions; dropout and casts."""
+import torch
+
+from .functions import TYPES, Unknown
+from .tensor import HANDLERS, OF_OTHERS, Lazy, Node, axis_of, elementwise, labels, node_of, operand, values
+from .views import view_of, without
+
+
+# ---- Concatenations, and linear functions of them ----------------------------------------------------
+def _cat(scene, tensors, dim=0):
+    """Parts side by side, which a linear function takes apart again, and a value copies."""
+    tensors = list(tensors)
+    rank = max(t.dim() for t in tensors)
+    dim = axis_of(rank, dim)
+    axes = next(t._node.axes for t in tensors if isinstance(t, Lazy))
+    nodes = []
+    for t in tensors:
+        if t.dim() != rank:
+            raise Unknown("a concatenation of nothing")
+        if isinstance(t, Lazy) and t._value is None and t._node.kind == "cat" and t._node.data == (dim,):
+            nodes += t._node.args
+        elif isinstance(t, Lazy):
+            nodes.append(operand(scene, t, axes))
+        else:
+            nodes.append(scene.leaf(t, labels(scene, t.shape, axes)))
+    first = nodes[0]
+    for n in nodes:
+        if n.kind in ("map", "pair") or n.dtype != first.dtype or n.axes[dim].__class__ is str or \
+                n.axes[:dim] + n.axes[dim + 1:] != first.axes[:dim] + first.axes[dim + 1:]:
+            raise Unknown("a concatenation of edges")
+    axes = first.axes[:dim] + (sum(n.axes[dim] for n in nodes),) + first.axes[dim + 1:]
+    return Lazy.make(scene, Node.of("cat", nodes, (dim,), axes, first.dtype))
+
+
+def _stack(scene, tensors, dim=0):
+    dim = axis_of(tensors[0].dim() + 1, dim)
+    return _cat(scene, [t.unsqueeze(dim) for t in tensors], dim)
+
+
+def _linear(scene, x, weight, bias=None):
+    """A linear function of rows of nodes is computed before they are gathered, as there are fewer of them. So is each such part of
+    a concatenation; the others are computed for each edge. Both are products of matrices, which PyTorch has."""
+    if isinstance(weight, Lazy) or isinstance(bias, Lazy) or not isinstance(x, Lazy) or x._value is not None:
+        raise Unknown("a linear function")
+    node, parts = x._node, x._node.args
+    if node.kind != "cat" or node.data != (len(node.axes) - 1,):
+        parts = (node,)
+    is_gathered = [n.kind == "gather" and n.args[0].kind == "leaf" and n.data[0] != len(n.axes) - 1 for n in parts]
+    if not any(is_gathered) or torch.is_autocast_enabled(scene.device.type):
+        raise Unknown("a linear function of edges")
+    rest, begin, made = [], 0, None
+    for n, gathered in zip(parts, is_gathered):
+        columns = slice(begin, begin + n.axes[-1])
+        begin = columns.stop
+        if gathered:
+            rows = torch.nn.functional.linear(scene.leaves[n.args[0].data[0]], weight[:, columns])
+            leaf = scene.leaf(rows, n.args[0].axes[:-1] + (weight.shape[0],))
+            part = Lazy.make(scene, Node.of("gather", (leaf,), n.data, n.axes[:-1] + (weight.shape[0],), n.dtype))
+            made = part if made is None else made + part
+        else:
+            rest.append((n, columns))
+    if rest:
+        flat = values([Lazy.make(scene, n) for n, _ in rest])
+        flat = torch.cat(flat, -1) if len(flat) > 1 else flat[0]
+        matrix = weight if len(rest) == len(parts) else torch.cat([weight[:, c] for _, c in rest], 1)
+        made = made + torch.nn.functional.linear(flat, matrix, bias)
+    elif bias is not None:
+        made = made + bias
+    return made
+
+
+# ---- Along features ---------------------------------------------------------------------------------
+def _fold(fold):
+    def made(scene, x, dim=None, keepdim=False, *, dtype=None):
+        node = node_of(x)
+        if dim is None or dtype is not None or node.kind in ("map", "pair") or not node.dtype.is_floating_point:
+            raise Unknown("a reduction of all")
+        dims = sorted({axis_of(len(node.axes), d) for d in (dim if isinstance(dim, (tuple, list)) else (dim,))})
+        if not dims or any(node.axes[d].__class__ is str or node.axes[d] == 0 for d in dims):
+            raise Unknown("a reduction along edges")
+        axes = tuple(1 if k in dims else a for k, a in enumerate(node.axes))
+        made = Node.of("fold", (node,), (fold, tuple(dims)), axes, node.dtype)
+        for d in reversed(() if keepdim else dims):
+            made = without(made, d)
+        return Lazy.make(scene, made)
+    return made
+
+
+def _softmax(scene, x, dim=None, _stacklevel=3, dtype=None):
+    if dim is None or dtype is not None:
+        raise Unknown("softmax")
+    exp = torch.exp(x - x.detach().amax(dim, keepdim=True))
+    return exp / exp.sum(dim, keepdim=True)
+
+
+def _dropout(scene, x, p=0.5, training=True):
+    """What falls out is drawn by PyTorch, as it would draw for the tensor itself."""
+    if not training or p == 0:
+        return view_of(x, x._node) if x._value is None else x
+    node = node_of(x)
+    axes, dtype = node.axes, x.dtype
+
+    def drawn(scene):
+        return torch.nn.functional.dropout(torch.ones(scene.shape(axes), dtype=dtype, device=scene.device), p, True)
+    mask = scene.leaf(drawn(scene), axes)
+    scene.origins[mask.data[0]] = "drawn", drawn
+    return elementwise(scene, "mul", torch.mul, (x, Lazy.make(scene, mask)), {})
+
+
+def _to(scene, x, *args, **kwargs):
+    args = [a for a in args if a not in (None, False)] + [v for v in kwargs.values() if v not in (None, False, torch.preserve_format)]
+    dtype = [a for a in args if isinstance(a, torch.dtype)]
+    if len(args) != len(dtype) or len(dtype) > 1:
+        raise Unknown("to another place")
+    return _cast(scene, x, dtype[0] if dtype else x.dtype)
+
+
+def _cast(scene, x, dtype):
+    node = node_of(x)
+    if dtype not in TYPES or node.kind in ("map", "pair"):
+        raise Unknown(str(dtype))
+    return x if dtype == node.dtype else Lazy.make(scene, Node.of("op", (node,), ("cast", (dtype,)), node.axes, dtype))
+
+
+HANDLERS.update({
+    "cat": _cat, "concat": _cat, "concatenate": _cat, "stack": _stack, "linear": _linear,
+    "sum": _fold("sum"), "mean": _fold("mean"), "amax": _fold("max"), "amin": _fold("min"), "softmax": _softmax,
+    "dropout": _dropout, "to": _to, "type": _to,
+    "float": lambda scene, x: _cast(scene, x, torch.float32), "double": lambda scene, x: _cast(scene, x, torch.float64),
+    "half": lambda scene, x: _cast(scene, x, torch.float16), "bfloat16": lambda scene, x: _cast(scene, x, torch.bfloat16),
+    "long": lambda scene, x: _cast(scene, x, torch.int64), "type_as": lambda scene, x, y: _cast(scene, x, y.dtype),
+})
+OF_OTHERS.update(("cat", "concat", "concatenate", "stack"))

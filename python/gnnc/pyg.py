@@ -1,0 +1,229 @@
+"""PyG's layers, computed by ops that are made of their own formulas.
+
+    from gnnc.pyg import GATConv          # any layer of torch_geometric.nn, with its constructor and state_dict
+    model = gnnc.pyg.accelerate(model)    # or all layers of a model, also one's own subclasses of MessagePassing
+
+A layer runs as PyG's does, on tensors of edges that are not computed yet. What message, edge_update and aggregate do with them becomes
+one op. Where a function is not known here, PyTorch goes on with values; `explain` tells what computes what.
+"""
+import copy
+import functools
+import threading
+
+import torch
+import torch_geometric.nn as _nn
+from torch_geometric import EdgeIndex
+from torch_geometric.inspector import Inspector
+from torch_geometric.nn import MessagePassing
+from torch_geometric.utils import is_sparse, to_edge_index
+
+from . import _edge_indexes, lazy
+from .lazy import SlowPath, replay, tell, tensor   # noqa: F401
+
+# ---- Layers -----------------------------------------------------------------------------------------
+class _Scenes(threading.local):
+    def __init__(self):
+        self.stack = []
+
+
+_scenes = _Scenes()
+
+
+def _why_not(self, edges):
+    """Why PyG's own code runs; None: no reason."""
+    if type(edges) is not torch.Tensor and not isinstance(edges, torch.nn.Parameter):
+        return "the edge index is a %s" % type(edges).__name__
+    if edges.layout is not torch.strided or edges.dim() != 2 or edges.shape[0] != 2 or edges.dtype not in (torch.int64, torch.int32):
+        return "the edge index has the layout %s, the shape %s and the type %s" % (edges.layout, tuple(edges.shape), edges.dtype)
+    if edges.device.type not in ("cpu", "cuda"):
+        return "the edge index lies on %s" % edges.device
+    if self.explain:
+        return "it explains"
+    if torch._C._functorch.maybe_current_level() is not None or torch._C._get_tracing_state() is not None or \
+            torch.autograd.forward_ad._current_level >= 0:
+        return "PyTorch transforms or traces it"
+    return None
+
+
+def _rows(self, edges, kwargs):
+    """The edge index of a sparse matrix, and arguments with its values as PyG gives them to messages that ask for such.
+
+    What a layer does with a whole matrix (`message_and_aggregate`) is something else, and PyG's.
+    """
+    if isinstance(edges, EdgeIndex) and not (self.fuse and self.SUPPORTS_FUSED_EDGE_INDEX):
+        return edges.as_tensor(), kwargs
+    if not is_sparse(edges) or self.fuse or self.flow == "target_to_source":
+        return edges, kwargs
+    if isinstance(edges, torch.Tensor):
+        (row, col), given = to_edge_index(edges)
+        attributes = None if given.dim() == 1 else given
+    else:
+        row, col, given = edges.coo()
+        attributes = given
+    said = dict(kwargs, size=(edges.size(1), edges.size(0)))
+    for name, v in (("edge_weight", given), ("edge_attr", attributes), ("edge_type", given)):
+        if name in said and said[name] is None:
+            said[name] = v
+    return torch.stack([col, row]), said
+
+
+def _scene(self, edges):
+    """The scene of an edge index: that of this forward pass, or a new one."""
+    flow = 1 if self.flow == "target_to_source" else 0
+    known = _scenes.stack[-1] if _scenes.stack else None
+    if known is not None:
+        for s in known:
+            if s.edges is edges and s.flow == flow:
+                return s
+    made = lazy.Scene(edges, lambda: _edge_indexes.of(edges, flow), flow)
+    if known is not None:
+        known.append(made)
+    return made
+
+
+def _lazily(self, what, run, edges, args, kwargs):
+    """What a method of the layer gives on lazy tensors of edges; where that cannot be, on the edge index as it is."""
+    if torch.compiler.is_compiling():
+        return run(edges, *args, **kwargs)
+    rows, said = _rows(self, edges, kwargs)
+    reason = _why_not(self, rows)
+    if reason is None:
+        try:
+            return _noted(self, what, run, _scene(self, rows), args, said)
+        except lazy.Rerun as e:
+            reason = str(e)
+    tell("gnnc.pyg: %s runs PyG's own code: %s" % (type(self).__name__, reason))
+    return run(edges, *lazy.forced(args), **lazy.forced(kwargs))
+
+
+def _noted(self, what, run, scene, args, kwargs):
+    at = None if args or not self._gnnc_replays else replay.key(self, what, scene, kwargs)
+    if at is not None:
+        out = replay.replay(self, at, scene, kwargs)
+        if out is not None:
+            return out
+    if at is None:
+        return run(scene.pair, *args, **kwargs)
+    with replay.Recorder(self, at, scene, kwargs) as recorder:
+        recorder.out = run(scene.pair, *args, **kwargs)
+    return recorder.out
+
+
+def _is_of_pyg(cls):
+    """Whether the code of a layer is PyG's, so that calls are known to depend on nothing else."""
+    return all(c.__module__.split(".")[0] in ("torch_geometric", "torch", "builtins") for c in cls.__mro__)
+
+
+def _method(cls, name):
+    """propagate or edge_updater as a class wrote it: PyG puts one in its place that takes the arguments of one layer alone."""
+    method = getattr(cls, name)
+    for c in cls.__mro__:
+        if c.__dict__.get("_jinja_" + name) is method:
+            method = c.__dict__["_orig_" + name]
+    return method
+
+
+def _members(cls):
+    def propagate(self, edge_index, *args, **kwargs):
+        return lazy.forced(_lazily(self, "propagate", functools.partial(_method(cls, "propagate"), self), edge_index, args, kwargs))
+
+    def edge_updater(self, edge_index, *args, **kwargs):
+        out = _lazily(self, "edge_updater", functools.partial(_method(cls, "edge_updater"), self), edge_index, args, kwargs)
+        return out if _scenes.stack else lazy.forced(out)
+
+    bound = _edge_indexes.rebound(cls) if _is_of_pyg(cls) else {}
+    run = bound.pop("forward", cls.forward)
+
+    @functools.wraps(cls.forward)
+    def forward(self, *args, **kwargs):
+        _scenes.stack.append([])
+        try:
+            return lazy.forced(run(self, *args, **kwargs))
+        finally:
+            _scenes.stack.pop()
+
+    def __setattr__(self, name, value):
+        replay.changed(self, name, value)
+        cls.__setattr__(self, name, value)
+
+    def __reduce_ex__(self, protocol):
+        made = cls.__reduce_ex__(self, protocol)
+        state = {k: v for k, v in made[2].items() if not k.startswith("_gnnc_")}
+        return (_blank, (cls,), state, *made[3:])
+
+    def __prepare_scriptable__(self):
+        return _plain(self, cls)
+
+    return {**bound, "propagate": propagate, "edge_updater": edge_updater, "forward": forward, "__reduce_ex__": __reduce_ex__,
+            "__setattr__": __setattr__, "__prepare_scriptable__": __prepare_scriptable__, "_gnnc_replays": _is_of_pyg(cls),
+            "__module__": __name__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__}
+
+
+def _plain(layer, cls):
+    """The same layer of PyG's own class, for TorchScript."""
+    plain = copy.copy(layer)
+    plain.__class__ = cls
+    plain.inspector = Inspector(cls)
+    for method, exclude in ((plain.message, ()), (plain.aggregate, (0, "aggr")), (plain.message_and_aggregate, (0,)),
+                            (plain.update, (0,)), (plain.edge_update, ())):
+        plain.inspector.inspect_signature(method, exclude=list(exclude))
+    plain._set_jittable_templates()
+    return plain
+
+
+_classes = {}
+
+
+def accelerated(cls):
+    """The subclass of a layer's class whose messages are computed by gnnc."""
+    if not (isinstance(cls, type) and issubclass(cls, MessagePassing)):
+        raise TypeError("%r is no subclass of torch_geometric.nn.MessagePassing" % (cls,))
+    if cls in _classes.values():
+        return cls
+    if cls not in _classes:
+        _classes[cls] = type(cls)(cls.__name__, (cls,), _members(cls))
+    return _classes[cls]
+
+
+def _blank(cls):
+    made = accelerated(cls)
+    return made.__new__(made)
+
+
+def accelerate(module):
+    """Makes all layers of a model that are PyG's, or subclasses of MessagePassing, run by gnnc, in place. Returns the model.
+
+    Parameters, buffers, state_dict and what was printed of it stay as they are.
+    """
+    for m in module.modules():
+        if isinstance(m, MessagePassing):
+            m.__class__ = accelerated(type(m))
+            for name in ("propagate", "edge_updater"):   # of an instance, which PyG leaves where it explained
+                m.__dict__.pop(name, None)
+    return module
+
+
+def explain(module, *args, **kwargs):
+    """Runs a module once, and tells what computes what its layers do with edges: texts of ops, and functions of PyTorch."""
+    layers = [m for m in module.modules() if isinstance(m, MessagePassing) and "_gnnc_replays" in type(m).__dict__]
+    for m in layers:
+        m.__dict__["_gnnc_replays"] = False
+    tensor.told = []
+    try:
+        module(*args, **kwargs)
+        return "\n".join(tensor.told)
+    finally:
+        tensor.told = None
+        for m in layers:
+            m.__dict__.pop("_gnnc_replays")
+
+
+def __getattr__(name):
+    cls = getattr(_nn, name, None) if not name.startswith("_") else None
+    if isinstance(cls, type) and issubclass(cls, MessagePassing):
+        return accelerated(cls)
+    raise AttributeError("gnnc.pyg has no %s: it has the layers of torch_geometric.nn" % name)
+
+
+def __dir__():
+    return [*globals(), *(n for n in dir(_nn) if isinstance(getattr(_nn, n), type) and issubclass(getattr(_nn, n), MessagePassing))]

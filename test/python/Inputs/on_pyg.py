@@ -1,0 +1,349 @@
+"""PyG's layers by gnnc.pyg beside PyG's own. Exit status 1: a test failed. On a GPU where there is one, else on the host."""
+import copy
+import gc
+import io
+import pickle
+import unittest
+import warnings
+
+import torch
+import torch_geometric.nn as nn
+from torch_geometric.utils import to_torch_coo_tensor, to_torch_csr_tensor
+
+import gnnc.pyg
+from gnnc import _edge_indexes, lazy
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+N, E, F = 20, 90, 8
+
+
+def mlp(*widths):
+    return torch.nn.Sequential(*[m for a, b in zip(widths, widths[1:]) for m in (torch.nn.Linear(a, b), torch.nn.Tanh())][:-1])
+
+
+def layers():
+    """A layer, and arguments that it takes besides x and the edge index."""
+    weight, attr = {"edge_weight": (E,)}, {"edge_attr": (E, 3)}
+    histogram = torch.tensor([1, 2, 4, 6, 5, 2])
+    return [
+        (nn.SimpleConv(), {}), (nn.GCNConv(F, 6), {}), (nn.GCNConv(F, 6), weight), (nn.ChebConv(F, 6, 3), {}), (nn.SAGEConv(F, 6), {}),
+        (nn.SAGEConv(F, 6, aggr="max"), {}), (nn.SAGEConv(F, 6, aggr=["min", "std", "mul"]), {}), (nn.SAGEConv(F, 6, "softmax"), {}),
+        (nn.GraphConv(F, 6), weight), (nn.GatedGraphConv(F, 2), {}), (nn.ResGatedGraphConv(F, 6), {}), (nn.GATConv(F, 3, 2), {}),
+        (nn.GATConv(F, 3, 2, edge_dim=3), attr), (nn.GATv2Conv(F, 3, 2, edge_dim=3), attr), (nn.TransformerConv(F, 3, 2, edge_dim=3), attr),
+        (nn.AGNNConv(), {}), (nn.TAGConv(F, 6), {}), (nn.GINConv(mlp(F, 6, 6)), {}), (nn.GINEConv(mlp(F, 6), edge_dim=3), attr),
+        (nn.ARMAConv(F, 6, 2, 2), {}), (nn.SGConv(F, 6, 2), {}), (nn.SSGConv(F, 6, 0.1, 3), {}), (nn.APPNP(3, 0.1), {}), (nn.MFConv(F, 6), {}),
+        (nn.RGCNConv(F, 6, 4), {"edge_type": 4}), (nn.RGATConv(F, 3, 4, heads=2), {"edge_type": 4}), (nn.GMMConv(F, 6, 3, 2), attr),
+        (nn.NNConv(F, 6, mlp(3, F * 6)), attr), (nn.CGConv(F, 3), attr), (nn.EdgeConv(mlp(2 * F, 6)), {}), (nn.FeaStConv(F, 6, 2), {}),
+        (nn.LEConv(F, 6), {}), (nn.PNAConv(F, 6, ["mean", "max", "std"], ["identity", "attenuation"], histogram, 3), attr),
+        (nn.ClusterGCNConv(F, 6), {}), (nn.GENConv(F, 6), {}), (nn.GCN2Conv(F, 0.1, 0.5, 1), {"x_0": (N, F)}), (nn.FiLMConv(F, 6), {}),
+        (nn.SuperGATConv(F, 3, 2), {}), (nn.FAConv(F), {"x_0": (N, F)}), (nn.EGConv(F, 6, ["sum", "max"], 2, 2), {}), (nn.PDNConv(F, 6, 3, 4), attr),
+        (nn.GeneralConv(F, 6, 3, attention=True, heads=2), attr), (nn.LGConv(), {}), (nn.MixHopConv(F, 6), {}), (nn.WLConvContinuous(), {}),
+        (nn.HypergraphConv(F, 6), {}), (nn.SAGEConv(F, 6, flow="target_to_source"), {}), (nn.GraphConv(F, 6, "min", node_dim=-2), weight),
+    ]
+
+
+def graph(nodes=N, edges=E):
+    return torch.randint(0, nodes, (2, edges), device=DEVICE)
+
+
+def outcome(layer, x, edges, more):
+    """Results and all gradients."""
+    torch.manual_seed(5)   # what a layer draws
+    x = x.clone().requires_grad_()
+    if "x_0" in more:
+        y = layer(x, more["x_0"], edges)
+    else:
+        y = layer(x, edges, **more)
+    wanted = [x, *[p for p in layer.parameters() if p.requires_grad], *[t for t in more.values() if t.requires_grad]]
+    gradients = torch.autograd.grad(y, wanted, torch.cos(torch.arange(y.numel(), device=DEVICE).to(y)).view_as(y), allow_unused=True)
+    return [y, *[g if g is not None else torch.zeros(()) for g in gradients]]
+
+
+class Base(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(3)
+        warnings.simplefilter("ignore", lazy.SlowPath)
+        self.x, self.edges = torch.randn(N, F, device=DEVICE), graph()
+
+    def pair(self, layer):
+        layer = layer.to(DEVICE)
+        return layer, gnnc.pyg.accelerate(copy.deepcopy(layer))
+
+    def near(self, a, b, bound=1e-5):
+        self.assertEqual(a.shape, b.shape)
+        self.assertEqual(a.dtype, b.dtype)
+        if b.numel():
+            self.assertLessEqual(((a - b).abs().max() / b.abs().max().clamp(min=1)).item(), bound)
+
+
+class Numbers(Base):
+    def test_layers(self):
+        """Twice each, with other values the second time: the first call is noted, the second one taken from there."""
+        for layer, takes in layers():
+            theirs, ours = self.pair(layer)
+            self.assertEqual(repr(theirs), repr(ours))
+            for _ in range(2):
+                x = torch.randn(N, F, device=DEVICE)
+                more = {n: torch.randint(0, s, (E,), device=DEVICE) if isinstance(s, int) else torch.rand(s, device=DEVICE).requires_grad_()
+                        for n, s in takes.items()}
+                with self.subTest(layer=repr(theirs), takes=tuple(takes)):
+                    for a, b in zip(outcome(ours, x, self.edges, more), outcome(theirs, x, self.edges, more)):
+                        self.near(a, b)
+
+    def test_types(self):
+        for dtype, bound in ((torch.float64, 1e-12), (torch.float16, 1e-2), (torch.bfloat16, 1e-1)):
+            theirs, ours = self.pair(nn.GATv2Conv(F, 3, 2).to(dtype))
+            self.near(ours(self.x.to(dtype), self.edges), theirs(self.x.to(dtype), self.edges), bound)
+
+    def test_indexes(self):
+        theirs, ours = self.pair(nn.SAGEConv(F, 6))
+        expected = theirs(self.x, self.edges)
+        sorted_ = self.edges[:, self.edges[1].argsort(stable=True)]
+        strided = self.edges.t().contiguous().t()
+        for edges in (self.edges.int(), sorted_, strided, self.edges.repeat_interleave(2, 1)[:, ::2]):
+            self.near(ours(self.x, edges), expected)
+
+    def test_attention_weights(self):
+        theirs, ours = self.pair(nn.GATConv(F, 3, 2))
+        y, (edges, alpha) = ours(self.x, self.edges, return_attention_weights=True)
+        y2, (edges2, alpha2) = theirs(self.x, self.edges, return_attention_weights=True)
+        self.assertTrue(torch.equal(edges, edges2))
+        self.assertIs(type(alpha), torch.Tensor)
+        self.near(alpha, alpha2)
+        self.near(y, y2)
+
+    def test_attributes_of_messages(self):
+        """Some layers leave attention in an attribute."""
+        theirs, ours = self.pair(nn.TransformerConv(F, 3, 2))
+        for _ in range(2):
+            x = torch.randn(N, F, device=DEVICE)
+            _, (_, alpha) = ours(x, self.edges, return_attention_weights=True)
+            self.near(alpha, theirs(x, self.edges, return_attention_weights=True)[1][1])
+
+    def test_dropout(self):
+        """PyTorch draws the same numbers."""
+        theirs, ours = self.pair(nn.GATConv(F, 3, 2, dropout=0.5))
+        for _ in range(2):
+            made = []
+            for layer in (theirs, ours):
+                torch.manual_seed(11)
+                made.append(layer(self.x, self.edges))
+            self.near(made[1], made[0])
+        self.assertFalse(torch.equal(ours(self.x, self.edges), ours(self.x, self.edges)))
+        self.assertTrue(torch.equal(ours.eval()(self.x, self.edges), ours(self.x, self.edges)))
+
+    def test_ties(self):
+        """Equal maxima share their gradient, as PyTorch's do."""
+        theirs, ours = self.pair(nn.SAGEConv(F, 6, aggr="max"))
+        x = torch.randint(1, 3, (N, F), device=DEVICE).float()
+        for a, b in zip(outcome(ours, x, self.edges, {}), outcome(theirs, x, self.edges, {})):
+            self.near(a, b)
+
+    def test_second_gradients(self):
+        theirs, ours = self.pair(nn.GATv2Conv(F, 3, 2).double())
+        made = []
+        for layer in (theirs, ours):
+            x = self.x.double().requires_grad_()
+            g, = torch.autograd.grad(layer(x, self.edges).pow(2).sum(), x, create_graph=True)
+            made.append(torch.autograd.grad(g.pow(2).sum(), [x, layer.att, layer.lin_l.weight]))
+        for a, b in zip(*made[::-1]):
+            self.near(a, b, 1e-9)
+
+    def test_autocast(self):
+        theirs, ours = self.pair(nn.GATv2Conv(F, 3, 2))
+        with torch.autocast(DEVICE, torch.bfloat16):
+            a, b = ours(self.x, self.edges), theirs(self.x, self.edges)
+        self.near(a, b, 5e-2)
+
+
+class Graphs(Base):
+    def test_bipartite(self):
+        edges = torch.stack([torch.randint(0, 7, (E,)), torch.randint(0, 5, (E,))]).to(DEVICE)
+        x = torch.randn(7, F, device=DEVICE), torch.randn(5, F, device=DEVICE)
+        for layer in (nn.SAGEConv((F, F), 6), nn.GATv2Conv((F, F), 3, 2, add_self_loops=False), nn.TransformerConv((F, F), 3)):
+            theirs, ours = self.pair(layer)
+            self.near(ours(x, edges), theirs(x, edges))
+        theirs, ours = self.pair(nn.SAGEConv((F, F), 6, root_weight=False))
+        self.near(ours((x[0], None), edges, size=(7, 9)), theirs((x[0], None), edges, size=(7, 9)))
+
+    def test_empty(self):
+        for layer in (nn.GCNConv(F, 6), nn.GATConv(F, 3, 2), nn.SAGEConv(F, 6, aggr="max"), nn.EdgeConv(mlp(2 * F, 6))):
+            theirs, ours = self.pair(layer)
+            for nodes, edges in ((N, 0), (1, 1), (1, 0)):
+                x, index = torch.randn(nodes, F, device=DEVICE), graph(nodes, edges)
+                for a, b in zip(outcome(ours, x, index, {}), outcome(theirs, x, index, {})):
+                    self.near(a, b)
+
+    def test_sizes_that_coincide(self):
+        """As many edges as nodes, features and heads."""
+        index, x = graph(F, F), torch.randn(F, F, device=DEVICE)
+        for layer in (nn.GATConv(F, F, F, add_self_loops=False), nn.TransformerConv(F, F, F), nn.GMMConv(F, F, F, F), nn.FeaStConv(F, F, F)):
+            theirs, ours = self.pair(layer)
+            more = {"edge_attr": torch.rand(F, F, device=DEVICE)} if isinstance(layer, nn.GMMConv) else {}
+            for a, b in zip(outcome(ours, x, index, more), outcome(theirs, x, index, more)):
+                self.near(a, b)
+
+    def test_static(self):
+        """Several tensors of features on one graph."""
+        theirs, ours = self.pair(nn.GCNConv(F, 6))
+        x = torch.randn(3, N, F, device=DEVICE)
+        self.near(ours(x, self.edges), theirs(x, self.edges))
+
+    def test_sparse(self):
+        for make in (to_torch_coo_tensor, to_torch_csr_tensor):
+            adj = make(self.edges.unique(dim=1), size=(N, N)).transpose(0, 1)
+            adj = adj.coalesce() if make is to_torch_coo_tensor else adj.to_sparse_csr()
+            for layer in (nn.GCNConv(F, 6), nn.SAGEConv(F, 6), nn.TransformerConv(F, 3, 2), nn.GATConv(F, 3, 2, add_self_loops=False)):
+                theirs, ours = self.pair(layer)
+                self.near(ours(self.x, adj), theirs(self.x, adj))
+
+    def test_edges_change_in_place(self):
+        theirs, ours = self.pair(nn.GATConv(F, 3, 2))
+        ours(self.x, self.edges)
+        self.edges[:, 0] = (self.edges[:, 0] + 1) % N
+        self.near(ours(self.x, self.edges), theirs(self.x, self.edges))
+
+    def test_wrong_edges(self):
+        theirs, ours = self.pair(nn.SAGEConv(F, 6))
+        for value in (N, -1):
+            wrong = self.edges.clone()
+            wrong[0, 7] = value
+            with self.assertRaisesRegex((IndexError, gnnc.Error), str(value)):
+                ours(self.x, wrong)
+            with self.assertRaises(IndexError):
+                ours(self.x, wrong)
+        self.near(ours(self.x, self.edges), theirs(self.x, self.edges))
+
+    def test_what_is_kept_goes(self):
+        """No graph but those used last is kept."""
+        _, ours = self.pair(nn.GATConv(F, 3, 2))
+        for _ in range(3 * _edge_indexes._GRAPHS):
+            ours(self.x, graph())
+        gc.collect()
+        self.assertLessEqual(len(_edge_indexes._graphs.kept), _edge_indexes._GRAPHS)
+        self.assertLessEqual(len(_edge_indexes._graphs.seen), 6)
+        self.assertLessEqual(sum(len(k.results) for k in _edge_indexes._kept.values()), 6)
+
+
+class Gate(nn.MessagePassing):
+    """A layer of one's own."""
+
+    def __init__(self, slope=0.2):
+        super().__init__(aggr="add")
+        self.slope, self.lin = slope, torch.nn.Linear(F, F)
+        self.bounds = [0.0, 1.0]
+
+    def forward(self, x, edge_index):
+        return self.propagate(edge_index, x=self.lin(x))
+
+    def message(self, x_i, x_j):
+        low, high = self.bounds
+        gate = torch.where(x_i > 0, x_j.clamp(low, high), self.slope * x_j).sigmoid() * 2
+        gate += 0.5
+        return gate * x_j + torch.logsumexp(x_j, dim=-1, keepdim=True)
+
+    def update(self, inputs):
+        return inputs.relu_()
+
+
+class Writes(nn.MessagePassing):
+    """One that writes through a view."""
+
+    def forward(self, x, edge_index):
+        return self.propagate(edge_index, x=x)
+
+    def message(self, x_j):
+        a = x_j * 2
+        a.view(-1, 2, F // 2)[:, 0].zero_()
+        return a
+
+
+class Own(Base):
+    def test_own_layer(self):
+        theirs, ours = self.pair(Gate())
+        for a, b in zip(outcome(ours, self.x, self.edges, {}), outcome(theirs, self.x, self.edges, {})):
+            self.near(a, b)
+
+    def test_attributes_change(self):
+        """Also of a kind that nobody counts."""
+        theirs, ours = self.pair(Gate())
+        ours(self.x, self.edges)
+        for layer in (theirs, ours):
+            layer.slope = 3.0
+            layer.bounds[1] = 0.25
+        self.near(ours(self.x, self.edges), theirs(self.x, self.edges))
+        theirs, ours = self.pair(nn.GATConv(F, 3, 2))
+        ours(self.x, self.edges)
+        theirs.negative_slope = ours.negative_slope = 0.7
+        self.near(ours(self.x, self.edges), theirs(self.x, self.edges))
+        theirs, ours = self.pair(nn.GENConv(F, 6))
+        ours(self.x, self.edges)
+        for layer in (theirs, ours):
+            layer.aggr_module.t = 2.5
+        self.near(ours(self.x, self.edges), theirs(self.x, self.edges))
+
+    def test_writes_through_views(self):
+        theirs, ours = self.pair(Writes())
+        self.near(ours(self.x, self.edges), theirs(self.x, self.edges))
+
+    def test_hooks(self):
+        theirs, ours = self.pair(nn.GCNConv(F, 6))
+        ours(self.x, self.edges)
+        for layer in (theirs, ours):
+            layer.register_message_forward_hook(lambda module, inputs, out: out * 2)
+        self.near(ours(self.x, self.edges), theirs(self.x, self.edges))
+
+    def test_models(self):
+        theirs, ours = self.pair(nn.GAT(F, 8, 2, heads=2))
+        self.near(ours(self.x, self.edges), theirs(self.x, self.edges))
+        self.assertIsInstance(ours.convs[0], nn.GATConv)
+        made = gnnc.pyg.GATConv(F, 3, heads=2).to(DEVICE)
+        self.assertIs(type(made), gnnc.pyg.accelerated(nn.GATConv))
+        with self.assertRaisesRegex(AttributeError, "no Linear"):
+            gnnc.pyg.Linear
+        with self.assertRaisesRegex(TypeError, "no subclass"):
+            gnnc.pyg.accelerated(torch.nn.Linear)
+
+
+class States(Base):
+    def test_state_dict(self):
+        theirs, ours = nn.GATConv(F, 3, 2), gnnc.pyg.GATConv(F, 3, 2)
+        ours.load_state_dict(theirs.state_dict())
+        theirs.load_state_dict(ours.state_dict())
+        self.near(ours.to(DEVICE)(self.x, self.edges), theirs.to(DEVICE)(self.x, self.edges))
+
+    def test_copies(self):
+        _, ours = self.pair(nn.GATConv(F, 3, 2))
+        y = ours(self.x, self.edges)
+        stored = io.BytesIO()
+        torch.save(ours, stored)
+        stored.seek(0)
+        for made in (copy.deepcopy(ours), pickle.loads(pickle.dumps(ours)), torch.load(stored, weights_only=False)):
+            self.assertIs(type(made), type(ours))
+            self.near(made(self.x, self.edges), y, 0)
+
+    def test_compiled(self):
+        """Under torch.compile PyG's own code is compiled."""
+        theirs, ours = self.pair(nn.SAGEConv(F, 6))
+        compiled = torch.compile(ours, backend="eager", fullgraph=True)
+        self.near(compiled(self.x, self.edges), theirs(self.x, self.edges))
+
+    def test_explained(self):
+        _, ours = self.pair(nn.EdgeConv(mlp(2 * F, 6, 6)))
+        text = gnnc.pyg.explain(ours, self.x, self.edges)
+        self.assertIn("op lazy(src: E -> N, dst: E -> N sorted", text)
+        self.assertRegex(text, r"PyTorch: linear of \[90, 6\]|PyTorch: tanh")
+
+    def test_lazy_tensors_have_values(self):
+        scene = lazy.Scene(self.edges, lambda: _edge_indexes.of(self.edges, 0))
+        made = self.x[scene.pair[0]] * 2
+        self.assertIsInstance(made, lazy.Lazy)
+        expected = self.x[self.edges[0]] * 2
+        self.assertEqual(repr(made), repr(expected))
+        self.assertEqual(made.tolist(), expected.tolist())
+        self.assertTrue(torch.equal(copy.deepcopy(made), expected))
+        self.assertTrue(torch.equal(pickle.loads(pickle.dumps(made)), expected))
+
+
+if __name__ == "__main__":
+    unittest.main()
