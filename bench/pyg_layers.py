@@ -34,7 +34,7 @@ def layers(f):
         ("GEN", nn.GENConv(f, f), ""), ("PNA", nn.PNAConv(f, f, ["mean", "min", "max", "std"], ["identity", "amplification"], histogram), ""),
         ("EdgeConv", nn.EdgeConv(mlp(2 * f, f, f)), ""), ("ResGated", nn.ResGatedGraphConv(f, f), ""), ("CG", nn.CGConv(f, 8), "edge_attr"),
         ("TAG", nn.TAGConv(f, f), ""), ("APPNP", nn.APPNP(5, 0.1), ""), ("Cheb", nn.ChebConv(f, f, 3), ""), ("FA", nn.FAConv(f), "x_0"),
-        ("AGNN", nn.AGNNConv(), ""), ("SuperGAT", nn.SuperGATConv(f, h, 8), ""), ("GMM", nn.GMMConv(f, f, 2, 4), "edge_attr"),
+        ("AGNN", nn.AGNNConv(), ""), ("SuperGAT, eval", nn.SuperGATConv(f, h, 8).eval(), ""), ("GMM", nn.GMMConv(f, f, 2, 4), "edge_attr"),
         ("RGCN", nn.RGCNConv(f, f, 8), "edge_type"), ("RGAT", nn.RGATConv(f, h, 8, heads=8), "edge_type"), ("FiLM", nn.FiLMConv(f, f), ""),
         ("LE", nn.LEConv(f, f), ""), ("General", nn.GeneralConv(f, f, attention=True, heads=4), ""),
     ]

@@ -103,10 +103,17 @@ def _noted(self, what, run, scene, args, kwargs):
         if out is not None:
             return out
     if at is None:
-        return run(scene.pair, *args, **kwargs)
+        return run(scene.pair, *args, **_with_edges(scene, kwargs))
     with replay.Recorder(self, at, scene, kwargs) as recorder:
-        recorder.out = run(scene.pair, *args, **kwargs)
+        recorder.out = run(scene.pair, *args, **_with_edges(scene, kwargs))
     return recorder.out
+
+
+def _with_edges(scene, kwargs):
+    """Arguments, where those with a row for each edge are lazy tensors."""
+    count = scene.sizes["E"]
+    return {k: scene.of_edges(v) if type(v) is torch.Tensor and v.dim() and v.shape[0] == count != 1 and scene.has_type(v) else v
+            for k, v in kwargs.items()}
 
 
 def _is_of_pyg(cls):
@@ -140,7 +147,8 @@ def _members(cls):
         try:
             return lazy.forced(run(self, *args, **kwargs))
         finally:
-            _scenes.stack.pop()
+            for s in _scenes.stack.pop():
+                s.open = False
 
     def __setattr__(self, name, value):
         replay.changed(self, name, value)

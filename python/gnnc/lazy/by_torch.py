@@ -56,6 +56,7 @@ _BY_TORCH = {
     "leaf": lambda scene, node, of: scene.leaves[node.data[0]].reshape(scene.shape(node.axes)),
     "const": _const_by, "map": _map_by, "op": _op_by, "slice": _slice_by, "segment": _segment_by, "fold": _fold_by,
     "gather": lambda scene, node, of: of(node.args[0]).index_select(node.data[0], scene.row(node.data[1])),
+    "lookup": lambda scene, node, of: of(node.args[0]).index_select(node.data[0], of(node.args[1])),
     "ones": lambda scene, node, of: of(node.args[0]).expand(scene.shape(node.args[0].axes)).reshape(scene.shape(node.axes)),
     "expand": lambda scene, node, of: of(node.args[0]).expand(scene.shape(node.axes)),
     "permute": lambda scene, node, of: of(node.args[0]).expand(scene.shape(node.args[0].axes)).permute(node.data),

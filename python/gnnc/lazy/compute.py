@@ -32,7 +32,7 @@ class _Made:
         if not any(r.args for r in roots):
             return
         self.text = writer.op(wanted)
-        self.reads = [(node.data[0], node.axes) for _, node in writer.leaves.values()]
+        self.reads = [(node.data[0], node.axes) for _, node in (*writer.lookups.values(), *writer.leaves.values())]
         self.maps = [m for m in "UV" if m in writer.maps]
         from ..module import compile
         try:
@@ -45,12 +45,15 @@ class _Made:
 
 
 _made = {}
+_RESULTS = 12   # of an op: PyTorch knows no function of more than 64 arguments, and a gradient takes two of each result
 
 
 def compute(scene, roots, told=None):
     """The values of nodes, in order. told: a list that takes what computes them."""
     if not all(scene.sizes["E"] if a == "E" else scene.sizes[a] if a.__class__ is str else a for r in roots for a in r.axes):
         return by_torch(scene, roots)   # of no elements
+    if len(roots) > _RESULTS:
+        return [v for k in range(0, len(roots), _RESULTS) for v in compute(scene, roots[k:k + _RESULTS], told)]
     wanted = ()
     if torch.is_grad_enabled():
         wanted = tuple([k for k, t in enumerate(scene.leaves) if t.requires_grad])

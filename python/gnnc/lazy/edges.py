@@ -2,7 +2,7 @@
 import torch
 
 from .functions import TYPES, Unknown
-from .tensor import HANDLERS, OF_OTHERS, WIDEST, Lazy, Node, axis_of, const, labels, node_of
+from .tensor import HANDLERS, OF_OTHERS, WIDEST, Lazy, Node, axis_of, const, is_cat, labels, node_of
 from .views import sliced, view_of, with_one, without
 
 
@@ -13,7 +13,21 @@ def map_of(scene, index):
     return index._node.data
 
 
+def _looked_up(scene, x, dim, index):
+    """Rows of a table by a tensor of edges, such as their types."""
+    if isinstance(x, Lazy) or index.dtype not in (torch.int64, torch.int32) or index._node.axes != ("E",) or node_of(index).kind != "leaf":
+        raise Unknown("an index that was computed")
+    dim = axis_of(x.dim(), dim)
+    if any(n > WIDEST for n in x.shape) or x.shape[dim] < 2:
+        raise Unknown("a long table, or a short one")
+    nodes = scene.leaf(x, tuple(x.shape)), node_of(index)
+    axes = nodes[0].axes
+    return Lazy.make(scene, Node.of("lookup", nodes, (dim,), axes[:dim] + ("E",) + axes[dim + 1:], x.dtype))
+
+
 def _gather(scene, x, dim, index):
+    if isinstance(index, Lazy) and index._scene is scene and index._node.kind == "leaf":
+        return _looked_up(scene, x, dim, index)
     letter, axis = map_of(scene, index)
     if index.dim() != 1:
         raise Unknown("an index of several axes")
@@ -52,6 +66,10 @@ def _getitem(scene, x, at):
     if not isinstance(x, Lazy):
         raise Unknown("an index")
     at = at if isinstance(at, tuple) else (at,)
+    if x._value is None and x._node.kind == "cat":   # of each part, where that leaves alone along what they stand side by side
+        if x._node.data != (x.dim() - 1,) or Ellipsis in [a for a in at if not isinstance(a, slice)] or len(at) - at.count(None) >= x.dim():
+            raise Unknown("an index of what was concatenated")
+        return torch.cat([Lazy.make(scene, n)[at] for n in x._node.args], -1)
     if any(not (a is None or a is Ellipsis or isinstance(a, (int, slice))) or isinstance(a, bool) for a in at):
         raise Unknown("an index")
     node, used = node_of(x), sum(a is not None and a is not Ellipsis for a in at)
@@ -101,30 +119,30 @@ _FOLDS = {"sum": ("sum", 0), "amax": ("max", 0), "amin": ("min", 0), "prod": ("p
 
 def _segment(scene, base, dim, index, source, fold):
     letter, axis = map_of(scene, index)
-    if not isinstance(base, Lazy) or node_of(base).kind != "const" or not isinstance(source, Lazy) and not isinstance(source, torch.Tensor):
+    if not isinstance(base, Lazy) or base._node.kind != "const" or not isinstance(source, torch.Tensor):
         raise Unknown("what is added to")
     dim = axis_of(base.dim(), dim)
-    if not isinstance(source, Lazy):
-        if source.dim() != base.dim():
-            raise Unknown("a segment")
-        source = Lazy.make(scene, scene.leaf(source, labels(scene, source.shape, [
-            "E" if k == dim else 1 for k in range(source.dim())])))
-    node = node_of(source)
-    if len(node.axes) != base.dim() or index.dim() != base.dim() or axis != dim or node.dtype != base.dtype:
+    name, start = _FOLDS[fold]
+    if base._node.data[1] != start or source.dim() != base.dim() or index.shape != source.shape or axis != dim or \
+            source.dtype != base.dtype or any(k != dim and m != n for k, (m, n) in enumerate(zip(base.shape, source.shape))):
         raise Unknown("a segment of another shape")
+    if is_cat(source) and source._node.data[0] != dim:
+        parts = [_segment_node(scene, n, dim, letter, name, base.shape[dim]) for n in source._node.args]
+        return torch.cat([Lazy.make(scene, n) for n in parts], source._node.data[0])
+    if not isinstance(source, Lazy):
+        node = scene.leaf(source, labels(scene, source.shape, ["E" if k == dim else 1 for k in range(source.dim())]))
+    else:
+        node = node_of(source)
+    return Lazy.make(scene, _segment_node(scene, node, dim, letter, name, base.shape[dim]))
+
+
+def _segment_node(scene, node, dim, letter, name, size):
     if node.kind == "const" and node.axes[dim] == scene.sizes["E"]:
         node = const(node.data[1], node.dtype, node.axes[:dim] + ("E",) + node.axes[dim + 1:])
-    if node.axes[dim] == 1 and scene.sizes["E"] == 1:
-        raise Unknown("one edge")
-    if node.axes[dim] != "E" or tuple(index.shape) != tuple(source.shape):
+    if node.axes[dim] != "E":
         raise Unknown("a segment of no edges")
-    if any(k != dim and base.shape[k] != source.shape[k] for k in range(base.dim())):
-        raise Unknown("a segment of another width")
-    name, start = _FOLDS[fold]
-    if node_of(base).data[1] != start:
-        raise Unknown("what is added to")
-    scene.settle(letter, base.shape[dim])
-    return Lazy.make(scene, Node.of("segment", (node,), (dim, letter, name), node.axes[:dim] + (letter,) + node.axes[dim + 1:], node.dtype))
+    scene.settle(letter, size)
+    return Node.of("segment", (node,), (dim, letter, name), node.axes[:dim] + (letter,) + node.axes[dim + 1:], node.dtype)
 
 
 def _scatter_add(scene, base, dim, index, src):

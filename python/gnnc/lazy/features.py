@@ -1,8 +1,9 @@
 """Along features: reductions, concatenations, linear functions; dropout and casts."""
 import torch
 
+from .by_torch import by_torch
 from .functions import TYPES, Unknown
-from .tensor import HANDLERS, OF_OTHERS, Lazy, Node, axis_of, elementwise, labels, node_of, operand, values
+from .tensor import HANDLERS, OF_OTHERS, Lazy, Node, axis_of, elementwise, labels, node_of, operand
 from .views import view_of, without
 
 
@@ -28,6 +29,8 @@ def _cat(scene, tensors, dim=0):
         if n.kind in ("map", "pair") or n.dtype != first.dtype or n.axes[dim].__class__ is str or \
                 n.axes[:dim] + n.axes[dim + 1:] != first.axes[:dim] + first.axes[dim + 1:]:
             raise Unknown("a concatenation of edges")
+    if len(nodes) == 1:
+        return Lazy.make(scene, first)
     axes = first.axes[:dim] + (sum(n.axes[dim] for n in nodes),) + first.axes[dim + 1:]
     return Lazy.make(scene, Node.of("cat", nodes, (dim,), axes, first.dtype))
 
@@ -37,39 +40,54 @@ def _stack(scene, tensors, dim=0):
     return _cat(scene, [t.unsqueeze(dim) for t in tensors], dim)
 
 
+_WIDE = 128   # of a linear function that is part of the op: wider ones are PyTorch's, whose products of matrices are faster then
+
+
 def _linear(scene, x, weight, bias=None):
-    """A linear function of rows of nodes is computed before they are gathered, as there are fewer of them. So is each such part of
-    a concatenation; the others are computed for each edge. Both are products of matrices, which PyTorch has."""
-    if isinstance(weight, Lazy) or isinstance(bias, Lazy) or not isinstance(x, Lazy) or x._value is not None:
+    """A linear function of rows of nodes is computed before they are gathered, as there are fewer of them: by PyTorch. So is each such
+    part of a concatenation; of the others it is part of the op."""
+    if isinstance(weight, Lazy) or isinstance(bias, Lazy) or not isinstance(x, Lazy) or weight.dim() != 2:
         raise Unknown("a linear function")
-    node, parts = x._node, x._node.args
-    if node.kind != "cat" or node.data != (len(node.axes) - 1,):
-        parts = (node,)
-    is_gathered = [n.kind == "gather" and n.args[0].kind == "leaf" and n.data[0] != len(n.axes) - 1 for n in parts]
-    if not any(is_gathered) or torch.is_autocast_enabled(scene.device.type):
-        raise Unknown("a linear function of edges")
-    rest, begin, made = [], 0, None
-    for n, gathered in zip(parts, is_gathered):
-        columns = slice(begin, begin + n.axes[-1])
-        begin = columns.stop
-        if gathered:
-            rows = torch.nn.functional.linear(scene.leaves[n.args[0].data[0]], weight[:, columns])
-            leaf = scene.leaf(rows, n.args[0].axes[:-1] + (weight.shape[0],))
-            part = Lazy.make(scene, Node.of("gather", (leaf,), n.data, n.axes[:-1] + (weight.shape[0],), n.dtype))
-            made = part if made is None else made + part
-        else:
-            rest.append((n, columns))
-    if rest:
-        flat = values([Lazy.make(scene, n) for n, _ in rest])
-        flat = torch.cat(flat, -1) if len(flat) > 1 else flat[0]
-        matrix = weight if len(rest) == len(parts) else torch.cat([weight[:, c] for _, c in rest], 1)
-        made = made + torch.nn.functional.linear(flat, matrix, bias)
-    elif bias is not None:
-        made = made + bias
-    return made
+    if torch.is_autocast_enabled(scene.device.type):
+        raise Unknown("a linear function under autocast")
+    node = node_of(x, concatenated=True)
+    is_cat = node.kind == "cat" and node.data == (len(node.axes) - 1,)
+    made, begin = None, 0
+    for n in node.args if is_cat else (node,):
+        columns = weight if not is_cat else weight[:, begin:begin + n.axes[-1]]
+        begin += n.axes[-1]
+        part = _linear_part(scene, n, columns)
+        made = part if made is None else made + part
+    return made if bias is None else made + bias
 
 
-# ---- Along features ---------------------------------------------------------------------------------
+def _linear_part(scene, node, weight):
+    if node.kind in ("map", "pair", "cat") or node.axes[-1].__class__ is str or node.axes[-1] != weight.shape[1]:
+        raise Unknown("a linear function")
+    if node.kind == "gather" and _is_seen(node.args[0]) and node.data[0] != len(node.axes) - 1:
+        rows = torch.nn.functional.linear(by_torch(scene, [node.args[0]])[0], weight)
+        leaf = scene.leaf(rows, node.args[0].axes[:-1] + (weight.shape[0],))
+        return Lazy.make(scene, Node.of("gather", (leaf,), node.data, node.axes[:-1] + (weight.shape[0],), node.dtype))
+    if max(weight.shape) > _WIDE:
+        raise Unknown("a linear function of %d to %d features of edges" % (weight.shape[1], weight.shape[0]))
+    return (Lazy.make(scene, node).unsqueeze(-2) * weight).sum(-1)
+
+
+def _is_seen(node):
+    """Whether a node is a view of what is there."""
+    return node.kind == "leaf" or node.kind in ("ones", "slice", "permute") and _is_seen(node.args[0])
+
+
+def _matmul(scene, a, b):
+    """Products of small matrices, one for each edge."""
+    if a.dim() < 2 or b.dim() < 2 or max(*a.shape[1:][-2:], *b.shape[-2:]) > _WIDE or a.shape[-1] != b.shape[-2]:
+        raise Unknown("a product of matrices")
+    if torch.is_autocast_enabled(scene.device.type):
+        raise Unknown("a product of matrices under autocast")
+    return (a.unsqueeze(-1) * b.unsqueeze(-3)).sum(-2)
+
+
+# ---- Along features -----------------------------------------------------------------------------------
 def _fold(fold):
     def made(scene, x, dim=None, keepdim=False, *, dtype=None):
         node = node_of(x)
@@ -124,10 +142,11 @@ def _cast(scene, x, dtype):
 
 HANDLERS.update({
     "cat": _cat, "concat": _cat, "concatenate": _cat, "stack": _stack, "linear": _linear,
+    "matmul": _matmul, "bmm": _matmul,
     "sum": _fold("sum"), "mean": _fold("mean"), "amax": _fold("max"), "amin": _fold("min"), "softmax": _softmax,
     "dropout": _dropout, "to": _to, "type": _to,
     "float": lambda scene, x: _cast(scene, x, torch.float32), "double": lambda scene, x: _cast(scene, x, torch.float64),
     "half": lambda scene, x: _cast(scene, x, torch.float16), "bfloat16": lambda scene, x: _cast(scene, x, torch.bfloat16),
     "long": lambda scene, x: _cast(scene, x, torch.int64), "type_as": lambda scene, x, y: _cast(scene, x, y.dtype),
 })
-OF_OTHERS.update(("cat", "concat", "concatenate", "stack"))
+OF_OTHERS.update(("matmul", "bmm", "cat", "concat", "concatenate", "stack"))

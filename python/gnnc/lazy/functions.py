@@ -162,7 +162,7 @@ NAMES.update({"__radd__": "add", "__rmul__": "mul", "__truediv__": "div", "__div
               "__rpow__": "rpow", "__iadd__": "add_", "__imul__": "mul_", "__isub__": "sub_", "__itruediv__": "div_", "__idiv__": "div_",
               "__rsub__": "rsub", "multiply": "mul", "subtract": "sub", "divide": "div", "true_divide": "div", "absolute": "abs",
               "negative": "neg", "greater": "gt", "less": "lt", "greater_equal": "ge", "less_equal": "le", "not_equal": "ne",
-              "swapaxes": "transpose", "swapdims": "transpose", "unsafe_chunk": "chunk", "clip": "clamp", "arctan2": "atan2"})
+              "__matmul__": "matmul", "__rmatmul__": "rmatmul", "mm": "matmul", "swapaxes": "transpose", "swapdims": "transpose", "unsafe_chunk": "chunk", "clip": "clamp", "arctan2": "atan2"})
 
 # functions that PyTorch computes in f32 under autocast
 WIDENED = set("exp log log1p expm1 pow rpow rsqrt reciprocal rdiv softplus".split())

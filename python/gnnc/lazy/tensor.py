@@ -51,6 +51,7 @@ class Scene:
         self.leaves, self._slots = [], {}
         self.origins = {}   # of a leaf that was made here: how
         self.computed = 0   # how often values were wanted
+        self.open = True    # whether a layer runs on it
         self.device = edges.device
         self._pair = None
 
@@ -80,6 +81,16 @@ class Scene:
     def row(self, letter):
         """The row of the edge index with the sources (U) or destinations (V)."""
         return self.edges[(letter == "V") ^ self.flow]
+
+    def has_type(self, t):
+        return t.dtype in TYPES and t.device == self.device and t.layout is torch.strided and not t.is_neg() and \
+            all(n <= WIDEST for n in t.shape[1:])
+
+    def of_edges(self, t):
+        """A lazy tensor of one that has a row for each edge."""
+        made = Lazy.make(self, self.leaf(t, ("E",) + tuple(t.shape[1:])))
+        made._value = t
+        return made
 
     # ---- Leaves ---------------------------------------------------------------------------------
     def leaf(self, t, axes):
@@ -213,7 +224,18 @@ def run(func, args, kwargs, why="a function of values"):
     found = _within((args, kwargs), [])
     values(found)
     out = func(*_swapped(tuple(args)), **_swapped(kwargs))
-    return args[0] if found and args and isinstance(args[0], Lazy) and out is args[0]._value else out
+    if found and args and isinstance(args[0], Lazy) and out is args[0]._value:
+        return args[0]
+    return _again(found, out)
+
+
+def _again(found, out):
+    """What PyTorch made of tensors of edges, to go on with: it is noted again what is done with it."""
+    scene = found[0]._scene if found else None
+    if scene is None or not scene.open or type(out) is not torch.Tensor or not out.dim() or out.shape[0] != scene.sizes["E"] or \
+            out.shape[0] == 1 or not scene.has_type(out):
+        return out
+    return scene.of_edges(out)
 
 
 # ---- Notes ----------------------------------------------------------------------------------------
@@ -260,9 +282,9 @@ def _written(target, made):
     return target
 
 
-def node_of(t):
+def node_of(t, concatenated=False):
     """The node of a lazy tensor; with a value it is a leaf."""
-    if t._value is None and t._node.kind == "cat":
+    if is_cat(t) and not concatenated:
         raise Unknown("what was concatenated")
     if t._value is None or t._node.kind in ("map", "pair"):
         return t._node
@@ -315,7 +337,32 @@ def broadcast(scene, nodes):
     return tuple(made)
 
 
+def is_cat(t):
+    """Whether it stands for tensors side by side that have no value yet."""
+    return isinstance(t, Lazy) and t._value is None and t._node.kind == "cat"
+
+
+def _of_parts(scene, name, func, args, kwargs):
+    """An elementwise function of what was concatenated: of each part."""
+    first = next(a for a in args if is_cat(a))
+    back = first._node.data[0] - first.dim()
+    sizes = [n.axes[back] for n in first._node.args]
+    parts = []
+    for a in args:
+        if is_cat(a):
+            if a._node.data[0] - a.dim() != back or [n.axes[back] for n in a._node.args] != sizes:
+                raise Unknown("concatenations that differ")
+            parts.append([Lazy.make(scene, n) for n in a._node.args])
+        elif isinstance(a, torch.Tensor) and a.dim() >= -back and a.shape[back] != 1:
+            parts.append(a.split(sizes, back))
+        else:
+            parts.append([a] * len(sizes))
+    return torch.cat([elementwise(scene, name, func, p, kwargs) for p in zip(*parts)], back)
+
+
 def elementwise(scene, name, func, args, kwargs):
+    if any(map(is_cat, args)):
+        return _of_parts(scene, name, func, args, kwargs)
     row = ELEMENTWISE[name]
     operands, data = row.read(*args, **kwargs)   # what is a tensor or may be one; what is said besides
     axes = max((t._node.axes for t in operands if isinstance(t, Lazy)), key=len)

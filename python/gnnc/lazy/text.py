@@ -10,6 +10,7 @@ class Writer:
     def __init__(self, roots, square):
         self.roots, self.square = roots, square
         self.equations, self.names, self.leaves, self.sizes, self.maps = [], {}, {}, {}, set()
+        self.lookups = {}   # of a slot of an index, and the size of what it leads into: name, node
         self.uses, self.fresh = {}, 0
         for r in roots:
             self._count(r)
@@ -75,6 +76,16 @@ class Writer:
         inner = list(idx)
         inner[dim] = self._lead(letter, idx[dim] if idx[dim] is not None else "0")
         return self.at(node.args[0], inner)
+
+    def _lookup(self, node, idx):
+        dim, = node.data
+        table, index = node.args
+        key = index.data[0], table.axes[dim]
+        if key not in self.lookups:
+            self.lookups[key] = "m%d" % len(self.lookups), index
+        inner = list(idx)
+        inner[dim] = "%s[%s]" % (self.lookups[key][0], idx[dim])
+        return self.at(table, inner)
 
     def _op(self, node, idx):
         name, data = node.data
@@ -175,6 +186,7 @@ class Writer:
         self.sizes.pop("D1", None)
         params = [m for letter, m in (("U", "src: E -> %s" % self.space("U")), ("V", "dst: E -> %s sorted" % self.space("V")))
                   if letter in self.maps]
+        params += ["%s: E -> %s" % (name, self.space(key[1])) for key, (name, _) in self.lookups.items()]
         params += ["%s: %s[%s]" % (name, TYPES[node.dtype], ", ".join(key[1])) for key, (name, node) in self.leaves.items()]
         text = ["op lazy(%s) -> (%s) {" % (", ".join(params), ", ".join(results)), *self.equations, "}"]
         names = [name for (slot, _), (name, node) in self.leaves.items() if slot in wanted and node.dtype.is_floating_point]

@@ -14,23 +14,41 @@ def view_of(x, node):
     return made
 
 
+def _around(node, axes, dim, inner):
+    """A gather whose nodes are seen otherwise; dim: where the axis of edges is then."""
+    return Node.of("gather", (inner,), (dim, node.data[1]), axes, node.dtype)
+
+
 def with_one(node, axis):
+    """With an axis of one point before that axis."""
     axes = node.axes[:axis] + (1,) + node.axes[axis:]
     if node.kind == "const":
         return const(node.data[1], node.dtype, axes)
+    if node.kind == "gather":
+        return _around(node, axes, node.data[0] + (axis <= node.data[0]), with_one(node.args[0], axis))
     return Node.of("ones", (node,), (), axes, node.dtype)
 
 
 def without(node, axis):
+    """Without an axis of one point."""
     axes = node.axes[:axis] + node.axes[axis + 1:]
-    return const(node.data[1], node.dtype, axes) if node.kind == "const" else Node.of("ones", (node,), (), axes, node.dtype)
+    if node.kind == "const":
+        return const(node.data[1], node.dtype, axes)
+    if node.kind == "gather" and node.args[0].axes[axis] == 1 and axis != node.data[0]:
+        return _around(node, axes, node.data[0] - (axis < node.data[0]), without(node.args[0], axis))
+    return Node.of("ones", (node,), (), axes, node.dtype)
 
 
 def sliced(node, axis, begin, count):
+    """Some of the points of an axis."""
     axes = node.axes[:axis] + (count,) + node.axes[axis + 1:]
     if node.kind == "const":
         return const(node.data[1], node.dtype, axes)
-    return node if axes == node.axes else Node.of("slice", (node,), (axis, begin), axes, node.dtype)
+    if axes == node.axes:
+        return node
+    if node.kind == "gather" and axis != node.data[0]:
+        return _around(node, axes, node.data[0], sliced(node.args[0], axis, begin, count))
+    return Node.of("slice", (node,), (axis, begin), axes, node.dtype)
 
 
 def _unsqueeze(scene, x, dim):
@@ -138,8 +156,8 @@ def _reshaped(scene, node, groups):
         made = scene.leaf(scene.leaves[node.data[0]].reshape(scene.shape(axes)), axes)
         scene.origins.setdefault(made.data[0], ("slot", node.data[0], axes))
         return made
-    if node.kind == "gather":
-        dim, letter = node.data
+    if node.kind in ("gather", "lookup"):
+        dim = node.data[0]
         at, inner, axis = 0, [], None
         for a, b in groups:
             if at <= dim < at + len(a):
@@ -150,10 +168,64 @@ def _reshaped(scene, node, groups):
                 inner.append((a, b))
             at += len(a)
         made = _reshaped(scene, node.args[0], tuple(inner))
-        return Node.of("gather", (made,), (axis, letter), axes, node.dtype)
+        return Node.of(node.kind, (made, *node.args[1:]), (axis, *node.data[1:]), axes, node.dtype)
     if node.kind == "op":
         return Node.of("op", [_reshaped_operand(scene, a, len(node.axes), groups) for a in node.args], node.data, axes, node.dtype)
+    if node.kind == "ones":
+        return _reshaped_ones(scene, node, groups, axes)
+    if node.kind in ("fold", "segment"):
+        return _reshaped_reduction(scene, node, groups, axes)
     raise Unknown("a view of what was reduced")
+
+
+def _reshaped_ones(scene, node, groups, axes):
+    """What has the same elements is seen otherwise; its own axes of one point stay."""
+    rest, inner = list(node.args[0].axes), []
+    for a, b in groups:
+        long = tuple(n for n in a if n != 1)
+        if not long:
+            continue
+        while rest[0] == 1:
+            inner.append(((rest.pop(0),), (1,)))
+        own = []
+        while [n for n in own if n != 1] != list(long):
+            own.append(rest.pop(0))
+        inner.append((tuple(own), tuple(n for n in b if n != 1)))
+    inner += [((n,), (n,)) for n in rest]
+    made = _reshaped(scene, node.args[0], tuple(inner))
+    return made if made.axes == axes else Node.of("ones", (made,), (), axes, node.dtype)
+
+
+def _reshaped_reduction(scene, node, groups, axes):
+    """What is reduced is seen otherwise; the axes that are reduced stand alone."""
+    inner, outer, reduced, at = [], [], [], 0
+    dims = node.data[1] if node.kind == "fold" else node.data[:1]
+    for a, b in groups:
+        mine = [k for k in range(at, at + len(a)) if k in dims]
+        if not mine:
+            inner.append((node.args[0].axes[at:at + len(a)], b))
+            outer += b
+        else:
+            alone = [k for k in range(at, at + len(a)) if node.axes[k] != 1 and k not in mine]
+            if alone and (node.kind == "segment" or mine != list(range(mine[0], mine[-1] + 1)) or alone[-1] > mine[0] > alone[0]):
+                raise Unknown("a view of what was reduced")
+            rest = tuple(node.axes[k] for k in alone), tuple(n for n in b if n != 1)
+            taken = [((node.args[0].axes[k],), (node.args[0].axes[k],)) for k in mine]
+            behind = bool(alone) and alone[0] > mine[0]
+            if alone and not behind:
+                inner.append(rest)
+                outer += rest[1]
+            reduced += range(len(outer), len(outer) + len(mine))
+            inner += taken
+            outer += [node.axes[k] for k in mine]
+            if behind:
+                inner.append(rest)
+                outer += rest[1]
+        at += len(a)
+    made = _reshaped(scene, node.args[0], tuple(inner))
+    data = (node.data[0], tuple(reduced)) if node.kind == "fold" else (reduced[0], *node.data[1:])
+    made = Node.of(node.kind, (made,), data, tuple(outer), node.dtype)
+    return made if made.axes == axes else Node.of("ones", (made,), (), axes, node.dtype)
 
 
 def _reshaped_operand(scene, node, rank, groups):
