@@ -45,6 +45,7 @@ class _Made:
 
 
 _made = {}
+_SMALL = 1 << 16   # elements, such as those of a weight: what is read for each edge is read faster where it is packed
 _RESULTS = 12   # of an op: PyTorch knows no function of more than 64 arguments, and a gradient takes two of each result
 
 
@@ -79,6 +80,8 @@ def _launched(scene, roots, made, differentiable):
             t = graph.permuted(t, axes.index("E"))
         if 1 in axes:
             t = t.reshape([n for n, a in zip(t.shape, axes) if a != 1])
+        if not t.is_contiguous() and t.numel() <= _SMALL:
+            t = t.contiguous()
         arguments.append(t)
     plain = made.op._torch_plain
     sizes = [scene.sizes["V" if s == "N" else s] for s in plain.free]

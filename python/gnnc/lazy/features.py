@@ -50,12 +50,13 @@ def _linear(scene, x, weight, bias=None):
         raise Unknown("a linear function")
     if torch.is_autocast_enabled(scene.device.type):
         raise Unknown("a linear function under autocast")
+    whole = scene.leaf(weight, tuple(weight.shape)).data[0]
     node = node_of(x, concatenated=True)
     is_cat = node.kind == "cat" and node.data == (len(node.axes) - 1,)
     made, begin = None, 0
     for n in node.args if is_cat else (node,):
-        columns = weight if not is_cat else weight[:, begin:begin + n.axes[-1]]
-        begin += n.axes[-1]
+        columns = _columns(scene, whole, begin, n.axes[-1]) if is_cat else weight
+        begin += n.axes[-1] if n.axes[-1].__class__ is int else 0
         part = _linear_part(scene, n, columns)
         made = part if made is None else made + part
     return made if bias is None else made + bias
@@ -65,12 +66,28 @@ def _linear_part(scene, node, weight):
     if node.kind in ("map", "pair", "cat") or node.axes[-1].__class__ is str or node.axes[-1] != weight.shape[1]:
         raise Unknown("a linear function")
     if node.kind == "gather" and _is_seen(node.args[0]) and node.data[0] != len(node.axes) - 1:
-        rows = torch.nn.functional.linear(by_torch(scene, [node.args[0]])[0], weight)
-        leaf = scene.leaf(rows, node.args[0].axes[:-1] + (weight.shape[0],))
+        inner, slot = node.args[0], scene.leaf(weight, tuple(weight.shape)).data[0]
+
+        def rows(scene):
+            return torch.nn.functional.linear(by_torch(scene, [inner])[0], scene.leaves[slot])
+        leaf = scene.leaf(rows(scene), inner.axes[:-1] + (weight.shape[0],))
+        scene.origins[leaf.data[0]] = "made", rows
         return Lazy.make(scene, Node.of("gather", (leaf,), node.data, node.axes[:-1] + (weight.shape[0],), node.dtype))
     if max(weight.shape) > _WIDE:
         raise Unknown("a linear function of %d to %d features of edges" % (weight.shape[1], weight.shape[0]))
     return (Lazy.make(scene, node).unsqueeze(-2) * weight).sum(-1)
+
+
+def _columns(scene, whole, begin, count):
+    """Columns of a matrix, packed: what reads them for each edge is faster so than the copy is slow."""
+    if count.__class__ is not int:
+        raise Unknown("features that are edges")
+
+    def columns(scene):
+        return scene.leaves[whole][:, begin:begin + count].contiguous()
+    made = columns(scene)
+    scene.origins[scene.leaf(made, tuple(made.shape)).data[0]] = "made", columns
+    return made
 
 
 def _is_seen(node):
@@ -84,6 +101,7 @@ def _matmul(scene, a, b):
         raise Unknown("a product of matrices")
     if torch.is_autocast_enabled(scene.device.type):
         raise Unknown("a product of matrices under autocast")
+    a, b = [t if isinstance(t, Lazy) else Lazy.make(scene, scene.leaf(t, tuple(t.shape))) for t in (a, b)]
     return (a.unsqueeze(-1) * b.unsqueeze(-3)).sum(-2)
 
 
@@ -121,7 +139,7 @@ def _dropout(scene, x, p=0.5, training=True):
     def drawn(scene):
         return torch.nn.functional.dropout(torch.ones(scene.shape(axes), dtype=dtype, device=scene.device), p, True)
     mask = scene.leaf(drawn(scene), axes)
-    scene.origins[mask.data[0]] = "drawn", drawn
+    scene.origins[mask.data[0]] = "made", drawn
     return elementwise(scene, "mul", torch.mul, (x, Lazy.make(scene, mask)), {})
 
 

@@ -4,18 +4,12 @@ A recording holds for tensors of the same shapes and types, the same plain attri
 of PyTorch. Code may depend on other things, so it is done for layers whose code is PyG's, and for others where that is asked for.
 """
 import torch
+from torch.overrides import TorchFunctionMode
 
-from .tensor import Lazy
+from .tensor import Lazy, value
 
 _KEPT = 32   # recordings of a layer
 _PLAIN = (int, float, str, bool, type(None), torch.dtype)
-
-
-class Recording:
-    """The node of a call, where its leaves come from, in the order in which the scene had them, and what attributes it sets."""
-
-    def __init__(self, node, leaves, sizes, sets):
-        self.node, self.leaves, self.sizes, self.sets = node, leaves, sizes, sets
 
 
 # ---- What a call depends on -------------------------------------------------------------------------
@@ -77,7 +71,27 @@ def key(layer, what, scene, kwargs):
         return None
 
 
-# ---- Recordings -------------------------------------------------------------------------------------
+# ---- Recording --------------------------------------------------------------------------------------
+# What leads from values of tensors to what Python decides by, or to shapes that are known from values alone.
+_DECIDES = {"item", "tolist", "__bool__", "__int__", "__float__", "__index__", "__contains__", "numpy", "__array__", "equal", "allclose",
+            "is_nonzero", "nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "bincount", "__repr__", "__format__",
+            "__reduce_ex__", "__deepcopy__", "histc", "data_ptr", "storage", "untyped_storage", "register_hook", "backward"}
+
+
+class Recording:
+    """program: leaves of a scene and functions of PyTorch, in order; out: what the call gives; sets: attributes that it sets."""
+
+    def __init__(self, program, out, sizes, sets):
+        self.program, self.out, self.sizes, self.sets = program, out, sizes, sets
+
+
+class _Step:
+    """A function of PyTorch on what is there by then."""
+
+    def __init__(self, func, args, kwargs):
+        self.func, self.args, self.kwargs, self.grad = func, args, kwargs, torch.is_grad_enabled()
+
+
 def _sources(layer, kwargs):
     """Where tensors of a call come from, by id."""
     found = {}
@@ -95,16 +109,13 @@ def _sources(layer, kwargs):
     return found
 
 
-def _source(scene, slot, found):
-    t = scene.leaves[slot]
-    if slot in scene.origins:
-        return scene.origins[slot]
-    if id(t) in found:
-        return found[id(t)]
-    base = t._base
-    if base is not None and id(base) in found and base.is_contiguous() and t.is_contiguous() and base.numel() == t.numel():
-        return "view", found[id(base)], t.shape
-    raise _Not()
+def _tensors(out):
+    """The tensors with values that a function gave."""
+    if isinstance(out, Lazy):
+        return [out._value] if out._value is not None and out._node.kind == "leaf" else []
+    if isinstance(out, torch.Tensor):
+        return [out]
+    return [t for o in out for t in _tensors(o)] if isinstance(out, (tuple, list)) else []
 
 
 def changed(layer, name, value):
@@ -117,80 +128,176 @@ def changed(layer, name, value):
         log.append((name, value))
 
 
-class Recorder:
-    """Around a call whose result is `out`: it is kept where it noted everything."""
+class Recorder(TorchFunctionMode):
+    """Around a call whose result is `out`: it is kept where all that it depends on was seen."""
 
     def __init__(self, layer, at, scene, kwargs):
+        super().__init__()
         self.layer, self.at, self.scene, self.kwargs, self.out = layer, at, scene, kwargs, None
-        self.start, self.computed = len(scene.leaves), scene.computed
+        self.found, self.alive, self.program, self.whole = _sources(layer, kwargs), [], [], True
 
     def __enter__(self):
         self.layer.__dict__["_gnnc_log"] = []
         self.attributes = _attributes(self.layer)
-        return self
+        self.scene.log = self.program
+        return super().__enter__()
 
-    def __exit__(self, kind, *_):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs, name = kwargs or {}, getattr(func, "__name__", "")
+        at = len(self.program)
+        self.program.append(None)
+        out = func(*args, **kwargs)
+        if name in _DECIDES:
+            self.whole = False
+        made = _tensors(out)
+        if self.whole and (made or name == "__setitem__"):
+            try:
+                if name.endswith("_") and not name.endswith("__") and args and isinstance(args[0], Lazy):
+                    raise _Not()   # what is written is not what it was
+                self.program[at] = _Step(func, self._spelled(args, name), self._spelled(kwargs, name))
+            except _Not:
+                self.whole = False
+        for k, t in enumerate(made):
+            self.found[id(t)] = "step", at, k
+            self.alive.append(t)
+        return out
+
+    def _spelled(self, v, name):
+        """An argument, with where each tensor comes from."""
+        if isinstance(v, Lazy):
+            if v._scene is not self.scene:
+                raise _Not()
+            return _Of("edges", self.scene.edges.dtype) if v._node.kind == "pair" else _Of("node", v._node)
+        if isinstance(v, torch.Tensor):
+            if id(v) not in self.found or (v.dtype in (torch.bool, torch.uint8) and name in ("__getitem__", "__setitem__", "index_put_")):
+                raise _Not()
+            return _Of(*self.found[id(v)])
+        if isinstance(v, tuple) and not hasattr(v, "_fields"):
+            return type(v)([self._spelled(a, name) for a in v]) if type(v) is tuple else v
+        if isinstance(v, list):
+            return [self._spelled(a, name) for a in v]
+        if isinstance(v, dict):
+            return {k: self._spelled(a, name) for k, a in v.items()}
+        return v
+
+    def __exit__(self, kind, *rest):
+        super().__exit__(kind, *rest)
         log = self.layer.__dict__.pop("_gnnc_log")
-        if kind is not None or self.scene.computed != self.computed:
-            return
-        try:
-            self._keep(log)
-        except _Not:
-            pass
+        self.scene.log = None
+        if kind is None and self.whole:
+            try:
+                self._keep(log)
+            except _Not:
+                pass
 
-    def _node(self, v):
-        if not isinstance(v, Lazy) or v._value is not None or v._scene is not self.scene or v._node.kind == "cat":
-            raise _Not()
-        return v._node
+    def _given(self, v):
+        if type(v) in _PLAIN:
+            return v
+        if isinstance(v, (Lazy, torch.Tensor)) and not (isinstance(v, Lazy) and v._node.kind in ("map", "pair")):
+            if isinstance(v, Lazy) and v._value is not None and v._node.kind != "leaf":
+                raise _Not()
+            return self._spelled(v._value if isinstance(v, Lazy) and v._value is not None else v, "")
+        raise _Not()
 
     def _keep(self, log):
         scene, layer = self.scene, self.layer
-        node = self._node(self.out)
-        sets = [(name, v, None) if type(v) in _PLAIN else (name, None, self._node(v)) for name, v in log]
-        if any(name[0] != "_" for name, *_ in sets) or _attributes(layer) != self.attributes:
+        sets = [(name, self._given(v)) for name, v in log]
+        if any(name[0] != "_" for name, _ in sets) or _attributes(layer) != self.attributes or type(self.out) in _PLAIN:
             raise _Not()
-        found = _sources(layer, self.kwargs)
-        leaves = [_source(scene, k, found) for k in range(self.start, len(scene.leaves))]
+        program = []
+        for entry in self.program:
+            if isinstance(entry, int):
+                entry = scene.origins.get(entry) or self.found.get(id(scene.leaves[entry]))
+                if entry is None:
+                    raise _Not()
+                entry = _Of(*entry)
+            program.append(entry)
         kept = layer.__dict__.setdefault("_gnnc_calls", {})
         while len(kept) >= _KEPT:
             kept.pop(next(iter(kept)))
-        kept[self.at] = Recording(node, leaves, dict(scene.sizes), sets)
+        kept[self.at] = Recording(program, self._given(self.out), dict(scene.sizes), sets)
 
 
-def _fetched(scene, source, kwargs):
-    kind = source[0]
-    if kind == "argument":
-        v = kwargs[source[1]]
-        return v if source[2] is None else v[source[2]]
-    if kind == "own":
-        t = getattr(source[1], source[2]).get(source[3])
-        if t is None or t.shape != source[4] or t.dtype != source[5] or t.device != scene.device:
+# ---- Replay -----------------------------------------------------------------------------------------
+class _Of:
+    """Where a tensor comes from."""
+    __slots__ = ("kind", "data")
+
+    def __init__(self, kind, *data):
+        self.kind, self.data = kind, data
+
+
+class _Run:
+    """A recording, once more."""
+
+    def __init__(self, scene, kwargs):
+        self.scene, self.kwargs, self.made = scene, kwargs, {}
+
+    def tensor(self, of):
+        return getattr(self, "_" + of.kind)(*of.data)
+
+    def _argument(self, name, k):
+        v = self.kwargs[name]
+        return v if k is None else v[k]
+
+    def _own(self, module, kind, name, shape, dtype):
+        t = getattr(module, kind).get(name)
+        if t is None or t.shape != shape or t.dtype != dtype or t.device != self.scene.device:
             raise _Not()
         return t
-    if kind == "view":
-        return _fetched(scene, source[1], kwargs).view(source[2])
-    if kind == "slot":
-        return scene.leaves[source[1]].reshape(scene.shape(source[2]))
-    return source[1](scene)   # drawn
+
+    def _slot(self, slot, axes):
+        return self.scene.leaves[slot].reshape(self.scene.shape(axes))
+
+    def _made(self, run):
+        return run(self.scene)
+
+    def _step(self, at, k):
+        return self.made[at][k]
+
+    def _edges(self, dtype):
+        return self.scene.edges
+
+    def _node(self, node):
+        return value(Lazy.of(self.scene, node))
+
+    def read(self, v):
+        if isinstance(v, _Of):
+            return self.tensor(v)
+        if type(v) is tuple or type(v) is list:
+            return type(v)([self.read(a) for a in v])
+        if type(v) is dict:
+            return {k: self.read(a) for k, a in v.items()}
+        return v
+
+    def program(self, entries):
+        for at, entry in enumerate(entries):
+            if isinstance(entry, _Of):
+                self.scene.append(self.tensor(entry))
+            elif entry is not None:
+                with torch.set_grad_enabled(entry.grad):
+                    self.made[at] = _tensors(entry.func(*self.read(entry.args), **self.read(entry.kwargs)))
+
+    def given(self, v):
+        if not isinstance(v, _Of):
+            return v
+        return Lazy.of(self.scene, v.data[0]) if v.kind == "node" else self.tensor(v)
 
 
 def replay(layer, at, scene, kwargs):
-    """The lazy tensor of a call that was recorded, or None."""
+    """The result of a call that was recorded, or None."""
     calls = layer.__dict__.get("_gnnc_calls")
     made = calls.get(at) if calls else None
     if made is None:
         return None
-    start = len(scene.leaves)
+    start, run = len(scene.leaves), _Run(scene, kwargs)
     try:
-        for source in made.leaves:
-            t = _fetched(scene, source, kwargs)
-            scene._slots[id(t)] = len(scene.leaves)
-            scene.leaves.append(t)
+        scene.sizes.update(made.sizes)
+        run.program(made.program)
     except _Not:
-        del scene.leaves[start:], calls[at]
-        scene._slots = {id(t): k for k, t in enumerate(scene.leaves)}
+        scene.forget(start)
+        del calls[at]
         return None
-    scene.sizes.update(made.sizes)
-    for name, plain, node in made.sets:
-        torch.nn.Module.__setattr__(layer, name, plain if node is None else Lazy.make(scene, node))
-    return Lazy.make(scene, made.node)
+    for name, v in made.sets:
+        torch.nn.Module.__setattr__(layer, name, run.given(v))
+    return run.given(made.out)

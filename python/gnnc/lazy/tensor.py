@@ -50,7 +50,7 @@ class Scene:
         self.sizes = {"E": edges.shape[1], "U": None, "V": None}
         self.leaves, self._slots = [], {}
         self.origins = {}   # of a leaf that was made here: how
-        self.computed = 0   # how often values were wanted
+        self.log = None     # a list: slots are written there
         self.open = True    # whether a layer runs on it
         self.device = edges.device
         self._pair = None
@@ -103,7 +103,19 @@ class Scene:
         if slot is None:
             slot = self._slots[id(t)] = len(self.leaves)
             self.leaves.append(t)
+            if self.log is not None:
+                self.log.append(slot)
         return Node.of("leaf", (), (slot,), axes, t.dtype)
+
+    def append(self, t):
+        """A leaf in the next place, whatever it is."""
+        self._slots.setdefault(id(t), len(self.leaves))
+        self.leaves.append(t)
+
+    def forget(self, start):
+        """Leaves from that place on."""
+        del self.leaves[start:]
+        self._slots = {i: k for i, k in self._slots.items() if k < start}
 
 
 class Lazy(torch.Tensor):
@@ -114,6 +126,17 @@ class Lazy(torch.Tensor):
         self = torch.Tensor._make_wrapper_subclass(Lazy, scene.shape(node.axes), dtype=node.dtype, device=scene.device)
         self._scene, self._node, self._value, self._views = scene, node, None, False
         return self
+
+    @staticmethod
+    def of(scene, node):
+        """That of a node which may be what the scene has."""
+        made = Lazy.make(scene, node)
+        if node.kind == "leaf":
+            made._value = scene.leaves[node.data[0]].reshape(scene.shape(node.axes))
+        elif node.kind == "map":
+            letter, axis = node.data
+            made._value = scene.row(letter).reshape([-1 if k == axis else 1 for k in range(len(node.axes))]).expand(made.shape)
+        return made
 
     def __repr__(self, **_):
         return repr(value(self))
@@ -153,8 +176,6 @@ _PROPERTIES = {"shape", "dtype", "device", "ndim", "is_cuda", "is_cpu", "layout"
 def values(lazies):
     """Their values, of one op where they are of one scene."""
     wanted = [t for t in lazies if t._value is None]
-    for t in lazies:
-        t._scene.computed += 1
     if len({id(t._scene) for t in wanted}) > 1:
         for t in wanted:
             value(t)
@@ -354,6 +375,7 @@ def _of_parts(scene, name, func, args, kwargs):
                 raise Unknown("concatenations that differ")
             parts.append([Lazy.make(scene, n) for n in a._node.args])
         elif isinstance(a, torch.Tensor) and a.dim() >= -back and a.shape[back] != 1:
+            a = a if isinstance(a, Lazy) else Lazy.make(scene, operand(scene, a, first._node.axes))
             parts.append(a.split(sizes, back))
         else:
             parts.append([a] * len(sizes))
