@@ -27,7 +27,7 @@ class _Sorted:
     """An edge index sorted by destination, and tensors of its edges in that order."""
 
     def __init__(self, edges, flow):
-        self.edges, self.version, self.flow = edges, edges._version, flow
+        self.edges, self.flow = edges, flow
         src, dst = edges[flow], edges[1 - flow]
         count = edges.shape[1]
         told = torch.stack([edges.amin(), src.amax(), dst.amax(), (dst[1:] < dst[:-1]).any().to(edges.dtype)]).tolist() if count else [0] * 4
@@ -41,6 +41,10 @@ class _Sorted:
         narrow = torch.int32 if max(told) < 2**31 - 1 else torch.int64
         self.src, self.dst = src.to(narrow).clone(), dst.to(narrow).clone()
         self._permuted = {}
+
+    def size(self, letter):
+        """How many points sources (U) or destinations (V) need."""
+        return self.most[letter] + 1
 
     def must_lie_in(self, letter, size):
         """Sources (U) or destinations (V) are points of a space of that size."""
@@ -57,6 +61,8 @@ class _Sorted:
         if t.requires_grad and torch.is_grad_enabled():
             return _Permute.apply(t, self.order, self.back, dim)
         had = self._permuted.get((id(t), dim))
+        if t.is_inference() or torch.is_inference_mode_enabled():
+            return t.index_select(dim, self.order)
         if had is not None and had[0]() is t and had[1] == t._version:
             return had[2]
         made = t.index_select(dim, self.order)
@@ -77,15 +83,18 @@ class _Graphs:
 
     def of(self, edges, flow):
         with self.lock:
-            had = self.seen.get((id(edges), flow))
+            had = self.seen.get((id(edges), flow)) if not edges.is_inference() else None
             if had is not None and had[0]() is edges and had[1] == edges._version:
                 return had[2]
             made = self._equal(edges, flow)
             if made is None:
-                made = _Sorted(edges.detach().clone(), flow)
+                with torch.inference_mode(False):   # others may want gradients along it
+                    made = _Sorted(edges.detach().clone(), flow)
                 self.kept[id(made)] = made
                 while len(self.kept) > _GRAPHS:
                     self.kept.popitem(last=False)
+            if edges.is_inference():   # whose changes nobody counts
+                return made
             key = id(edges), flow
             self.seen[key] = weakref.ref(edges, lambda _, key=key: self.seen.pop(key, None)), edges._version, made
             return made
@@ -134,9 +143,9 @@ class _Kept:
         given = args[self.values - 1] if len(args) >= self.values else next((kwargs[n] for n in _VALUES if n in kwargs), None)
         rest = [a for a in (*args, *kwargs.values()) if a is not given]
         if type(edge_index) is not torch.Tensor or not all(type(a) in _PLAIN for a in rest) or torch.compiler.is_compiling() or \
-                edge_index.layout is not torch.strided or not (given is None or isinstance(given, torch.Tensor)):
+                edge_index.layout is not torch.strided or edge_index.is_inference() or torch.is_inference_mode_enabled() or not (given is None or isinstance(given, torch.Tensor)):
             return self.run(edge_index, *args, **kwargs)
-        key = (id(edge_index), given is None, *rest, *kwargs, _stream(edge_index), torch.is_inference_mode_enabled(),
+        key = (id(edge_index), given is None, *rest, *kwargs, _stream(edge_index),
                torch.get_default_dtype(), torch.is_autocast_enabled(edge_index.device.type))
         had = self.results.get(key)
         if had is not None and had[0]() is edge_index and had[1] == edge_index._version and \
@@ -145,7 +154,7 @@ class _Kept:
                 return tuple(t for t, _ in had[2])
             return (had[2][0][0], *self.run(edge_index, *args, **kwargs)[1:])
         out = self.run(edge_index, *args, **kwargs)
-        if isinstance(out, tuple) and all(type(t) is torch.Tensor or t is None for t in out) and not torch.is_inference_mode_enabled():
+        if isinstance(out, tuple) and all(type(t) is torch.Tensor or t is None for t in out):
             kept = out if given is None else out[:1]
             alive = weakref.ref(edge_index, lambda _, key=key: self.results.pop(key, None))
             if kept[0] is not edge_index:

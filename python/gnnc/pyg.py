@@ -21,6 +21,14 @@ from . import _edge_indexes, lazy
 from .lazy import SlowPath, replay, tell, tensor   # noqa: F401
 
 # ---- Layers -----------------------------------------------------------------------------------------
+class _Pass(list):
+    """The scenes of a forward pass."""
+
+    def __init__(self):
+        super().__init__()
+        self.grad = torch.is_grad_enabled()
+
+
 class _Scenes(threading.local):
     def __init__(self):
         self.stack = []
@@ -75,7 +83,8 @@ def _scene(self, edges):
         for s in known:
             if s.edges is edges and s.flow == flow:
                 return s
-    made = lazy.Scene(edges, lambda: _edge_indexes.of(edges, flow), flow)
+    grad = known.grad if known is not None else torch.is_grad_enabled()
+    made = lazy.Scene(edges, lambda: _edge_indexes.of(edges, flow), flow, grad)
     if known is not None:
         known.append(made)
     return made
@@ -121,21 +130,24 @@ def _is_of_pyg(cls):
     return all(c.__module__.split(".")[0] in ("torch_geometric", "torch", "builtins") for c in cls.__mro__)
 
 
-def _method(cls, name):
-    """propagate or edge_updater as a class wrote it: PyG puts one in its place that takes the arguments of one layer alone."""
+def _method(layer, cls, name):
+    """propagate or edge_updater of PyG's class: that which PyG writes for the class, unless it decomposes the layer."""
+    if "_jinja_" + name not in cls.__dict__:
+        _plain(layer, cls)
     method = getattr(cls, name)
-    for c in cls.__mro__:
-        if c.__dict__.get("_jinja_" + name) is method:
-            method = c.__dict__["_orig_" + name]
+    if layer._decomposed_layers != 1:
+        for c in cls.__mro__:
+            if c.__dict__.get("_jinja_" + name) is method:
+                method = c.__dict__["_orig_" + name]
     return method
 
 
 def _members(cls):
     def propagate(self, edge_index, *args, **kwargs):
-        return lazy.forced(_lazily(self, "propagate", functools.partial(_method(cls, "propagate"), self), edge_index, args, kwargs))
+        return lazy.forced(_lazily(self, "propagate", functools.partial(_method(self, cls, "propagate"), self), edge_index, args, kwargs))
 
     def edge_updater(self, edge_index, *args, **kwargs):
-        out = _lazily(self, "edge_updater", functools.partial(_method(cls, "edge_updater"), self), edge_index, args, kwargs)
+        out = _lazily(self, "edge_updater", functools.partial(_method(self, cls, "edge_updater"), self), edge_index, args, kwargs)
         return out if _scenes.stack else lazy.forced(out)
 
     bound = _edge_indexes.rebound(cls) if _is_of_pyg(cls) else {}
@@ -143,12 +155,12 @@ def _members(cls):
 
     @functools.wraps(cls.forward)
     def forward(self, *args, **kwargs):
-        _scenes.stack.append([])
+        _scenes.stack.append(_Pass())
         try:
             return lazy.forced(run(self, *args, **kwargs))
         finally:
             for s in _scenes.stack.pop():
-                s.open = False
+                s.close()
 
     def __setattr__(self, name, value):
         replay.changed(self, name, value)

@@ -1,4 +1,5 @@
 """Ops of nodes: compiled once, launched on what a scene has."""
+import copy
 import warnings
 
 import torch
@@ -32,6 +33,8 @@ class _Made:
         if not any(r.args for r in roots):
             return
         self.text = writer.op(wanted)
+        if not writer.maps and not writer.leaves and not writer.lookups:   # of constants alone
+            return
         self.reads = [(node.data[0], node.axes) for _, node in (*writer.lookups.values(), *writer.leaves.values())]
         self.maps = [m for m in "UV" if m in writer.maps]
         from ..module import compile
@@ -45,6 +48,7 @@ class _Made:
 
 
 _made = {}
+_OPS = 512   # that are kept
 _SMALL = 1 << 16   # elements, such as those of a weight: what is read for each edge is read faster where it is packed
 _RESULTS = 12   # of an op: PyTorch knows no function of more than 64 arguments, and a gradient takes two of each result
 
@@ -56,12 +60,16 @@ def compute(scene, roots, told=None):
     if len(roots) > _RESULTS:
         return [v for k in range(0, len(roots), _RESULTS) for v in compute(scene, roots[k:k + _RESULTS], told)]
     wanted = ()
-    if torch.is_grad_enabled():
-        wanted = tuple([k for k, t in enumerate(scene.leaves) if t.requires_grad])
+    if scene.grad and torch.is_grad_enabled():
+        slots = frozenset().union(*[r.slots for r in roots])
+        wanted = tuple([k for k in sorted(slots) if scene.leaves[k].requires_grad])
     key = tuple([r.id for r in roots]), scene.is_square(), wanted
     made = _made.get(key)
     if made is None:
         made = _made[key] = _Made(roots, scene.is_square(), wanted)
+        if len(_made) > _OPS:
+            tell("more than %d ops were made: one for each value of a number in a message; a tensor may change without another op" % _OPS)
+            _made.pop(next(iter(_made)))
     if told is not None and made.text:
         told.append(made.text if made.op is not None else "PyTorch, as this op is not compiled:\n" + made.text)
     if made.op is None:
@@ -72,6 +80,8 @@ def compute(scene, roots, told=None):
 def _launched(scene, roots, made, differentiable):
     graph = scene.graph()
     for m in made.maps:
+        if scene.sizes[m] is None:
+            scene.sizes[m] = graph.size(m)   # nothing tells it: that which its points need
         graph.must_lie_in(m, scene.sizes[m])
     arguments = [graph.src if m == "U" else graph.dst for m in made.maps]
     for slot, axes in made.reads:
@@ -95,6 +105,8 @@ def _launched(scene, roots, made, differentiable):
     out = out if isinstance(out, tuple) else (out,)
     results = []
     for r, y in zip(roots, out):
+        if y.requires_grad and not any(scene.leaves[k].requires_grad for k in r.slots):
+            y = y.detach()
         if 1 in r.axes:
             y = y.reshape(scene.shape(r.axes))
         results.append(graph.unpermuted(y, r.axes.index("E")) if "E" in r.axes else y)
@@ -105,17 +117,20 @@ class _Sorted:
     """A scene whose edges stand in the order of an op's maps, and whose leaves are its arguments."""
 
     def __init__(self, scene, made, graph):
-        self.sizes, self.device, self.shape = scene.sizes, scene.device, scene.shape
-        self.rows, self.made = {"U": graph.src, "V": graph.dst}, made
+        self.sizes, self.device = dict(scene.sizes), scene.device
+        self.rows, self.made, self.leaves = {"U": graph.src, "V": graph.dst}, made, {}
 
     def row(self, letter):
         return self.rows[letter]
 
+    def shape(self, axes):
+        return tuple([self.sizes[a] if a.__class__ is str else a for a in axes])
+
     def of(self, arguments):
-        self.leaves = {}
-        for (slot, axes), t in zip(self.made.reads, arguments[len(self.made.maps):]):
-            self.leaves[slot] = t
-        return self
+        """The same with leaves; it is another, as a graph of gradients may not hold its own tensors."""
+        made = copy.copy(self)
+        made.leaves = {slot: t for (slot, _), t in zip(self.made.reads, arguments[len(self.made.maps):])}
+        return made
 
 
 class _Op(torch.autograd.Function):

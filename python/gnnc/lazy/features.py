@@ -2,9 +2,9 @@
 import torch
 
 from .by_torch import by_torch
-from .functions import TYPES, Unknown
+from .functions import TYPES, Unknown, dtype_of
 from .tensor import HANDLERS, OF_OTHERS, Lazy, Node, axis_of, elementwise, labels, node_of, operand
-from .views import view_of, without
+from .views import without
 
 
 # ---- Concatenations, and linear functions of them ----------------------------------------------------
@@ -53,6 +53,8 @@ def _linear(scene, x, weight, bias=None):
     whole = scene.leaf(weight, tuple(weight.shape)).data[0]
     node = node_of(x, concatenated=True)
     is_cat = node.kind == "cat" and node.data == (len(node.axes) - 1,)
+    if node.axes[-1] != weight.shape[1]:
+        raise Unknown("a linear function of another width")
     made, begin = None, 0
     for n in node.args if is_cat else (node,):
         columns = _columns(scene, whole, begin, n.axes[-1]) if is_cat else weight
@@ -115,7 +117,10 @@ def _fold(fold):
         if not dims or any(node.axes[d].__class__ is str or node.axes[d] == 0 for d in dims):
             raise Unknown("a reduction along edges")
         axes = tuple(1 if k in dims else a for k, a in enumerate(node.axes))
-        made = Node.of("fold", (node,), (fold, tuple(dims)), axes, node.dtype)
+        dtype = node.dtype
+        if torch.is_autocast_enabled(scene.device.type):
+            dtype = dtype_of(getattr(torch, {"max": "amax", "min": "amin"}.get(fold, fold)), (node,), (0,), scene.device)
+        made = Node.of("fold", (node,), (fold, tuple(dims)), axes, dtype)
         for d in reversed(() if keepdim else dims):
             made = without(made, d)
         return Lazy.make(scene, made)
@@ -132,7 +137,7 @@ def _softmax(scene, x, dim=None, _stacklevel=3, dtype=None):
 def _dropout(scene, x, p=0.5, training=True):
     """What falls out is drawn by PyTorch, as it would draw for the tensor itself."""
     if not training or p == 0:
-        return view_of(x, x._node) if x._value is None else x
+        return x
     node = node_of(x)
     axes, dtype = node.axes, x.dtype
 
@@ -144,7 +149,7 @@ def _dropout(scene, x, p=0.5, training=True):
 
 
 def _to(scene, x, *args, **kwargs):
-    args = [a for a in args if a not in (None, False)] + [v for v in kwargs.values() if v not in (None, False, torch.preserve_format)]
+    args = [a for a in (*args, *kwargs.values()) if not (a is None or a is False or a is torch.preserve_format)]
     dtype = [a for a in args if isinstance(a, torch.dtype)]
     if len(args) != len(dtype) or len(dtype) > 1:
         raise Unknown("to another place")

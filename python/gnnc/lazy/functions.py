@@ -164,19 +164,15 @@ NAMES.update({"__radd__": "add", "__rmul__": "mul", "__truediv__": "div", "__div
               "negative": "neg", "greater": "gt", "less": "lt", "greater_equal": "ge", "less_equal": "le", "not_equal": "ne",
               "__matmul__": "matmul", "__rmatmul__": "rmatmul", "mm": "matmul", "swapaxes": "transpose", "swapdims": "transpose", "unsafe_chunk": "chunk", "clip": "clamp", "arctan2": "atan2"})
 
-# functions that PyTorch computes in f32 under autocast
-WIDENED = set("exp log log1p expm1 pow rpow rsqrt reciprocal rdiv softplus".split())
-
-
-def dtype_of(row, nodes, data):
-    """The type of the result, as PyTorch has it."""
+def dtype_of(run, nodes, data, device):
+    """The type of the result, as PyTorch has it. device: "meta", or where autocast may choose another."""
     operands = []
     for n in nodes:
         if n.kind == "const" and not n.axes:
             operands.append(n.data[1])
         else:
-            operands.append(torch.empty([1] * len(n.axes), dtype=n.dtype, device="meta"))
+            operands.append(torch.empty([1] * len(n.axes), dtype=n.dtype, device=device))
     try:
-        return row.run(*operands, *data).dtype
+        return run(*operands, *data).dtype
     except (RuntimeError, TypeError) as e:
         raise Unknown(str(e)) from None

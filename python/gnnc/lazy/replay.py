@@ -3,6 +3,8 @@
 A recording holds for tensors of the same shapes and types, the same plain attributes of the layer and of its modules, and the same modes
 of PyTorch. Code may depend on other things, so it is done for layers whose code is PyG's, and for others where that is asked for.
 """
+import threading
+
 import torch
 from torch.overrides import TorchFunctionMode
 
@@ -42,7 +44,7 @@ def _attributes(module):
         if m is not None:
             made.append((name, id(m), m.training))
             made += [v for k, v in m.__dict__.items() if type(v) in _PLAIN and k[0] != "_"]
-            if m._forward_hooks or m._forward_pre_hooks:
+            if m._forward_hooks or m._forward_pre_hooks or "forward" in m.__dict__:
                 raise _Not()
             if m._modules:
                 made += _attributes(m)
@@ -64,7 +66,7 @@ def key(layer, what, scene, kwargs):
     try:
         d = scene.device.type
         seen = {}
-        return (what, layer.training, layer.__dict__.get("_gnnc_changes", 0), len(scene.leaves), tuple(scene.sizes.values()), scene.flow,
+        return (what, layer.training, layer.__dict__.get("_gnnc_changes", 0), len(scene.leaves), tuple(scene.sizes.values()), scene.flow, scene.grad,
                 scene.edges.dtype, d, torch.is_grad_enabled(), torch.is_autocast_enabled(d), torch.get_default_dtype(), tuple(kwargs),
                 tuple([_of_value(scene, v, seen) for v in kwargs.values()]), *_attributes(layer))
     except _Not:
@@ -118,14 +120,22 @@ def _tensors(out):
     return [t for o in out for t in _tensors(o)] if isinstance(out, (tuple, list)) else []
 
 
+class _Recorders(threading.local):
+    def __init__(self):
+        self.stack = []
+
+
+_recorders = _Recorders()
+
+
 def changed(layer, name, value):
     """Notes that an attribute of a layer is set."""
     own = layer.__dict__
     if name[0] != "_" and name != "training":
         own["_gnnc_changes"] = own.get("_gnnc_changes", 0) + 1
-    log = own.get("_gnnc_log")
-    if log is not None:
-        log.append((name, value))
+    for r in _recorders.stack:
+        if r.layer is layer:
+            r.sets.append((name, value))
 
 
 class Recorder(TorchFunctionMode):
@@ -137,7 +147,8 @@ class Recorder(TorchFunctionMode):
         self.found, self.alive, self.program, self.whole = _sources(layer, kwargs), [], [], True
 
     def __enter__(self):
-        self.layer.__dict__["_gnnc_log"] = []
+        self.sets = []
+        _recorders.stack.append(self)
         self.attributes = _attributes(self.layer)
         self.scene.log = self.program
         return super().__enter__()
@@ -182,11 +193,11 @@ class Recorder(TorchFunctionMode):
 
     def __exit__(self, kind, *rest):
         super().__exit__(kind, *rest)
-        log = self.layer.__dict__.pop("_gnnc_log")
+        _recorders.stack.remove(self)
         self.scene.log = None
         if kind is None and self.whole:
             try:
-                self._keep(log)
+                self._keep(self.sets)
             except _Not:
                 pass
 

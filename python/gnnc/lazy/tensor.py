@@ -6,21 +6,26 @@ known here gets values, and goes on with those. So nothing is refused, and all t
 Axes are numbers, or letters: E of edges, U of what sources lead to, V of what destinations lead to.
 """
 import itertools
+import sys
 
 import torch
 
 from . import compute
-from .functions import ELEMENTWISE, NAMES, TYPES, WIDENED, Unknown, dtype_of
+from .functions import ELEMENTWISE, NAMES, TYPES, Unknown, dtype_of
 
 HANDLERS = {}     # of functions that are not elementwise, by name: of a scene and the arguments, a lazy tensor or Unknown
 OF_OTHERS = set()   # names of those whose first argument may be a tensor with a value
 told = None       # a list: what is computed is written there
+_NODES = 100000   # that are known
 WIDEST = 4096   # of an axis that is known when compiling: a longer one is no feature
 
 
 class Node:
-    """One value of the graph: what it is (`kind`, `data`), of which (`args`), its axes and type. Equal ones are one object."""
-    __slots__ = ("id", "kind", "args", "data", "axes", "dtype")
+    """One value of the graph: what it is (`kind`, `data`), of which (`args`), its axes and type. Equal ones are one object.
+
+    `slots`: leaves that it is differentiable by.
+    """
+    __slots__ = ("id", "kind", "args", "data", "axes", "dtype", "slots")
     _known = {}
     _numbers = itertools.count()
 
@@ -29,8 +34,12 @@ class Node:
         key = kind, tuple([a.id for a in args]), data, axes, dtype
         node = cls._known.get(key)
         if node is None:
+            if len(cls._known) >= _NODES:
+                cls._known.clear()   # they are only no longer found
             node = cls._known[key] = cls()
             node.id, node.kind, node.args, node.data, node.axes, node.dtype = next(cls._numbers), kind, tuple(args), data, axes, dtype
+            node.slots = frozenset(data) if kind == "leaf" else frozenset() if kind == "op" and data[0] == "stop" or \
+                not dtype.is_floating_point else frozenset().union(*[a.slots for a in args])
         return node
 
 
@@ -45,8 +54,9 @@ def const(value, dtype, axes=()):
 class Scene:
     """An edge index whose edges lazy tensors are of, with the tensors that they are made of."""
 
-    def __init__(self, edges, graph, flow=0):
+    def __init__(self, edges, graph, flow=0, grad=True):
         self.edges, self.graph, self.flow = edges, graph, flow   # flow 1: row 0 has the destinations
+        self.grad = grad    # whether gradients are wanted of what is done
         self.sizes = {"E": edges.shape[1], "U": None, "V": None}
         self.leaves, self._slots = [], {}
         self.origins = {}   # of a leaf that was made here: how
@@ -74,6 +84,10 @@ class Scene:
             self.sizes[letter] = size
         elif had != size:
             raise Unknown("two sizes of one space")
+
+    def close(self):
+        """The layer has run: lazy tensors that are left still have values."""
+        self.open, self._pair = False, None
 
     def is_square(self):
         return self.sizes["U"] == self.sizes["V"]
@@ -151,6 +165,8 @@ class Lazy(torch.Tensor):
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         name = getattr(func, "__name__", "")
+        if name == "__get__" and func.__self__.__name__ == "requires_grad":
+            return args[0]._is_wanted()
         if name == "__get__" or name in _ASKS:
             if name != "__get__" or func.__self__.__name__ in _PROPERTIES:
                 with torch._C.DisableTorchFunctionSubclass():
@@ -158,8 +174,15 @@ class Lazy(torch.Tensor):
             name = func.__self__.__name__
         try:
             return note(NAMES.get(name, name), func, args, kwargs)
-        except Unknown as e:
+        except (Unknown, TypeError, ValueError, IndexError, RuntimeError) as e:   # what is wrong, the function itself will tell
             return run(func, args, kwargs, str(e))
+
+    def _is_wanted(self):
+        """requires_grad. PyG's `scatter` asks in order to choose a library; whichever it was, it would get values."""
+        if sys._getframe(2).f_code.co_filename.endswith("_scatter.py"):
+            return False
+        leaves = self._scene.leaves
+        return self._scene.grad and torch.is_grad_enabled() and any(leaves[k].requires_grad for k in self._node.slots)
 
     @classmethod
     def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
@@ -169,7 +192,7 @@ class Lazy(torch.Tensor):
 _ASKS = {"size", "dim", "numel", "nelement", "ndimension", "is_floating_point", "is_complex", "get_device", "__len__", "element_size",
          "is_signed"}
 _PROPERTIES = {"shape", "dtype", "device", "ndim", "is_cuda", "is_cpu", "layout", "is_sparse", "is_sparse_csr", "is_quantized",
-               "requires_grad", "is_leaf", "is_meta", "is_nested", "grad_fn", "names", "is_mkldnn", "is_xpu", "is_mps"}
+               "is_leaf", "is_meta", "is_nested", "grad_fn", "names", "is_mkldnn", "is_xpu", "is_mps"}
 
 
 # ---- Values ---------------------------------------------------------------------------------------
@@ -284,7 +307,25 @@ def note(name, func, args, kwargs):
         made = HANDLERS[base](scene, *args, **{k: v for k, v in kwargs.items() if k != "inplace"})
     else:
         raise Unknown(name)
+    if torch.is_grad_enabled() != scene.grad:
+        made = _without_gradient(scene, made)
     return _written(args[0], made) if inplace else made
+
+
+def _without_gradient(scene, made):
+    """What is made under no_grad, where gradients are wanted of the rest."""
+    if not scene.grad:
+        raise Rerun("gradients are wanted under no_grad")
+    if isinstance(made, tuple):
+        return tuple(_without_gradient(scene, m) for m in made)
+    node = made._node
+    if not node.dtype.is_floating_point or node.kind in ("const", "map", "pair"):
+        return made
+    if node.kind == "cat":
+        raise Unknown("a concatenation without gradients")
+    stopped = Lazy.make(scene, Node.of("op", (node,), ("stop", ()), node.axes, node.dtype))
+    stopped._views = made._views
+    return stopped
 
 
 def axis_of(rank, dim):
@@ -390,12 +431,13 @@ def elementwise(scene, name, func, args, kwargs):
     axes = max((t._node.axes for t in operands if isinstance(t, Lazy)), key=len)
     nodes = [operand(scene, a, axes) for a in operands]
     data = (name, data)
-    key = "op", tuple([n.id for n in nodes]), data, torch.is_autocast_enabled(scene.device.type)
+    autocast = torch.is_autocast_enabled(scene.device.type)
+    key = "op", tuple([n.id for n in nodes]), data, autocast and torch.get_autocast_dtype(scene.device.type), scene.device
     made = _noted.get((key, scene.is_square()))
     if made is None:
-        dtype = dtype_of(row, nodes, data[1])
-        if key[3] and name in WIDENED and dtype in (torch.float16, torch.bfloat16):
-            dtype = torch.float32
+        dtype = dtype_of(row.run, nodes, data[1], scene.device if autocast else "meta")
+        if len(_noted) >= _NODES:
+            _noted.clear()
         if dtype not in TYPES:
             raise Unknown(str(dtype))
         made = _noted[key, scene.is_square()] = Node.of("op", nodes, data, broadcast(scene, nodes), dtype)

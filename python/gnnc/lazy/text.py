@@ -113,7 +113,7 @@ class Writer:
             return text if origin == torch.bool else "(%s != 0)" % text
         if origin == torch.bool:
             text = "(%s ? 1 : 0)" % text
-        return text if dtype.is_floating_point and dtype in (torch.float16, torch.bfloat16) else "%s(%s)" % (TYPES[dtype], text)
+        return "%s(%s)" % (TYPES[dtype], text)
 
     def _ones(self, node, idx):
         long = [i for i, a in zip(idx, node.axes) if a != 1]

@@ -9,8 +9,7 @@ from .tensor import HANDLERS, WIDEST, Lazy, Node, axis_of, const, node_of
 
 def view_of(x, node):
     made = Lazy.make(x._scene, node)
-    if node.kind != "const":
-        made._views = x._views = True
+    made._views = x._views = True
     return made
 
 
@@ -283,7 +282,7 @@ def _expanded(scene, x, shape, like):
     if any(a.__class__ is int and a > WIDEST for a in axes):
         raise Unknown("a long axis")
     if node.kind == "const":
-        return Lazy.make(scene, const(node.data[1], node.dtype, axes))
+        return view_of(x, const(node.data[1], node.dtype, axes))
     return view_of(x, Node.of("expand", (node,), (), axes, node.dtype))
 
 
@@ -328,7 +327,13 @@ def _split(scene, x, split_size_or_sections, dim=0):
 def _same(scene, x, *args, **kwargs):
     if args or any(v not in (None, torch.contiguous_format, torch.preserve_format) for v in kwargs.values()):
         raise Unknown("a memory format")
-    return view_of(x, x._node) if x._value is None else x
+    return Lazy.make(scene, node_of(x))
+
+
+def _contiguous(scene, x, memory_format=torch.contiguous_format):
+    if memory_format not in (torch.contiguous_format, torch.preserve_format):
+        raise Unknown("a memory format")
+    return x
 
 
 def _detach(scene, x):
@@ -340,6 +345,6 @@ def _detach(scene, x):
 
 HANDLERS.update({
     "view": _reshape, "reshape": _reshape, "flatten": _flatten, "unsqueeze": _unsqueeze, "squeeze": _squeeze, "expand": _expand,
-    "expand_as": _expand_as, "permute": _permute, "transpose": _transpose, "chunk": _chunk, "split": _split, "contiguous": _same,
+    "expand_as": _expand_as, "permute": _permute, "transpose": _transpose, "chunk": _chunk, "split": _split, "contiguous": _contiguous,
     "clone": _same, "detach": _detach,
 })

@@ -2,9 +2,12 @@
 import copy
 import gc
 import io
+import itertools
 import pickle
+import threading
 import unittest
 import warnings
+import weakref
 
 import torch
 import torch_geometric.nn as nn
@@ -13,6 +16,7 @@ from torch_geometric.utils import to_torch_coo_tensor, to_torch_csr_tensor
 import gnnc.pyg
 from gnnc import _edge_indexes, lazy
 
+numbers = itertools.count()
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 N, E, F = 20, 90, 8
 
@@ -303,6 +307,179 @@ class Own(Base):
             gnnc.pyg.Linear
         with self.assertRaisesRegex(TypeError, "no subclass"):
             gnnc.pyg.accelerated(torch.nn.Linear)
+
+
+def named(cls):
+    """PyG writes a method for each name of a class."""
+    cls.__name__ = "Made%d" % next(numbers)
+    return cls
+
+
+def message(run, **kwargs):
+    """A layer of one's own with this message of x_i and x_j."""
+
+    class Made(nn.MessagePassing):
+        def forward(self, x, edge_index):
+            return self.propagate(edge_index, x=x)
+
+        def message(self, x_i, x_j):
+            return run(x_i, x_j)
+    return named(Made)(**kwargs)
+
+
+def without_gradient(x_i, x_j):
+    with torch.no_grad():
+        w = x_i.tanh()
+    return x_j * w
+
+
+def written_through_a_view(x_i, x_j):
+    z = torch.zeros_like(x_j)
+    v = z[:, :2]
+    v += 1
+    return z + x_j
+
+
+def written_after_expanding(x_i, x_j):
+    z = x_j.new_ones(x_j.size(0), 1)
+    v = z.expand(-1, x_j.size(1))
+    z.mul_(3)
+    return v + x_j
+
+
+class Messages(Base):
+    """Of messages that a tester found wrong."""
+
+    def same(self, layer, bound=1e-5):
+        theirs, ours = self.pair(layer)
+        for a, b in zip(outcome(ours, self.x, self.edges, {}), outcome(theirs, self.x, self.edges, {})):
+            self.near(a, b, bound)
+
+    def test_gradients_are_switched_off(self):
+        self.same(message(without_gradient))
+        self.same(nn.SAGEConv(F, 6, aggr="softmax", aggr_kwargs={"semi_grad": True}))
+
+        class Weights(nn.MessagePassing):
+            def forward(self, x, edge_index):
+                with torch.no_grad():
+                    w = self.edge_updater(edge_index, x=x)
+                return self.propagate(edge_index, x=x, w=w)
+
+            def edge_update(self, x_i, x_j):
+                return (x_i * x_j).sum(-1)
+
+            def message(self, x_j, w):
+                return x_j * w.unsqueeze(-1)
+        self.same(Weights())
+
+    def test_views_of_constants_are_written(self):
+        self.same(message(written_through_a_view))
+        self.same(message(written_after_expanding))
+
+    def test_widths_that_do_not_fit(self):
+        lin = torch.nn.Linear(2 * F + 1, 4).to(DEVICE)
+        for run in (lambda x_i, x_j: lin(torch.cat([x_i, x_j], -1)), lambda x_i, x_j: lin(x_j)):
+            with self.assertRaisesRegex(RuntimeError, "shapes cannot be multiplied"):
+                gnnc.pyg.accelerate(message(run))(self.x, self.edges)
+
+    def test_requires_grad_is_asked(self):
+        self.same(message(lambda x_i, x_j: x_j if x_j.requires_grad else 0 * x_j))
+        self.same(message(lambda x_i, x_j: x_j * (2 if x_j.detach().requires_grad else 1)))
+        self.same(message(lambda x_i, x_j: x_j + torch.from_numpy(x_j.detach().cpu().numpy()).to(DEVICE)))
+
+    def test_casts_round(self):
+        """Of values; derivatives pass a cast as they are."""
+        theirs, ours = self.pair(message(lambda x_i, x_j: x_j.half().float() - x_j.bfloat16().float()))
+        self.near(ours(self.x, self.edges), theirs(self.x, self.edges), 1e-7)
+
+    def test_odd_arguments(self):
+        self.same(message(lambda x_i, x_j: x_j.permute(dims=(1, 0)).t() + x_j.double().to(x_j)))
+        self.same(message(lambda x_i, x_j: torch.mul(input=x_j, other=x_i) + torch.add(x_j, x_i, alpha=2)))
+
+    def test_aggregates_of_ones_own(self):
+        def scattered(start, reduce, include_self):
+            class Made(nn.MessagePassing):
+                def forward(self, x, edge_index):
+                    return self.propagate(edge_index, x=x)
+
+                def aggregate(self, inputs, index, dim_size):
+                    k = index[:, None].expand_as(inputs)
+                    return start(inputs, (dim_size, F)).scatter_reduce(0, k, inputs, reduce, include_self=include_self)
+            return named(Made)()
+        self.same(scattered(lambda i, size: torch.zeros(size, device=DEVICE), "amax", True))
+        self.same(scattered(lambda i, size: i.new_full(size, -1.0), "sum", True))
+        self.same(scattered(lambda i, size: i.new_zeros(size), "amin", False))
+        self.same(message(lambda x_i, x_j: x_j.new_ones(x_j.size()) + 1 + x_j))
+
+    def test_directions(self):
+        """A tuple of tensors of either end, in both flows."""
+        for flow in ("source_to_target", "target_to_source"):
+            for layer in (nn.GATConv(F, 3, 2, flow=flow), nn.GATv2Conv(F, 3, 2, flow=flow), nn.FAConv(F, flow=flow)):
+                theirs, ours = self.pair(layer)
+                more = {"x_0": self.x} if isinstance(layer, nn.FAConv) else {}
+                for a, b in zip(outcome(ours, self.x, self.edges, more), outcome(theirs, self.x, self.edges, more)):
+                    self.near(a, b)
+
+    def test_maxima_of_sums(self):
+        """The gradient of a maximum knows which of the sums it was."""
+        for seed in range(8):
+            torch.manual_seed(seed)
+            self.same(nn.EdgeConv(torch.nn.Linear(2 * F, 4 + seed)))
+            self.same(nn.EdgeConv(mlp(2 * F, 5, 3 + seed)))
+
+    def test_modules_are_patched(self):
+        theirs, ours = self.pair(nn.GINEConv(mlp(F, 6), edge_dim=3))
+        attr = torch.rand(E, 3, device=DEVICE)
+        for _ in range(2):
+            ours(self.x, self.edges, attr)
+        for layer in (theirs, ours):
+            layer.lin.forward = lambda x: x.repeat(1, F)[:, :F]
+        self.near(ours(self.x, self.edges, attr), theirs(self.x, self.edges, attr))
+
+    def test_inference_mode(self):
+        for layer, takes in ((nn.SAGEConv(F, 6), ()), (nn.GCNConv(F, 6), ()), (nn.GraphConv(F, 6), (torch.rand(E, device=DEVICE),))):
+            theirs, ours = self.pair(layer)
+            with torch.inference_mode():
+                edges = graph()
+                self.near(ours(self.x, edges, *takes), theirs(self.x, edges, *takes))
+                ours(self.x, self.edges, *takes)
+            self.near(ours(self.x, edges, *takes), theirs(self.x, edges, *takes))
+            x = self.x.clone().requires_grad_()
+            ours(x, self.edges, *takes).sum().backward()
+
+    def test_threads(self):
+        _, ours = self.pair(nn.GATConv(F, 3, 2))
+        graphs = [(torch.randn(N + k, F, device=DEVICE), graph(N, E + k)) for k in range(12)]
+        expected = [ours(*g).detach() for g in graphs]
+        wrong = []
+
+        def calls(k):
+            for r in range(40):
+                at = (7 * r + k) % len(graphs)
+                if not torch.equal(ours(*graphs[at]).detach(), expected[at]):
+                    wrong.append(at)
+        threads = [threading.Thread(target=calls, args=(k,)) for k in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(wrong, [])
+
+    def test_nothing_is_left_of_a_pass(self):
+        gc.collect()
+        gc.disable()
+        try:
+            for layer in (nn.GatedGraphConv(F, 3), nn.TAGConv(F, 6), nn.SGConv(F, 6, 2)):
+                _, ours = self.pair(layer)
+                kept = []
+                for _ in range(4):
+                    x = self.x.clone().requires_grad_()
+                    kept.append(weakref.ref(x))
+                    ours(x, self.edges).sum().backward()
+                    del x
+                self.assertEqual([k() is not None for k in kept[:-1]], [False] * 3, type(layer).__name__)
+        finally:
+            gc.enable()
 
 
 class States(Base):
