@@ -111,6 +111,67 @@ static bool costs(const tensor_op *f, const tensor_stage *st) {
     return st->reducer != TENSOR_NO_REDUCER && loads(f, st->body[0], seen);
 }
 
+typedef VEC(tensor_op *) gradient_ops;
+
+static bool is_extremum(const tensor_op *f, const tensor_stage *st) {
+    if (st->reducer == TENSOR_NO_REDUCER) return false;
+    tensor_reduce_kind k = f->reducers.data[st->reducer].kind;
+    return k == REDUCE_MAX || k == REDUCE_MIN;
+}
+
+static const tensor_stage *writer_of(const tensor_op *op, tensor_val v) {
+    for (uint32_t i = 0; i < op->stages.len; i++)
+        if (op->stages.data[i].targets[0].val == v) return &op->stages.data[i];
+    return NULL;
+}
+
+static bool reads_sum(const tensor_op *f, tensor_expr e, uint8_t *seen);
+
+// Whether a value is, or is made of, sums of floats, whose last bits depend on the plan.
+static bool is_of_sums(const tensor_op *f, tensor_val v, uint8_t *seen) {
+    const tensor_stage *w = writer_of(f, v);
+    if (!w || !ir_dtype_is_float(f->vals.data[v].type)) return false;
+    bool sums = w->reducer != TENSOR_NO_REDUCER && !is_extremum(f, w);
+    for (uint32_t i = 0; i < w->ntargets && !sums; i++) sums = reads_sum(f, w->body[i], seen);
+    return sums;
+}
+
+static bool reads_sum(const tensor_op *f, tensor_expr e, uint8_t *seen) {
+    const tensor_node *n = tensor_node_at(f, e);
+    if (seen[e]) return false;
+    seen[e] = 1;
+    bool any = n->op == TENSOR_LOAD_OP && is_of_sums(f, (tensor_val)n->imm.i, seen);
+    for (uint32_t i = 0; i < n->nargs && !any; i++) any = reads_sum(f, n->args[i], seen);
+    return any;
+}
+
+static bool is_load_of(const tensor_op *g, tensor_expr e, const char *name) {
+    const tensor_node *n = tensor_node_at(g, e);
+    return n->op == TENSOR_LOAD_OP && !strcmp(g->vals.data[n->imm.i].name, name);
+}
+
+// Whether a gradient asks which value is this one.
+static bool asks_for(const tensor_op *g, const char *name) {
+    for (tensor_expr e = 1; e < g->exprs.len; e++) {
+        const tensor_node *n = tensor_node_at(g, e);
+        if (n->op == TENSOR_EQ_OP &&
+            (is_load_of(g, n->args[0], name) || is_load_of(g, n->args[1], name)))
+            return true;
+    }
+    return false;
+}
+
+// A gradient knows a maximum by its value. It finds the same one where it computes with the same
+// bits what that was the largest of; of sums it does not, and so finds the maximum again, too.
+static bool is_lost(const tensor_op *f, const tensor_stage *st, const gradient_ops *made) {
+    if (!is_extremum(f, st) ||
+        !reads_sum(f, st->body[0], ARENA_ARRAY(f->arena, uint8_t, f->exprs.len)))
+        return false;
+    for (uint32_t i = 0; i < made->len; i++)
+        if (asks_for(made->data[i], st->name)) return true;
+    return false;
+}
+
 // ---- The decision -------------------------------------------------------------------------------
 static bool is_of(sema *s, const ast_item *g, const char *path) {
     return g->path && gradient_find(s, gradient_path(s, g)) == g && schedule_path_is(g->path, path);
@@ -143,12 +204,6 @@ static bool is_given(const tensor_op *g, const tensor_op *f, tensor_val result) 
             !strcmp(g->vals.data[v].name, f->vals.data[result].name))
             return true;
     return false;
-}
-
-static const tensor_stage *writer_of(const tensor_op *op, tensor_val v) {
-    for (uint32_t i = 0; i < op->stages.len; i++)
-        if (op->stages.data[i].targets[0].val == v) return &op->stages.data[i];
-    return NULL;
 }
 
 // A walk over the result's rows would sum as much again as it sums anyway, was it not for the
@@ -194,7 +249,7 @@ static void join_softmax(sema *s, const tensor_op *f, const said_list *all, save
 static saved_stages saved_of(sema *s, const char *path, const tensor_op *f) {
     saved_stages out = {0};
     said_list all = {0};
-    VEC(tensor_op *) made = {0};
+    gradient_ops made = {0};
     read_schedules(s, path, &all);
     for (uint32_t i = 0; i < s->grads.len; i++) {
         if (!is_of(s, s->grads.data[i], path)) continue;
@@ -207,7 +262,7 @@ static saved_stages saved_of(sema *s, const char *path, const tensor_op *f) {
         const tensor_val_info *v = &f->vals.data[st->targets[0].val];
         const said *save = find_said(&all, st->name, SCHEDULE_SAVE);
         bool needed = false, kept = save || (costs(f, st) && no_larger_than_a_result(f, v) &&
-                                             !home_said(&all, st->name));
+                                             !is_lost(f, st, &made) && !home_said(&all, st->name));
         for (uint32_t k = 0; k < made.len; k++)
             needed |= find_stage(made.data[k], st->name) != NULL;
         if (!needed || !kept || !can_be_kept(f, st) ||

@@ -74,10 +74,10 @@ def compute(scene, roots, told=None):
         told.append(made.text if made.op is not None else "PyTorch, as this op is not compiled:\n" + made.text)
     if made.op is None:
         return by_torch(scene, roots)
-    return _launched(scene, roots, made, bool(wanted))
+    return _launched(scene, roots, made, wanted)
 
 
-def _launched(scene, roots, made, differentiable):
+def _launched(scene, roots, made, wanted):
     graph = scene.graph()
     for m in made.maps:
         if scene.sizes[m] is None:
@@ -86,6 +86,8 @@ def _launched(scene, roots, made, differentiable):
     arguments = [graph.src if m == "U" else graph.dst for m in made.maps]
     for slot, axes in made.reads:
         t = scene.leaves[slot]
+        if t.requires_grad and slot not in wanted:
+            t = t.detach()
         if "E" in axes:
             t = graph.permuted(t, axes.index("E"))
         if 1 in axes:
@@ -97,7 +99,7 @@ def _launched(scene, roots, made, differentiable):
     sizes = [scene.sizes["V" if s == "N" else s] for s in plain.free]
     if not _torch._is_eager(arguments):
         out = _torch.call(made.op, {**dict(zip(made.takes, arguments)), **dict(zip(plain.free, sizes))})
-    elif differentiable:
+    elif wanted:
         twin = made.op._torch_twin if made.op._torch_keeps else plain
         out = _Op.apply(twin, sizes, _Sorted(scene, made, graph), tuple(roots), *arguments)
     else:

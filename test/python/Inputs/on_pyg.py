@@ -357,6 +357,13 @@ class Messages(Base):
 
     def test_gradients_are_switched_off(self):
         self.same(message(without_gradient))
+        theirs, ours = self.pair(message(without_gradient))
+        made = []
+        for layer in (theirs, ours):
+            x = self.x.clone().requires_grad_(), self.x[:N].clone().requires_grad_()
+            made.append(torch.autograd.grad(layer(x, self.edges).sum(), x, allow_unused=True))
+        self.near(made[1][0], made[0][0])
+        self.assertIsNone(made[1][1])
         self.same(nn.SAGEConv(F, 6, aggr="softmax", aggr_kwargs={"semi_grad": True}))
 
         class Weights(nn.MessagePassing):
