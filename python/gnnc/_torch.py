@@ -66,6 +66,8 @@ class _Registered:
 
     def __init__(self, op, saved):
         self.op, self.saved, self.reads = op, saved, None
+        self.backward = None   # of those who call its gradient themselves
+        self.by_graph = {}   # plans of graphs, of those who know them by object
         program = op._program(op.module._context(op.module.device), _native.SAVED if saved else 0)
         self.params = [p for p in program.params if not p.prefix]
         self.takes = [p for p in self.params if p.role != "result"]
@@ -291,11 +293,20 @@ def _is_eager(arguments):
 
 def _launched(of, arguments, sizes):
     """The results by a plan that is kept; None: PyTorch's op has to be asked, which copies what lies otherwise."""
+    plan, tensors = plan_for(of, arguments, sizes)
+    if plan is None:
+        return None
+    out = plan._quick(tensors)
+    return out[0] if len(out) == 1 else tuple(out)
+
+
+def plan_for(of, arguments, sizes):
+    """The plan that is kept for arguments, and those of them that are tensors; None: it does not take them as they are."""
     op = of.op
     maps = [t for p, t in zip(of.takes, arguments) if p.role == "map"]
     tensors = [t for p, t in zip(of.takes, arguments) if p.role == "tensor"]
     if not tensors or len(maps) + len(tensors) != len(arguments) or any(t.is_inference() for t in maps):
-        return None
+        return None, tensors
     key = (tensors[0].device, of.saved, tuple(sizes), tuple([t.shape for t in tensors]),
            tuple([(t.data_ptr(), t._version, t.shape, t.stride(), t.dtype) for t in maps]))
     plan = op._eager.get(key)
@@ -307,9 +318,8 @@ def _launched(of, arguments, sizes):
             op._eager.pop(next(iter(op._eager)))
         op._eager[key] = plan
     if plan.tensors != len(tensors) or any(t.stride(-1) != 1 for t in tensors if t.dim()):
-        return None
-    out = plan._quick(tensors)
-    return out[0] if len(out) == 1 else tuple(out)
+        return None, tensors
+    return plan, tensors
 
 
 class _Eager(torch.autograd.Function):

@@ -90,27 +90,28 @@ def _scene(self, edges):
     return made
 
 
-def _lazily(self, what, run, edges, args, kwargs):
+def _lazily(self, what, cls, edges, args, kwargs):
     """What a method of the layer gives on lazy tensors of edges; where that cannot be, on the edge index as it is."""
     if torch.compiler.is_compiling():
-        return run(edges, *args, **kwargs)
+        return _method(self, cls, what)(self, edges, *args, **kwargs)
     rows, said = _rows(self, edges, kwargs)
     reason = _why_not(self, rows)
     if reason is None:
         try:
-            return _noted(self, what, run, _scene(self, rows), args, said)
+            return _noted(self, what, cls, _scene(self, rows), args, said)
         except lazy.Rerun as e:
             reason = str(e)
     tell("gnnc.pyg: %s runs PyG's own code: %s" % (type(self).__name__, reason))
-    return run(edges, *lazy.forced(args), **lazy.forced(kwargs))
+    return _method(self, cls, what)(self, edges, *lazy.forced(args), **lazy.forced(kwargs))
 
 
-def _noted(self, what, run, scene, args, kwargs):
+def _noted(self, what, cls, scene, args, kwargs):
     at = None if args or not self._gnnc_replays else replay.key(self, what, scene, kwargs)
     if at is not None:
         out = replay.replay(self, at, scene, kwargs)
         if out is not None:
             return out
+    run = functools.partial(_method(self, cls, what), self)
     if at is None:
         return run(scene.pair, *args, **_with_edges(scene, kwargs))
     with replay.Recorder(self, at, scene, kwargs) as recorder:
@@ -144,10 +145,10 @@ def _method(layer, cls, name):
 
 def _members(cls):
     def propagate(self, edge_index, *args, **kwargs):
-        return lazy.forced(_lazily(self, "propagate", functools.partial(_method(self, cls, "propagate"), self), edge_index, args, kwargs))
+        return lazy.forced(_lazily(self, "propagate", cls, edge_index, args, kwargs))
 
     def edge_updater(self, edge_index, *args, **kwargs):
-        out = _lazily(self, "edge_updater", functools.partial(_method(self, cls, "edge_updater"), self), edge_index, args, kwargs)
+        out = _lazily(self, "edge_updater", cls, edge_index, args, kwargs)
         return out if _scenes.stack else lazy.forced(out)
 
     bound = _edge_indexes.rebound(cls) if _is_of_pyg(cls) else {}

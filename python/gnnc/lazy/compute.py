@@ -1,11 +1,13 @@
 """Ops of nodes: compiled once, launched on what a scene has."""
 import copy
 import warnings
+import weakref
 
 import torch
 
 from .. import _torch
 from .._compiler import CompileError
+from .._fast import _TYPES
 from .by_torch import by_torch
 from .text import Writer
 
@@ -44,11 +46,16 @@ class _Made:
             tell("an op cannot be compiled, and is computed by PyTorch's functions, one after another: %s\n%s" % (e, self.text))
             return
         self.op = module["lazy"]
-        self.takes = [p.name for p in self.op.params if p.role in ("map", "tensor") and not p.prefix]
+        self.names = [p.name for p in self.op.params if p.role in ("map", "tensor") and not p.prefix]
+        # of each tensor: its slot, its axis of edges, and which of its axes the op has, where that is not all
+        self.takes = [(slot, axes.index("E") if "E" in axes else None, [k for k, a in enumerate(axes) if a != 1] if 1 in axes else None)
+                      for slot, axes in self.reads]
+        self.looks_up = bool(writer.lookups)
 
 
 _made = {}
 _OPS = 512   # that are kept
+_PLANS = 8   # of an op
 _SMALL = 1 << 16   # elements, such as those of a weight: what is read for each edge is read faster where it is packed
 _RESULTS = 12   # of an op: PyTorch knows no function of more than 64 arguments, and a gradient takes two of each result
 
@@ -78,36 +85,35 @@ def compute(scene, roots, told=None):
 
 
 def _launched(scene, roots, made, wanted):
-    graph = scene.graph()
+    graph, leaves = scene.graph(), scene.leaves
     for m in made.maps:
         if scene.sizes[m] is None:
             scene.sizes[m] = graph.size(m)   # nothing tells it: that which its points need
         graph.must_lie_in(m, scene.sizes[m])
     arguments = [graph.src if m == "U" else graph.dst for m in made.maps]
-    for slot, axes in made.reads:
-        t = scene.leaves[slot]
+    for slot, edges, long in made.takes:
+        t = leaves[slot]
         if t.requires_grad and slot not in wanted:
             t = t.detach()
-        if "E" in axes:
-            t = graph.permuted(t, axes.index("E"))
-        if 1 in axes:
-            t = t.reshape([n for n, a in zip(t.shape, axes) if a != 1])
+        if edges is not None:
+            t = graph.permuted(t, edges)
+        if long is not None:
+            t = t.reshape([t.shape[k] for k in long])
         if not t.is_contiguous() and t.numel() <= _SMALL:
             t = t.contiguous()
         arguments.append(t)
     plain = made.op._torch_plain
     sizes = [scene.sizes["V" if s == "N" else s] for s in plain.free]
     if not _torch._is_eager(arguments):
-        out = _torch.call(made.op, {**dict(zip(made.takes, arguments)), **dict(zip(plain.free, sizes))})
+        out = _torch.call(made.op, {**dict(zip(made.names, arguments)), **dict(zip(plain.free, sizes))})
     elif wanted:
         twin = made.op._torch_twin if made.op._torch_keeps else plain
         out = _Op.apply(twin, sizes, _Sorted(scene, made, graph), tuple(roots), *arguments)
     else:
-        out = _torch._or(_torch._launched(plain, arguments, sizes), plain, arguments, sizes)
-    out = out if isinstance(out, tuple) else (out,)
+        out = _run(plain, made, graph, sizes, arguments)
     results = []
-    for r, y in zip(roots, out):
-        if y.requires_grad and not any(scene.leaves[k].requires_grad for k in r.slots):
+    for r, y in zip(roots, out if isinstance(out, tuple) else (out,)):
+        if wanted and y.requires_grad and not any(leaves[k].requires_grad for k in r.slots):
             y = y.detach()
         if 1 in r.axes:
             y = y.reshape(scene.shape(r.axes))
@@ -115,12 +121,34 @@ def _launched(scene, roots, made, wanted):
     return results
 
 
+def _run(of, made, graph, sizes, arguments):
+    """What an op gives for arguments, by the plan of their graph."""
+    had = of.by_graph.get(id(graph))
+    if had is not None and had[0]() is graph and had[1] == sizes:
+        tensors = arguments[len(made.maps):]
+        for t in tensors:
+            if t.dim() and t.stride(-1) != 1:
+                break
+        else:
+            out = had[2]._quick(tensors)
+            return out[0] if len(out) == 1 else tuple(out)
+    plan, tensors = _torch.plan_for(of, arguments, sizes)
+    if plan is None:
+        return of.call(*arguments, sizes)
+    if not made.looks_up:   # else its plan is of further maps, too
+        while len(of.by_graph) >= _PLANS:
+            of.by_graph.pop(next(iter(of.by_graph)), None)
+        of.by_graph[id(graph)] = weakref.ref(graph), sizes, plan
+    out = plan._quick(tensors)
+    return out[0] if len(out) == 1 else tuple(out)
+
+
 class _Sorted:
     """A scene whose edges stand in the order of an op's maps, and whose leaves are its arguments."""
 
     def __init__(self, scene, made, graph):
         self.sizes, self.device = dict(scene.sizes), scene.device
-        self.rows, self.made, self.leaves = {"U": graph.src, "V": graph.dst}, made, {}
+        self.rows, self.made, self.graph, self.leaves = {"U": graph.src, "V": graph.dst}, made, graph, {}
 
     def row(self, letter):
         return self.rows[letter]
@@ -135,28 +163,69 @@ class _Sorted:
         return made
 
 
+class _Backward:
+    """Of an op: the gradient, and where each of its arguments comes from."""
+
+    def __init__(self, of):
+        g, = of.op.gradients
+        self.of = of._gradient_of(g)
+        names, results = [p.name for p in of.takes], [p.name for p in of.gives]
+        reads = of._read_by_gradients()
+        self.kept = [k for k, p in enumerate(of.gives) if p.name in reads]   # results that are saved, behind the arguments
+        places = {**{n: k for k, n in enumerate(names)}, **{results[k]: len(names) + i for i, k in enumerate(self.kept)}}
+        self.takes = [(True, results.index(p.adjoint_of)) if p.adjoint_of is not None else (False, places[p.name]) for p in self.of.takes]
+        self.gives = [names.index(p.adjoint_of) for p in self.of.gives]
+        self.types = [_TYPES[p.dtype] for p in of.gives]
+
+
+def _backward_of(of):
+    if of.backward is None:
+        of.backward = _Backward(of)
+    return of.backward
+
+
 class _Op(torch.autograd.Function):
     """An op and its derived gradient. A gradient that is differentiated again is that of PyTorch's functions."""
 
     @staticmethod
     def forward(ctx, of, sizes, scene, roots, *arguments):
-        out = _torch._or(_torch._launched(of, arguments, sizes), of, arguments, sizes)
-        ctx.of, ctx.scene, ctx.roots = of, scene, roots
-        of._setup(ctx, (*arguments, sizes), out)
-        ctx.mark_non_differentiable(*[t for p, t in zip(of.gives, out if isinstance(out, tuple) else (out,))
-                                      if p.saved or not t.is_floating_point()])
+        out = _run(of, scene.made, scene.graph, sizes, arguments)
+        results, b = out if isinstance(out, tuple) else (out,), _backward_of(of)
+        ctx.of, ctx.sizes, ctx.scene, ctx.roots = of, sizes, scene, roots
+        ctx.shapes = [y.shape for y in results]
+        ctx.save_for_backward(*arguments, *[results[k] for k in b.kept])
+        unwanted = [t for p, t in zip(of.gives, results) if p.saved or not t.is_floating_point()]
+        if unwanted:
+            ctx.mark_non_differentiable(*unwanted)
         return out
 
     @staticmethod
     def backward(ctx, *grads):
-        needs = ctx.needs_input_grad[4:]
-        if not torch.is_grad_enabled():
-            return (None,) * 4 + ctx.of.adjoints(ctx, grads, needs,
-                                                 lambda of, args, sizes: _torch._or(_torch._launched(of, args, sizes), of, args, sizes))
-        tell("a second gradient of an op of edges is computed by PyTorch's functions, one after another")
-        arguments = list(ctx.saved_tensors[:len(needs)])
-        out = by_torch(ctx.scene.of(arguments), ctx.roots)
-        pairs = [(y, g.reshape(y.shape)) for y, g in zip(out, grads) if g is not None and y.requires_grad]
-        wanted = [a for a, n in zip(arguments, needs) if n]
-        made = iter(torch.autograd.grad([y for y, _ in pairs], wanted, [g for _, g in pairs], create_graph=True, allow_unused=True))
-        return (None,) * 4 + tuple([next(made) if n else None for n in needs])
+        needs, saved, b = ctx.needs_input_grad[4:], ctx.saved_tensors, _backward_of(ctx.of)
+        if torch.is_grad_enabled():
+            return (None,) * 4 + _twice(ctx, needs, saved[:len(needs)], grads)
+        arguments = []
+        for is_adjoint, k in b.takes:
+            if not is_adjoint:
+                arguments.append(saved[k])
+            elif grads[k] is None:
+                arguments.append(torch.zeros(ctx.shapes[k], dtype=b.types[k], device=ctx.scene.device))
+            else:
+                d = grads[k].contiguous()
+                arguments.append(d.resolve_neg() if d.is_neg() else d)
+        out = _run(b.of, ctx.scene.made, ctx.scene.graph, ctx.sizes, arguments)
+        made = [None] * (4 + len(needs))
+        for k, d in zip(b.gives, out if isinstance(out, tuple) else (out,)):
+            if needs[k]:
+                made[4 + k] = d
+        return tuple(made)
+
+
+def _twice(ctx, needs, arguments, grads):
+    """Gradients that can be differentiated."""
+    tell("a second gradient of an op of edges is computed by PyTorch's functions, one after another")
+    out = by_torch(ctx.scene.of(arguments), ctx.roots)
+    pairs = [(y, g.reshape(y.shape)) for y, g in zip(out, grads) if g is not None and y.requires_grad]
+    wanted = [a for a, n in zip(arguments, needs) if n]
+    made = iter(torch.autograd.grad([y for y, _ in pairs], wanted, [g for _, g in pairs], create_graph=True, allow_unused=True))
+    return tuple([next(made) if n else None for n in needs])

@@ -4,6 +4,7 @@ A recording holds for tensors of the same shapes and types, the same plain attri
 of PyTorch. Code may depend on other things, so it is done for layers whose code is PyG's, and for others where that is asked for.
 """
 import threading
+import weakref
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -37,13 +38,23 @@ class _Not(Exception):
     """That a call cannot be recorded."""
 
 
+_names = weakref.WeakKeyDictionary()   # of a module: how many attributes it has, names of those that are not its own affair
+
+
 def _attributes(module):
     """Plain attributes of the modules of a layer, whose own are counted as they change."""
     made = []
     for name, m in module._modules.items():
         if m is not None:
-            made.append((name, id(m), m.training))
-            made += [v for k, v in m.__dict__.items() if type(v) in _PLAIN and k[0] != "_"]
+            own = m.__dict__
+            made.append((name, id(m), own["training"]))
+            names = _names.get(m)
+            if names is None or names[0] != len(own):
+                names = _names[m] = len(own), [k for k in own if k[0] != "_"]
+            for k in names[1]:
+                v = own[k]
+                if type(v) in _PLAIN:
+                    made.append(v)
             if m._forward_hooks or m._forward_pre_hooks or "forward" in m.__dict__:
                 raise _Not()
             if m._modules:
@@ -53,7 +64,10 @@ def _attributes(module):
 
 def _is_hooked(layer):
     d = layer.__dict__
-    return any(d[n] for n in _HOOKS)
+    for n in _HOOKS:
+        if d[n]:
+            return True
+    return False
 
 
 _HOOKS = ["_%s_forward%s_hooks" % (n, p) for n in ("propagate", "message", "aggregate", "edge_update") for p in ("", "_pre")]
@@ -225,7 +239,7 @@ class Recorder(TorchFunctionMode):
             program.append(entry)
         kept = layer.__dict__.setdefault("_gnnc_calls", {})
         while len(kept) >= _KEPT:
-            kept.pop(next(iter(kept)))
+            kept.pop(next(iter(kept)), None)
         kept[self.at] = Recording(program, self._given(self.out), dict(scene.sizes), sets)
 
 
