@@ -41,6 +41,7 @@ class _Sorted:
         narrow = torch.int32 if max(told) < 2**31 - 1 else torch.int64
         self.src, self.dst = src.to(narrow).clone(), dst.to(narrow).clone()
         self._permuted = {}
+        self.plans = {}   # of ops: sizes, and a plan
 
     def size(self, letter):
         """How many points sources (U) or destinations (V) need."""
@@ -77,29 +78,41 @@ class _Graphs:
     """Edge indexes that were seen, sorted. Whoever has an equal one gets the same."""
 
     def __init__(self):
-        self.kept = OrderedDict()   # of pointer, shape and so on
+        self.kept = OrderedDict()   # by id, those used last
         self.seen = {}              # by id: a tensor that is alive, its version, what it is
         self.lock = threading.RLock()
 
-    def of(self, edges, flow):
+    def known(self, edges, flow):
+        """The graph of a tensor that was seen, or of an equal one; None: there is none."""
         with self.lock:
             had = self.seen.get((id(edges), flow)) if not edges.is_inference() else None
             if had is not None and had[0]() is edges and had[1] == edges._version:
                 return had[2]
             made = self._equal(edges, flow)
+            if made is not None:
+                self._see(edges, flow, made)
+            return made
+
+    def of(self, edges, flow):
+        with self.lock:
+            made = self.known(edges, flow)
             if made is None:
                 with torch.inference_mode(False):   # others may want gradients along it
                     made = _Sorted(edges.detach().clone(), flow)
                 self.kept[id(made)] = made
                 while len(self.kept) > _GRAPHS:
                     self.kept.popitem(last=False)
-            if edges.is_inference():   # whose changes nobody counts
-                return made
-            key = id(edges), flow
-            self.seen[key] = weakref.ref(edges, lambda _, key=key: self.seen.pop(key, None)), edges._version, made
+                self._see(edges, flow, made)
             return made
 
+    def _see(self, edges, flow, made):
+        if not edges.is_inference():   # whose changes nobody counts
+            key = id(edges), flow
+            self.seen[key] = weakref.ref(edges, lambda _, key=key: self.seen.pop(key, None)), edges._version, made
+
     def _equal(self, edges, flow):
+        if edges.is_cuda and torch.cuda.is_current_stream_capturing():
+            return None   # nothing can be compared
         for key, g in reversed(self.kept.items()):
             if g.flow == flow and g.edges.shape == edges.shape and g.edges.dtype == edges.dtype and g.edges.device == edges.device and \
                     torch.equal(g.edges, edges):
@@ -114,6 +127,49 @@ _graphs = _Graphs()
 def of(edges, flow):
     """The sorted graph of an edge index. flow 1: its row 0 has the destinations."""
     return _graphs.of(edges, flow)
+
+
+# ---- Whether it pays to sort one ------------------------------------------------------------------------
+_FRESH = 3   # passes of a layer on edges that it had not met, after which it sorts those alone that come again
+
+
+class Sights:
+    """Edge indexes that a layer met. To sort one and to plan ops of it takes longer than a pass: where each has edges of its own, as of
+    sampled batches, PyG's code is faster."""
+
+    def __init__(self):
+        self.fresh, self.last, self.once, self.met = 0, None, {}, weakref.WeakKeyDictionary()
+
+    def _meet(self, graph, passed):
+        self.met[graph] = weakref.ref(passed) if passed is not None else lambda: None
+
+    def pays(self, edges, flow, passed):
+        """Whether edges are worth it; passed: an object that stands for the forward pass."""
+        known = _graphs.known(edges, flow)
+        if known is not None and known in self.met:
+            if self.met[known]() is not passed or passed is None:
+                self.fresh = 0
+            return True
+        if edges.is_cuda and torch.cuda.is_current_stream_capturing():
+            return known is not None
+        if passed is None or self.last is None or self.last() is not passed:
+            self.fresh += 1
+            self.last = weakref.ref(passed) if passed is not None else None
+        if known is not None:   # by another layer
+            self._meet(known, passed)
+            return True
+        if self.fresh <= _FRESH:
+            self._meet(_graphs.of(edges, flow), passed)
+            return True
+        had = self.once.get(id(edges))
+        if had is not None and had[0]() is edges and had[1] == edges._version and had[2]() is not passed:
+            self._meet(_graphs.of(edges, flow), passed)
+            return True
+        if not edges.is_inference():
+            key = id(edges)
+            self.once[key] = (weakref.ref(edges, lambda _, key=key: self.once.pop(key, None)), edges._version,
+                              weakref.ref(passed) if passed is not None else lambda: None)
+        return False
 
 
 # ---- What PyG makes of an edge index ------------------------------------------------------------------

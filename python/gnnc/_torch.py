@@ -67,7 +67,6 @@ class _Registered:
     def __init__(self, op, saved):
         self.op, self.saved, self.reads = op, saved, None
         self.backward = None   # of those who call its gradient themselves
-        self.by_graph = {}   # plans of graphs, of those who know them by object
         program = op._program(op.module._context(op.module.device), _native.SAVED if saved else 0)
         self.params = [p for p in program.params if not p.prefix]
         self.takes = [p for p in self.params if p.role != "result"]

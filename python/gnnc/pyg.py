@@ -53,6 +53,16 @@ def _why_not(self, edges):
     return None
 
 
+def _changes(self, edges):
+    """That edges are others at each pass, so that it does not pay to sort them; None: they are not."""
+    sights = self.__dict__.get("_gnnc_sights")
+    if sights is None:
+        sights = self.__dict__["_gnnc_sights"] = _edge_indexes.Sights()
+    if sights.pays(edges, 1 if self.flow == "target_to_source" else 0, _scenes.stack[-1] if _scenes.stack else None):
+        return None
+    return "its edges are others at each pass, and to sort them takes longer than to use them once"
+
+
 def _rows(self, edges, kwargs):
     """The edge index of a sparse matrix, and arguments with its values as PyG gives them to messages that ask for such.
 
@@ -95,7 +105,7 @@ def _lazily(self, what, cls, edges, args, kwargs):
     if torch.compiler.is_compiling():
         return _method(self, cls, what)(self, edges, *args, **kwargs)
     rows, said = _rows(self, edges, kwargs)
-    reason = _why_not(self, rows)
+    reason = _why_not(self, rows) or _changes(self, rows)
     if reason is None:
         try:
             return _noted(self, what, cls, _scene(self, rows), args, said)

@@ -1,7 +1,6 @@
 """Ops of nodes: compiled once, launched on what a scene has."""
 import copy
 import warnings
-import weakref
 
 import torch
 
@@ -55,7 +54,6 @@ class _Made:
 
 _made = {}
 _OPS = 512   # that are kept
-_PLANS = 8   # of an op
 _SMALL = 1 << 16   # elements, such as those of a weight: what is read for each edge is read faster where it is packed
 _RESULTS = 12   # of an op: PyTorch knows no function of more than 64 arguments, and a gradient takes two of each result
 
@@ -123,22 +121,20 @@ def _launched(scene, roots, made, wanted):
 
 def _run(of, made, graph, sizes, arguments):
     """What an op gives for arguments, by the plan of their graph."""
-    had = of.by_graph.get(id(graph))
-    if had is not None and had[0]() is graph and had[1] == sizes:
+    had = graph.plans.get(of)
+    if had is not None and had[0] == sizes:
         tensors = arguments[len(made.maps):]
         for t in tensors:
             if t.dim() and t.stride(-1) != 1:
                 break
         else:
-            out = had[2]._quick(tensors)
+            out = had[1]._quick(tensors)
             return out[0] if len(out) == 1 else tuple(out)
     plan, tensors = _torch.plan_for(of, arguments, sizes)
     if plan is None:
         return of.call(*arguments, sizes)
     if not made.looks_up:   # else its plan is of further maps, too
-        while len(of.by_graph) >= _PLANS:
-            of.by_graph.pop(next(iter(of.by_graph)), None)
-        of.by_graph[id(graph)] = weakref.ref(graph), sizes, plan
+        graph.plans[of] = sizes, plan
     out = plan._quick(tensors)
     return out[0] if len(out) == 1 else tuple(out)
 
