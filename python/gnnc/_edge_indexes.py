@@ -1,12 +1,9 @@
-"""Edge indexes that were seen before: sorted once, and what PyG makes of one is made once."""
+"""Edge indexes that were seen before: sorted once."""
 import threading
-import types
 import weakref
 from collections import OrderedDict
 
 import torch
-from torch_geometric import utils
-from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 _GRAPHS = 16   # that are kept, those used last
 
@@ -170,70 +167,3 @@ class Sights:
             self.once[key] = (weakref.ref(edges, lambda _, key=key: self.once.pop(key, None)), edges._version,
                               weakref.ref(passed) if passed is not None else lambda: None)
         return False
-
-
-# ---- What PyG makes of an edge index ------------------------------------------------------------------
-# name: the function, the place of values of edges among its arguments. Of none of them does the edge index that it gives depend on these.
-_MADE = {
-    "add_self_loops": (utils.add_self_loops, 1),
-    "remove_self_loops": (utils.remove_self_loops, 1),
-    "add_remaining_self_loops": (utils.add_remaining_self_loops, 1),
-    "get_laplacian": (utils.get_laplacian, 1),
-    "gcn_norm": (gcn_norm, 1),
-}
-_VALUES = ("edge_attr", "edge_weight")
-_PLAIN = (int, float, str, bool, type(None), torch.dtype)
-
-
-def _stream(t):
-    return torch._C._cuda_getCurrentRawStream(t.get_device()) if t.is_cuda else 0
-
-
-class _Kept:
-    """A function of an edge index: without values of edges it is called once for each, and with values it gives the same edge index."""
-
-    def __init__(self, run, values):
-        self.run, self.values, self.results = run, values, {}
-
-    def __call__(self, edge_index, *args, **kwargs):
-        given = args[self.values - 1] if len(args) >= self.values else next((kwargs[n] for n in _VALUES if n in kwargs), None)
-        rest = [a for a in (*args, *kwargs.values()) if a is not given]
-        if type(edge_index) is not torch.Tensor or not all(type(a) in _PLAIN for a in rest) or torch.compiler.is_compiling() or \
-                edge_index.layout is not torch.strided or edge_index.is_inference() or torch.is_inference_mode_enabled() or not (given is None or isinstance(given, torch.Tensor)):
-            return self.run(edge_index, *args, **kwargs)
-        key = (id(edge_index), given is None, *rest, *kwargs, _stream(edge_index),
-               torch.get_default_dtype(), torch.is_autocast_enabled(edge_index.device.type))
-        had = self.results.get(key)
-        if had is not None and had[0]() is edge_index and had[1] == edge_index._version and \
-                all(t is None or t._version == v for t, v in had[2]):
-            if given is None:
-                return tuple(t for t, _ in had[2])
-            return (had[2][0][0], *self.run(edge_index, *args, **kwargs)[1:])
-        out = self.run(edge_index, *args, **kwargs)
-        if isinstance(out, tuple) and all(type(t) is torch.Tensor or t is None for t in out):
-            kept = out if given is None else out[:1]
-            alive = weakref.ref(edge_index, lambda _, key=key: self.results.pop(key, None))
-            if kept[0] is not edge_index:
-                self.results[key] = alive, edge_index._version, [(t, None if t is None else t._version) for t in kept]
-        return out
-
-
-_kept = {name: _Kept(run, at) for name, (run, at) in _MADE.items()}
-
-
-def rebound(cls):
-    """Methods of a class of PyG that call such functions, calling the kept ones instead. PyG's own stay as they are."""
-    made = {}
-    for c in reversed(cls.__mro__):
-        for name, method in c.__dict__.items():
-            if not isinstance(method, types.FunctionType) or not c.__module__.startswith("torch_geometric.nn.conv."):
-                continue
-            takes = {n: k for n, k in _kept.items() if n in method.__code__.co_names and method.__globals__.get(n) is k.run}
-            if not takes:
-                made.pop(name, None)   # of a base, which this one hides
-                continue
-            copied = types.FunctionType(method.__code__, {**method.__globals__, **takes}, name, method.__defaults__, method.__closure__)
-            copied.__kwdefaults__, copied.__doc__, copied.__dict__ = method.__kwdefaults__, method.__doc__, dict(method.__dict__)
-            copied.__annotations__, copied.__module__, copied.__qualname__ = method.__annotations__, method.__module__, method.__qualname__
-            made[name] = copied
-    return made

@@ -17,7 +17,7 @@ from torch_geometric.inspector import Inspector
 from torch_geometric.nn import MessagePassing
 from torch_geometric.utils import is_sparse, to_edge_index
 
-from . import _edge_indexes, lazy
+from . import _edge_indexes, _made_once, lazy
 from .lazy import SlowPath, replay, tell, tensor   # noqa: F401
 
 # ---- Layers -----------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ def _members(cls):
         out = _lazily(self, "edge_updater", cls, edge_index, args, kwargs)
         return out if _scenes.stack else lazy.forced(out)
 
-    bound = _edge_indexes.rebound(cls) if _is_of_pyg(cls) else {}
+    bound = _made_once.rebound(cls) if _is_of_pyg(cls) else {}
     run = bound.pop("forward", cls.forward)
 
     @functools.wraps(cls.forward)

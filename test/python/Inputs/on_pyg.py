@@ -14,7 +14,7 @@ import torch_geometric.nn as nn
 from torch_geometric.utils import to_torch_coo_tensor, to_torch_csr_tensor
 
 import gnnc.pyg
-from gnnc import _edge_indexes, lazy
+from gnnc import _edge_indexes, _made_once, lazy
 
 numbers = itertools.count()
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -250,7 +250,7 @@ class Graphs(Base):
         gc.collect()
         self.assertLessEqual(len(_edge_indexes._graphs.kept), _edge_indexes._GRAPHS)
         self.assertLessEqual(len(_edge_indexes._graphs.seen), 6)
-        self.assertLessEqual(sum(len(k.results) for k in _edge_indexes._kept.values()), 6)
+        self.assertLessEqual(sum(len(k.results) for k in _made_once._kept.values()), 6)
 
 
 class Gate(nn.MessagePassing):
