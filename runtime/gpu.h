@@ -68,8 +68,9 @@ gnn_status rt_gpu_tile_begins(rt_gpu *g, const rt_map_view *m, int64_t extent, r
 gnn_status rt_gpu_tile_values(rt_gpu *g, const rt_map_view *m, int64_t extent, rt_ints *out);
 gnn_status rt_gpu_row_ends(rt_gpu *g, rt_builder what, const rt_map_view *m,
                            const rt_map_view *order, rt_ints *out);
-gnn_status rt_gpu_parts(rt_gpu *g, rt_builder what, const rt_map_view *m, const rt_map_view *order,
-                        int64_t extent, rt_ints *out);
+// n arrays of parts of the same rows
+gnn_status rt_gpu_parts(rt_gpu *g, const rt_map_view *m, const rt_map_view *order, int64_t extent,
+                        const rt_builder *what, uint32_t n, rt_ints *out);
 // gpu_windows.c: as windows.c
 gnn_status rt_gpu_window_places(rt_gpu *g, const rt_map_view *m, const rt_map_view *s,
                                 int64_t extent, rt_ints *out, int64_t *places);
@@ -112,5 +113,9 @@ gnn_status rt_gpu_map(gnn_plan *plan, uint32_t param, const rt_checked *m, rt_st
 gnn_status rt_gpu_check_again(gnn_plan *plan, uint32_t param, const rt_checked *m, rt_structure *s);
 gnn_status rt_gpu_prepare(gnn_plan *plan, const rt_prepared *q, const rt_map_view *maps,
                           rt_structure *s);
+// The arrays of parts, which are made of the same numbers: RT_PART_ROWS and the ones behind it.
+enum { RT_PART_ARRAYS = RT_PART_HEADS - RT_PART_ROWS + 1 };
+gnn_status rt_gpu_prepare_parts(gnn_plan *plan, const rt_prepared *q, const rt_map_view *maps,
+                                rt_structure **s);
 
 #endif

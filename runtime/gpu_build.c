@@ -212,37 +212,60 @@ static gnn_status number_parts(rt_gpu *g, const rt_ints *offsets, const rt_ints 
     return s ? s : rt_gpu_scan(g, out, out);
 }
 
-gnn_status rt_gpu_parts(rt_gpu *g, rt_builder what, const rt_map_view *m, const rt_map_view *order,
-                        int64_t extent, rt_ints *out) {
+typedef struct {   // rows of a map by the numbers of their parts
     rt_ints offsets, cut, whole;
-    int64_t ncut, nwhole;
-    gnn_status s = rt_gpu_offsets(g, m, &offsets);
-    const rt_ints *by = order ? &order->values : &offsets;   // not looked at without an order
-    if (!s) s = number_parts(g, &offsets, by, order, extent, true, &cut);
-    if (!s) s = number_parts(g, &offsets, by, order, extent, false, &whole);
-    if (!s) s = rt_gpu_get(g, &cut, m->codomain, &ncut);
-    if (!s) s = rt_gpu_get(g, &whole, m->codomain, &nwhole);
-    if (!s && what == RT_PART_HEADS) s = rt_gpu_ints(g, m->codomain - nwhole + 1, out);
-    if (!s && what == RT_PART_HEADS)
-        return RT_LAUNCH(g, PART_HEADS, offsets.count, RT_POINTER(cut.data), RT_POINTER(whole.data),
-                         RT_NUMBER(m->codomain), RT_POINTER(out->data));
-    if (!s) s = rt_gpu_ints(g, ncut + nwhole, out);
+    const rt_ints *order;   // NULL: they stand as they are
+    int64_t rows, extent, ncut, nwhole;
+} numbered_rows;
+
+static gnn_status number_rows(rt_gpu *g, const rt_map_view *m, const rt_map_view *order,
+                              int64_t extent, numbered_rows *n) {
+    *n = (numbered_rows){
+        .order = order ? &order->values : NULL, .rows = m->codomain, .extent = extent};
+    gnn_status s = rt_gpu_offsets(g, m, &n->offsets);
+    const rt_ints *by = order ? &order->values : &n->offsets;   // not looked at without an order
+    if (!s) s = number_parts(g, &n->offsets, by, order, extent, true, &n->cut);
+    if (!s) s = number_parts(g, &n->offsets, by, order, extent, false, &n->whole);
+    if (!s) s = rt_gpu_get(g, &n->cut, m->codomain, &n->ncut);
+    return s ? s : rt_gpu_get(g, &n->whole, m->codomain, &n->nwhole);
+}
+
+static gnn_status heads(rt_gpu *g, const numbered_rows *n, rt_ints *out) {
+    gnn_status s = rt_gpu_ints(g, n->rows - n->nwhole + 1, out);
+    if (s) return s;
+    return RT_LAUNCH(g, PART_HEADS, n->offsets.count, RT_POINTER(n->cut.data),
+                     RT_POINTER(n->whole.data), RT_NUMBER(n->rows), RT_POINTER(out->data));
+}
+
+static gnn_status parts_of(rt_gpu *g, const numbered_rows *n, rt_builder what, rt_ints *out) {
+    if (what == RT_PART_HEADS) return heads(g, n, out);
+    const rt_ints *by = n->order ? n->order : &n->offsets;
+    gnn_status s = rt_gpu_ints(g, n->ncut + n->nwhole, out);
     if (!s)
-        s = RT_LAUNCH(g, PART_CUT, ncut, RT_POINTER(cut.data), RT_POINTER(offsets.data),
-                      RT_POINTER(by->data), order != NULL, RT_NUMBER(m->codomain),
-                      RT_NUMBER(extent), what - RT_PART_ROWS, RT_NUMBER(ncut),
+        s = RT_LAUNCH(g, PART_CUT, n->ncut, RT_POINTER(n->cut.data), RT_POINTER(n->offsets.data),
+                      RT_POINTER(by->data), n->order != NULL, RT_NUMBER(n->rows),
+                      RT_NUMBER(n->extent), what - RT_PART_ROWS, RT_NUMBER(n->ncut),
                       RT_POINTER(out->data));
     if (s) return s;
-    return RT_LAUNCH(g, PART_WHOLE, m->codomain, RT_POINTER(whole.data), RT_POINTER(offsets.data),
-                     RT_POINTER(by->data), order != NULL, RT_NUMBER(m->codomain), RT_NUMBER(extent),
-                     what - RT_PART_ROWS, RT_NUMBER(ncut), RT_POINTER(out->data));
+    return RT_LAUNCH(g, PART_WHOLE, n->rows, RT_POINTER(n->whole.data), RT_POINTER(n->offsets.data),
+                     RT_POINTER(by->data), n->order != NULL, RT_NUMBER(n->rows),
+                     RT_NUMBER(n->extent), what - RT_PART_ROWS, RT_NUMBER(n->ncut),
+                     RT_POINTER(out->data));
+}
+
+gnn_status rt_gpu_parts(rt_gpu *g, const rt_map_view *m, const rt_map_view *order, int64_t extent,
+                        const rt_builder *what, uint32_t n, rt_ints *out) {
+    numbered_rows rows;
+    gnn_status s = number_rows(g, m, order, extent, &rows);
+    for (uint32_t i = 0; i < n && !s; i++) s = parts_of(g, &rows, what[i], &out[i]);
+    return s;
 }
 
 // Rows in an order of theirs are parts of which none is cut.
 gnn_status rt_gpu_row_ends(rt_gpu *g, rt_builder what, const rt_map_view *m,
                            const rt_map_view *order, rt_ints *out) {
-    return rt_gpu_parts(g, what == RT_ROW_BEGINS ? RT_PART_BEGINS : RT_PART_ENDS, m, order,
-                        INT64_MAX, out);
+    const rt_builder ends = what == RT_ROW_BEGINS ? RT_PART_BEGINS : RT_PART_ENDS;
+    return rt_gpu_parts(g, m, order, INT64_MAX, &ends, 1, out);
 }
 
 // ---- Compositions and classes -------------------------------------------------------------------

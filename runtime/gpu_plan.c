@@ -133,7 +133,7 @@ static gnn_status build(rt_gpu *g, const rt_prepared *q, const rt_map_view *m, r
     case RT_PART_BEGINS:
     case RT_PART_ENDS:
     case RT_PART_HEADS:
-        return rt_gpu_parts(g, q->builder, &m[0], q->nargs > 1 ? &m[1] : NULL, q->extent, out);
+        return rt_gpu_parts(g, &m[0], q->nargs > 1 ? &m[1] : NULL, q->extent, &q->builder, 1, out);
     case RT_WINDOW_PLACES: return rt_gpu_window_places(g, &m[0], &m[1], q->extent, out, codomain);
     case RT_WINDOW_STARTS: return rt_gpu_window_starts(g, &m[0], q->extent, out);
     case RT_WINDOW_SLOTS:
@@ -156,5 +156,20 @@ gnn_status rt_gpu_prepare(gnn_plan *plan, const rt_prepared *q, const rt_map_vie
                                      plan->p->made.index_bits == 64);
     if (!status) status = build(&g, q, maps, &made, &s->codomain);
     if (!status) keep(&g, &made, s);
+    return rt_gpu_end(&g, status);
+}
+
+gnn_status rt_gpu_prepare_parts(gnn_plan *plan, const rt_prepared *q, const rt_map_view *maps,
+                                rt_structure **s) {
+    rt_gpu g = {0};
+    rt_ints made[RT_PART_ARRAYS];
+    rt_builder what[RT_PART_ARRAYS];
+    for (uint32_t i = 0; i < RT_PART_ARRAYS; i++) what[i] = (rt_builder)(RT_PART_ROWS + i);
+    gnn_status status = rt_gpu_begin(&g, plan->c, plan->making.stream,
+                                     plan->p->made.index_bits == 64);
+    if (!status)
+        status = rt_gpu_parts(&g, &maps[0], q->nargs > 1 ? &maps[1] : NULL, q->extent, what,
+                              RT_PART_ARRAYS, made);
+    for (uint32_t i = 0; i < RT_PART_ARRAYS && !status; i++) keep(&g, &made[i], s[i]);
     return rt_gpu_end(&g, status);
 }

@@ -219,10 +219,30 @@ static gnn_status build(gnn_plan *plan, const recipe *r, rt_structure *s) {
     return status ? status : rt_structure_upload(s, plan->making.stream);
 }
 
-static gnn_status make(gnn_plan *plan, const recipe *r, const int64_t *key, uint32_t nkey,
+// On a GPU the numbers that they are made of take longer than they do: who wants one of them, wants
+// the others next.
+static gnn_status make_parts(gnn_plan *plan, const recipe *r, int64_t *key, uint32_t nkey,
+                             rt_structure **out) {
+    rt_structure *made[RT_PART_ARRAYS] = {0};
+    gnn_status s = GNN_OK;
+    for (uint32_t i = 0; i < RT_PART_ARRAYS && !s; i++) {
+        key[1] = RT_PART_ROWS + i;
+        s = rt_structure_new(plan->c, key, nkey, &made[i]);
+    }
+    if (!s) s = rt_gpu_prepare_parts(plan, r->q, r->views, made);
+    for (uint32_t i = 0; i < RT_PART_ARRAYS; i++) {
+        if (made[i] && !s) rt_cache_add(plan->making.cache, made[i]);
+        if (RT_PART_ROWS + i == r->q->builder) *out = made[i];
+        else if (made[i]) rt_structure_drop(made[i]);
+    }
+    return s;
+}
+
+static gnn_status make(gnn_plan *plan, const recipe *r, int64_t *key, uint32_t nkey,
                        rt_structure **out) {
     *out = rt_cache_find(plan->making.cache, key, nkey);
     if (*out) return GNN_OK;
+    if (r->on_device && rt_parts(r->q->builder)) return make_parts(plan, r, key, nkey, out);
     rt_structure *made;
     gnn_status s = rt_structure_new(plan->c, key, nkey, &made);
     if (s) return s;

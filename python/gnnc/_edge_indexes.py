@@ -5,6 +5,8 @@ from collections import OrderedDict
 
 import torch
 
+from .module import Shared
+
 _GRAPHS = 16   # that are kept, those used last
 
 
@@ -39,6 +41,7 @@ class _Sorted:
         self.src, self.dst = src.to(narrow).clone(), dst.to(narrow).clone()
         self._permuted = {}
         self.plans = {}   # of ops: sizes, and a plan
+        self.shared = Shared()
 
     def size(self, letter):
         """How many points sources (U) or destinations (V) need."""

@@ -299,7 +299,7 @@ def _launched(of, arguments, sizes):
     return out[0] if len(out) == 1 else tuple(out)
 
 
-def plan_for(of, arguments, sizes):
+def plan_for(of, arguments, sizes, shared=None):
     """The plan that is kept for arguments, and those of them that are tensors; None: it does not take them as they are."""
     op = of.op
     maps = [t for p, t in zip(of.takes, arguments) if p.role == "map"]
@@ -312,7 +312,7 @@ def plan_for(of, arguments, sizes):
     if plan is None:
         named = {p.name: t for p, t in zip(of.takes, arguments) if not p.saved and not p.given}
         named.update({s: n for s, n in zip(of.free, sizes) if n >= 0})
-        plan = op._kept_plan(*op._split(named), _native.SAVED if of.saved else 0)
+        plan = op._kept_plan(*op._split(named), _native.SAVED if of.saved else 0, shared=shared)
         while len(op._eager) >= len(op._plans):
             op._eager.pop(next(iter(op._eager)))
         op._eager[key] = plan

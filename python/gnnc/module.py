@@ -106,6 +106,27 @@ class _Loaded:
         return self.ops[path]
 
 
+class Shared:
+    """What plans of the same maps share, such as their offsets and orders, while this lives: arrays of the maps stay as they are."""
+
+    def __init__(self):
+        self.kept = {}   # by device: the context, and its cache
+
+    def of(self, context):
+        """The cache of a context."""
+        if context.device not in self.kept:
+            made = c_void_p()
+            with context.lock:
+                context.must(_native.runtime().gnn_cache_new(context.pointer, byref(made)))
+            self.kept[context.device] = context, made
+        return self.kept[context.device][1]
+
+    def __del__(self):
+        for context, made in self.__dict__.get("kept", {}).values():
+            with context.lock:
+                _native.runtime().gnn_cache_free(made)
+
+
 def _are_quick(args):
     """Whether they are plain tensors that nobody watches, as below; it is asked at each call of a plan."""
     torch = sys.modules.get("torch")
@@ -131,7 +152,7 @@ class Plan:
     Arrays of the maps stay as they are while the plan is used. `version` tells which of the op's versions a call takes.
     """
 
-    def __init__(self, op, loaded, flags, maps, values, sizes, stream):
+    def __init__(self, op, loaded, flags, maps, values, sizes, stream, shared=None):
         context, handle = loaded.context, loaded.op(op.path)
         library = _native.runtime()
         self.op, self.context, self.maps = op, context, maps
@@ -143,7 +164,8 @@ class Plan:
         given = (_native.Size * (len(sizes) + 1))(*[_native.Size(n.encode(), v) for n, v in sizes.items()])
         args, _ = self._arguments(values, partial=True)
         options = _native.PlanOptions(sizes=given, nsizes=len(sizes), maps=named, nmaps=len(maps), args=args,
-                                      nargs=len(self.program.params), flags=flags, stream=stream)
+                                      nargs=len(self.program.params), flags=flags, stream=stream,
+                                      cache=shared.of(context) if shared is not None else None)
         with context.lock:
             context.must(library.gnn_op_plan_named(handle, byref(options), 0, byref(self.pointer)))
             loaded.plans += 1
@@ -389,7 +411,7 @@ class Op:
         arrays = {**maps, **others}
         return self._plan(self._device(arrays), maps, others, sizes, _flags)
 
-    def _plan(self, device, maps, others, sizes, flags):
+    def _plan(self, device, maps, others, sizes, flags, shared=None):
         context = self.module._context(device)
         like = next(a.owner for a in {**maps, **others}.values() if isinstance(a, _arrays.Array))
         missing = [p.name for p in self.params if p.role == "map" and not p.prefix and p.name not in maps]
@@ -403,9 +425,9 @@ class Op:
         program = self._program(context, flags)
         known = {p.name for p in program.params}
         values = {n: v for n, v in others.items() if n in known and isinstance(v, _arrays.Array)}
-        return Plan(self, self.module._loaded(context), flags, made, values, sizes, _arrays.stream(like))
+        return Plan(self, self.module._loaded(context), flags, made, values, sizes, _arrays.stream(like), shared)
 
-    def _kept_plan(self, maps, others, sizes, flags=0, copies=None):
+    def _kept_plan(self, maps, others, sizes, flags=0, copies=None, shared=None):
         """A plan that is kept by its maps, where it is known that these do not change.
 
         copies: whoever calls writes memory that nobody counts, as compiled code does. It makes copies of maps, and says whether
@@ -421,7 +443,7 @@ class Op:
         if plan is not None and copies is not None and not copies.same(plan.copies, maps):
             plan = None
         if plan is None:
-            plan = self._plan(device, maps, others, sizes, flags)
+            plan = self._plan(device, maps, others, sizes, flags, shared)
             plan.copies = copies.of(maps) if copies is not None else None
         self._plans[key] = plan
         while len(self._plans) > _PLANS:

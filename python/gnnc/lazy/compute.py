@@ -130,7 +130,7 @@ def _run(of, made, graph, sizes, arguments):
         else:
             out = had[1]._quick(tensors)
             return out[0] if len(out) == 1 else tuple(out)
-    plan, tensors = _torch.plan_for(of, arguments, sizes)
+    plan, tensors = _torch.plan_for(of, arguments, sizes, None if made.looks_up else graph.shared)
     if plan is None:
         return of.call(*arguments, sizes)
     if not made.looks_up:   # else its plan is of further maps, too

@@ -138,7 +138,7 @@ static void compare_parts(gnn_context *c, const rt_map_view *here, const rt_map_
     for (int i = 0; i < 8; i++) {
         const rt_builder what = RT_PART_ROWS + (rt_builder)(i % 4);
         BUILD(c, wide, names[i % 4],
-              rt_gpu_parts(&g, what, there, i < 4 ? NULL : &o_there, extent, &got),
+              rt_gpu_parts(&g, there, i < 4 ? NULL : &o_there, extent, &what, 1, &got),
               rt_build_parts(c, what, here, i < 4 ? NULL : &o, extent, wide, &wanted));
     }
     gnn_free(c, o_there.values.data);
