@@ -45,7 +45,10 @@ class Net(torch.nn.Module):
 def took(net, batches):
     def run():
         for x, edges in batches:
-            net(x, edges.clone()).sum().backward()   # a loader's tensors are new ones
+            edges = edges.clone()
+            if batches[0][1] is not batches[-1][1]:
+                edges[0, :8] = torch.randint(0, len(x), (8,), device=edges.device)   # never twice the same
+            net(x, edges).sum().backward()
     run()
     best = float("inf")
     for _ in range(3):

@@ -148,12 +148,13 @@ class Sights:
         known = _graphs.known(edges, flow)
         if known is not None and known in self.met:
             if self.met[known]() is not passed or passed is None:
-                self.fresh = 0
+                self.fresh = max(self.fresh - 1, 0)
+                self._meet(known, passed)
             return True
         if edges.is_cuda and torch.cuda.is_current_stream_capturing():
             return known is not None
         if passed is None or self.last is None or self.last() is not passed:
-            self.fresh += 1
+            self.fresh = min(self.fresh + 1, 2 * _FRESH)
             self.last = weakref.ref(passed) if passed is not None else None
         if known is not None:   # by another layer
             self._meet(known, passed)
