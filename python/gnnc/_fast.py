@@ -46,6 +46,7 @@ class Bound:
         self.takes = [(structs[i], t.dtype, t.shape, t.stride()) for i, t in zip(takes, tensors)]
         self.gives = [structs[i] for i in gives]
         self.ordinal = tensors[0].get_device()
+        self.numbers = [(self.args[i], p) for i, p in enumerate(params) if p.role == "scalar"]
         self.count = len(params)
         self.run = _native.runtime().gnn_launch
 
@@ -56,7 +57,7 @@ class Bound:
                 return False
         return True
 
-    def __call__(self, tensors):
+    def __call__(self, tensors, numbers=()):
         stream = 0 if self.ordinal < 0 else torch._C._cuda_getCurrentRawStream(self.ordinal)
         out = [torch.empty_like(y, memory_format=torch.contiguous_format) for y in self.results]
         context = self.plan.context
@@ -64,6 +65,8 @@ class Bound:
             memory = _workspace(tensors[0], self.ordinal, stream, self.plan.workspace)
             for t, (s, *_) in zip(tensors, self.takes):
                 s.data = t.data_ptr()
+            for v, (arg, p) in zip(numbers, self.numbers):
+                setattr(arg.scalar, p.field(), p.number(v))
             for t, s in zip(out, self.gives):
                 s.data = t.data_ptr()
             status = self.run(self.plan.pointer, self.args, self.count, memory[0], self.plan.workspace, stream or None)

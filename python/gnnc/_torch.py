@@ -295,7 +295,7 @@ def _launched(of, arguments, sizes):
     plan, tensors = plan_for(of, arguments, sizes)
     if plan is None:
         return None
-    out = plan._quick(tensors)
+    out = plan._quick(tensors, [v for p, v in zip(of.takes, arguments) if p.role == "scalar"])
     return out[0] if len(out) == 1 else tuple(out)
 
 
@@ -304,7 +304,7 @@ def plan_for(of, arguments, sizes, shared=None):
     op = of.op
     maps = [t for p, t in zip(of.takes, arguments) if p.role == "map"]
     tensors = [t for p, t in zip(of.takes, arguments) if p.role == "tensor"]
-    if not tensors or len(maps) + len(tensors) != len(arguments) or any(t.is_inference() for t in maps):
+    if not tensors or any(t.is_inference() for t in maps):
         return None, tensors
     key = (tensors[0].device, of.saved, tuple(sizes), tuple([t.shape for t in tensors]),
            tuple([(t.data_ptr(), t._version, t.shape, t.stride(), t.dtype) for t in maps]))

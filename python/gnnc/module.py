@@ -36,6 +36,14 @@ class Param:
         self.inplace = info.inplace
         self.adjoint_of = info.adjoint_of.decode() if info.adjoint_of else None
 
+    def field(self):
+        """Which field of a gnn_scalar has it."""
+        return "i64" if self.is_index else {0: "f64", 4: "i32", 5: "i64", 6: "i64"}.get(self.dtype, "f32")
+
+    def number(self, v):
+        """A number as the op takes it."""
+        return bool(v) if self.dtype == 6 else int(v) if self.is_index or self.dtype in (4, 5) else float(v)
+
     def __repr__(self):
         kind = "index" if self.is_index else _native.DTYPES[self.dtype]
         if self.role == "map":
@@ -180,10 +188,10 @@ class Plan:
                     context.must(library.gnn_plan_shape(self.pointer, i, byref(t)))
                     self.shapes[p.name] = tuple(t.shape[:t.rank]), t.dtype
         self.workspace = library.gnn_plan_workspace(self.pointer)
-        # of a call without scalars, and without memory that a result may share; 0: it has some
+        # of a call without memory that a result may share; 0: it has some
         roles = [p.role for p in self.program.params]
-        self.tensors = 0 if "scalar" in roles or any(p.inplace >= 0 for p in self.program.params) else roles.count("tensor")
-        self._plain = 0 if flags else self.tensors
+        self.tensors = 0 if any(p.inplace >= 0 for p in self.program.params) else roles.count("tensor")
+        self._plain = 0 if flags or "scalar" in roles else self.tensors
         self._bound = None
 
     def __del__(self):
@@ -211,9 +219,7 @@ class Plan:
                 continue
             v = values[p.name]
             if p.role == "scalar":
-                setattr(args[i].scalar, {0: "f64", 4: "i32", 5: "i64", 6: "i64"}.get(p.dtype, "f32"), v)
-                if p.is_index:
-                    args[i].scalar.i64 = v
+                setattr(args[i].scalar, p.field(), v)
             else:
                 t = _arrays.tensor_of(v)
                 keep.append(t)
@@ -230,13 +236,13 @@ class Plan:
                                                           self.workspace, stream))
         return owner, keep
 
-    def _quick(self, tensors):
-        """Results on PyTorch tensors in the program's order, which has no scalars; a list."""
+    def _quick(self, tensors, numbers=()):
+        """Results on PyTorch tensors and numbers, each in the program's order; a list."""
         bound = self._bound
         if bound is None or not bound.fits(tensors):
             from ._fast import Bound
             bound = self._bound = Bound(self, tensors)
-        return bound(tensors)
+        return bound(tensors, numbers)
 
     def __call__(self, *args, **kwargs):
         """The op's results, of tensors and scalars in its order or by name."""
@@ -363,7 +369,7 @@ class Op:
                     raise ValueError("%s: the size %s is %d, and %d by a map" % (self.path, name, n, sizes[name]))
                 continue
             if p.role == "scalar":
-                others[name] = bool(v) if p.dtype == 6 else int(v) if p.is_index or p.dtype in (4, 5) else float(v)
+                others[name] = p.number(v)
                 continue
             a = _arrays.of(v, name)
             if a is None:

@@ -290,6 +290,31 @@ class Single(Base):
         self.assertTrue(all(torch.equal(wanted, y) for y in made))
 
 
+class Numbers(unittest.TestCase):
+    def test_numbers_change_at_each_call(self):
+        """By the same plan: f32, f64, integers and conditions."""
+        module = gnnc.compile(SCALED)
+        dst, x = torch.tensor([0, 0, 2], device=DEVICE), torch.randn(3, 4, device=DEVICE, requires_grad=True)
+        for a, b, n, flip in ((2.0, 0.5, 3, False), (-1.5, 0.25, -2, True), (0, 1, 0, 0)):
+            y = module.scaled(dst, x, a, b, n, flip, V=3)
+            rows = torch.zeros(3, 4, device=DEVICE).index_add(0, dst, x * a + b + n)
+            expected = -rows if flip else rows
+            self.assertLess((y - expected).abs().max().item(), 1e-5)
+            d, = torch.autograd.grad(y.sum(), x)
+            self.assertLess((d - (-a if flip else a)).abs().max().item(), 1e-6)
+        self.assertEqual(len(module.scaled._plans), 1)
+        with torch.no_grad():
+            self.assertLess((module.scaled(dst, x, 3, 0, 1, False, V=3) - torch.zeros(3, 4, device=DEVICE).index_add(
+                0, dst, x * 3 + 1)).abs().max().item(), 1e-5)
+
+
+SCALED = """
+op scaled(dst: E -> V, x: f32[E, F], a: f32, b: f64, n: i64, flip: bool) -> (y: f32[V, F]) {
+    s[v, f] = sum{e : dst[e] == v} (a * x[e, f] + f32(b) + n);
+    y[v, f] = flip ? -s[v, f] : s[v, f];
+}
+grad scaled wrt (x);
+"""
 CUBE = """
 op cube<T>(src: E -> U, dst: E -> V, x: T[U, F]) -> (y: T[V, F]) {
     y[v, f] = sum{e : dst[e] == v} x[src[e], f] * x[src[e], f] * x[src[e], f];
