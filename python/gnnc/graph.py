@@ -119,8 +119,8 @@ class Graph:
 
     @classmethod
     def of(cls, graph, nodes=None, self_loops=False):
-        """Of what other packages have: an edge index of two rows, a pair of arrays, PyG's Data, EdgeIndex and SparseTensor, DGL's
-        graphs, SciPy's sparse matrices (rows are destinations), NetworkX's graphs."""
+        """Of what other packages have: an edge index of two rows, a pair of arrays, PyG's Data, EdgeIndex and SparseTensor, edges of one
+        kind of a HeteroData, DGL's graphs, sparse matrices of SciPy and PyTorch (rows are destinations), NetworkX's graphs."""
         module = type(graph).__module__.split(".")[0]
         if module == "networkx":
             import networkx
@@ -135,8 +135,14 @@ class Graph:
         if module == "torch_sparse":
             row, col, _ = graph.coo()
             return cls.from_edges(col, row, (graph.size(1), graph.size(0)), self_loops)
+        if _is_tensor(graph) and graph.layout is not _torch().strided:   # rows are destinations
+            indices = graph.to_sparse_coo().coalesce().indices()
+            return cls.from_edges(indices[1], indices[0], (graph.shape[1], graph.shape[0]), self_loops)
         if hasattr(graph, "edge_index") and not _is_tensor(graph):
-            return cls.from_edge_index(graph.edge_index, graph.num_nodes if nodes is None else nodes, self_loops)
+            if nodes is None:   # of edges of one kind, as of HeteroData, both ends tell
+                size = graph.size() if type(graph).__name__ == "EdgeStorage" else (None, None)
+                nodes = size if None not in size else graph.num_nodes
+            return cls.from_edge_index(graph.edge_index, nodes, self_loops)
         if type(graph).__name__ == "EdgeIndex":
             if nodes is None and graph.num_rows is not None and graph.num_cols is not None:
                 nodes = graph.num_rows, graph.num_cols
@@ -147,27 +153,47 @@ class Graph:
 
     # ---- What goes along ------------------------------------------------------------------------
     def sort(self, values, loops=None):
-        """Values of the edges that were given, in the order of `src` and `dst`. loops: those of edges that were added, one for
-        all of them or one each."""
+        """Values of the edges that were given, in the order of `src` and `dst`. loops: those of edges that were added: one for
+        all of them, one each, or "mean": of the edges into the same node, 0 where there is none."""
         if len(values) != self.given:
             raise ValueError("there are %d edges, and %d values" % (self.given, len(values)))
         if self.edges != self.given:
             if loops is None:
                 raise ValueError("self loops were added, whose value is not given: loops=…")
             n = self.edges - self.given
+            if isinstance(loops, str):
+                if loops != "mean":
+                    raise ValueError("loops is %r, and may be a number, an array or 'mean'" % loops)
+                loops = self._means(values)
             more = (_torch().as_tensor(loops, dtype=values.dtype, device=values.device).expand(n, *values.shape[1:])
                     if _is_tensor(values) else
                     _numpy().broadcast_to(_numpy().asarray(loops, values.dtype), (n, *values.shape[1:])))
             values = _joined(values, more)
         return values if self.order is None else values[self.order]
 
+    def _means(self, values):
+        """For each node the mean of values of the edges that were given into it."""
+        dst = self.dst if self.order is None else self._given_order(self.dst)
+        dst = dst[:self.given]
+        if _is_tensor(values):
+            total = values.new_zeros((self.destinations, *values.shape[1:])).index_add(0, dst.long(), values)
+            count = _torch().bincount(dst, minlength=self.destinations).clamp(min=1).to(values.dtype)
+        else:
+            total = _numpy().zeros((self.destinations, *values.shape[1:]), values.dtype)
+            _numpy().add.at(total, dst, values)
+            count = _numpy().maximum(_numpy().bincount(dst, minlength=self.destinations), 1).astype(values.dtype)
+        return total / count.reshape((-1,) + (1,) * (len(values.shape) - 1))
+
+    def _given_order(self, values):
+        place = _torch().empty_like(self.order) if _is_tensor(self.order) else _numpy().empty_like(self.order)
+        place[self.order] = _arange(len(self.order), self.order)
+        return values[place]
+
     def unsort(self, values):
         """Values in the order of `src` and `dst`, in that of the edges that were given; those of added ones are left out."""
         if self.order is None:
             return values[:self.given]
-        place = _torch().empty_like(self.order) if _is_tensor(self.order) else _numpy().empty_like(self.order)
-        place[self.order] = _arange(len(self.order), self.order)
-        return values[place[:self.given]]
+        return self._given_order(values)[:self.given]
 
     def to(self, device):
         """The graph with its arrays on a device of PyTorch."""

@@ -160,6 +160,38 @@ class Graphs(unittest.TestCase):
         g = gnnc.Graph.of(data)
         self.near(self.module.total(g, g.sort(torch.tensor(W)), torch.tensor(X)), dense(SRC, DST, W) @ X)
 
+    @unittest.skipUnless(has("torch_geometric"), "PyG is not installed")
+    def test_edges_of_one_kind(self):
+        import torch
+        from torch_geometric.data import HeteroData
+        data = HeteroData()
+        data["a"].num_nodes, data["b"].num_nodes = N, N + 2
+        data["a", "to", "b"].edge_index = torch.tensor(np.stack([SRC, DST]))
+        g = gnnc.Graph.of(data["a", "to", "b"])
+        self.assertEqual((g.sources, g.destinations), (N, N + 2))
+
+    @unittest.skipUnless(has("torch"), "PyTorch is not installed")
+    def test_sparse_tensors(self):
+        import torch
+        m = torch.sparse_coo_tensor(torch.tensor(np.stack([DST, SRC])), torch.tensor(W), (N, N)).coalesce()
+        for matrix in (m, m.to_sparse_csr(), m.to_sparse_csc()):
+            g = gnnc.Graph.of(matrix)
+            self.near(self.module.total(g, g.sort(m.values()), torch.tensor(X)), dense(SRC, DST, W) @ X)
+
+    def test_loops_have_means(self):
+        """As PyG fills in edge features of self loops."""
+        made = [(SRC, DST, W, X)]
+        if has("torch"):
+            import torch
+            made.append([torch.tensor(a) for a in made[0]])
+        count = np.bincount(DST, minlength=N)
+        means = np.bincount(DST, W, minlength=N) / np.maximum(count, 1)
+        for src, dst, w, x in made:
+            g = gnnc.Graph.of((src, dst), N, self_loops=True)
+            self.near(self.module.total(g, g.sort(w, loops="mean"), x), dense(SRC, DST, W) @ X + means[:, None] * X)
+        with self.assertRaisesRegex(ValueError, "may be a number, an array or 'mean'"):
+            g.sort(w, loops="max")
+
 
 if __name__ == "__main__":
     unittest.main()
