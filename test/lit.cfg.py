@@ -42,13 +42,13 @@ for name in ("TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN
 config.environment["NO_COLOR"] = "1"
 config.environment["GNNC_CACHE_SIZE"] = "0"   # what is cached is not compiled, and a fault of today would not be seen
 
-# What a test may ask for: REQUIRES: assembler, gpu, numpy, mpmath, torch, torch_geometric, valgrind, clang-format-22, clang-tidy, gcov, libfuzzer.
+# What a test may ask for: REQUIRES: assembler, gpu, numpy, mpmath, torch, torch_geometric, tvm_ffi, jax_tvm_ffi, valgrind, clang-format-22, clang-tidy, gcov, libfuzzer.
 doctor = lit.util.executeCommand([gnnc, "doctor"])[0] if os.path.exists(gnnc) else ""
 if "assembler   none" not in doctor and "assembler" in doctor:
     config.available_features.add("assembler")
 if "GPU" in doctor and "GPU         none" not in doctor:
     config.available_features.add("gpu")
-for module in ("numpy", "mpmath", "torch", "torch_geometric"):
+for module in ("numpy", "mpmath", "torch", "torch_geometric", "tvm_ffi", "jax_tvm_ffi"):
     if not lit.util.executeCommand([sys.executable, "-c", "import " + module])[2]:
         config.available_features.add(module)
 for program in ("clang-format-22", "clang-tidy", "gcov", "valgrind"):

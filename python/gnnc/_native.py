@@ -95,6 +95,8 @@ _CALLS = {
     "gnn_op_plan_named": (c_int, [c_void_p, POINTER(PlanOptions), c_uint32, POINTER(c_void_p)]),
     "gnn_plan_program": (c_void_p, [c_void_p]),
     "gnn_plan_free": (None, [c_void_p]),
+    "gnn_ffi_free": (None, [c_void_p]),
+    "gnn_ffi_new": (c_int, [c_void_p, c_void_p, POINTER(c_void_p)]),
     "gnn_cache_new": (c_int, [c_void_p, POINTER(c_void_p)]),
     "gnn_cache_free": (None, [c_void_p]),
     "gnn_plan_workspace": (c_size_t, [c_void_p]),

@@ -193,10 +193,14 @@ class Plan:
         self.tensors = 0 if any(p.inplace >= 0 for p in self.program.params) else roles.count("tensor")
         self._plain = 0 if flags or "scalar" in roles else self.tensors
         self._bound = None
+        self.functions = []   # of the TVM FFI
 
     def __del__(self):
         loaded = self.__dict__.get("loaded")   # None: it was not made
         if loaded is not None:
+            for f in self.__dict__.get("functions", ()):
+                with self.context.lock:
+                    _native.runtime().gnn_ffi_free(f)
             loaded.release(self.pointer)
 
     def __copy__(self):
@@ -260,6 +264,15 @@ class Plan:
         if settled:
             raise TypeError("%s: %s of a plan is settled" % (self.op.path, settled[0]))
         return self.op._launch(self, values)
+
+    def ffi(self):
+        """The plan as a function of the TVM FFI: called with tensors and numbers in the op's order, then results, which it writes.
+
+        Tensors are of any package that has DLPack, and calls run on its stream. It takes less than a call of the plan, and JAX
+        can call it (gnnc.jax). One thread calls it at a time. Needs the package apache-tvm-ffi.
+        """
+        from ._ffi import function
+        return function(self)
 
     def version(self, **values):
         """The name of the version that a call with these arrays takes."""

@@ -50,7 +50,7 @@ INTERFACES = {
     "frontend": {"frontend.h", "ast.h", "parse.h"},
     "passes": {"passes.h", "facts.h"},
     "codegen": {"codegen.h", "sim.h"},
-    "runtime": {"gnnrt.h", "gnnrt_io.h"},
+    "runtime": {"gnnrt.h", "gnnrt_io.h", "gnnrt_ffi.h"},
 }
 PUBLIC = {"passes.h", "plan.h"}   # headers of passes/ that stand in no room, and that each room may use
 INCLUDE_DIRS = ["", "ir", "frontend", "runtime", "passes"]

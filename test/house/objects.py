@@ -17,7 +17,7 @@ import sys
 import ceilings
 
 RING = 12
-PUBLIC = ["runtime/gnnrt.h", "runtime/gnnrt_io.h"]
+PUBLIC = ["runtime/gnnrt.h", "runtime/gnnrt_io.h", "runtime/gnnrt_ffi.h"]
 OTHER_USERS = ["test", "bench", "examples"]
 GENERATED = {"gnn_lexer.c", "gnn_parser.c"}   # Flex and Bison export what they like
 TARGETS = re.compile(r"(gnnc_\w+|gnnrt\w*_code|gnnc|ptx_text)\.dir/(.*\.c)\.o$")
