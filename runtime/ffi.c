@@ -83,10 +83,6 @@ gnn_status gnn_ffi_new(gnn_plan *plan, const gnn_ffi_api *api, gnn_ffi **out) {
     if (!plan || !rt_begin(plan->c, __func__, api && api->raise && api->stream && out))
         return GNN_BAD_ARGUMENT;
     gnn_context *c = plan->c;
-    if (plan->flags & GNN_SAVED)
-        return rt_fail(c, GNN_BAD_ARGUMENT,
-                       "%.60s: a plan that saves for a gradient is no function of tensors alone",
-                       plan->p->name);
     const uint32_t n = plan->p->nparams;
     gnn_ffi *f = *out = rt_alloc_zeroed(c, sizeof *f);
     if (!f) return GNN_NO_MEMORY;
