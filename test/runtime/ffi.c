@@ -1,4 +1,4 @@
-// Plans as functions of the TVM FFI, whose values are written here as its C interface lays them out:
+// Plans as functions of the TVM FFI, whose values are written here as its interface lays them out:
 // tensors by a pointer and as objects, numbers, views, what does not fit, allocations that fail.
 #include "Inputs/harness.h"
 #include "gnnrt_ffi.h"
