@@ -1,4 +1,5 @@
 """The compiler as a process: a text to a library of ops, its diagnostics to exceptions."""
+import difflib
 import hashlib
 import json
 import os
@@ -18,6 +19,13 @@ class CompileError(ValueError):
 
 class CompileWarning(UserWarning):
     """What the compiler warns of."""
+
+
+def meant(name, known):
+    """": did you mean …?", or nothing."""
+    by = {k.lower(): k for k in known if k[0] != "_"}
+    near = difflib.get_close_matches(name.lower(), by, 1)
+    return "; did you mean %s?" % by[near[0]] if near else ""
 
 
 def compiler():

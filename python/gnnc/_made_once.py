@@ -32,7 +32,7 @@ class _Kept:
         given = args[self.values - 1] if len(args) >= self.values else next((kwargs[n] for n in _VALUES if n in kwargs), None)
         rest = [a for a in (*args, *kwargs.values()) if a is not given]
         if type(edge_index) is not torch.Tensor or not all(type(a) in _PLAIN for a in rest) or torch.compiler.is_compiling() or \
-                edge_index.layout is not torch.strided or edge_index.is_inference() or torch.is_inference_mode_enabled() or not (given is None or isinstance(given, torch.Tensor)):
+                edge_index.layout is not torch.strided or edge_index.is_inference() or edge_index.device.type not in ("cpu", "cuda") or torch.is_inference_mode_enabled() or not (given is None or isinstance(given, torch.Tensor)):
             return self.run(edge_index, *args, **kwargs)
         key = (id(edge_index), given is None, *rest, *kwargs, _stream(edge_index),
                torch.get_default_dtype(), torch.is_autocast_enabled(edge_index.device.type))

@@ -179,7 +179,8 @@ def _named(name):
 def __getattr__(name):
     made = _named(name)
     if made is None:
-        raise AttributeError("gnnc.dgl has no %s" % name)
+        raise AttributeError("gnnc.dgl has no %s: it has gspmm, gsddmm, edge_softmax, segment_mm, gather_mm, and names such as u_mul_e_sum, "
+                             "u_add_v and copy_u_max" % name)
     made.__name__ = name
     globals()[name] = made
     return made

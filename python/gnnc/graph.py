@@ -120,7 +120,10 @@ class Graph:
     @classmethod
     def of(cls, graph, nodes=None, self_loops=False):
         """Of what other packages have: an edge index of two rows, a pair of arrays, PyG's Data, EdgeIndex and SparseTensor, edges of one
-        kind of a HeteroData, DGL's graphs, sparse matrices of SciPy and PyTorch (rows are destinations), NetworkX's graphs."""
+        kind of a HeteroData, DGL's graphs, sparse matrices of SciPy and PyTorch (rows are destinations), NetworkX's graphs.
+
+        self_loops: adds one to each node; those that are there stay, where PyG's layers take them out first.
+        """
         module = type(graph).__module__.split(".")[0]
         if module == "networkx":
             import networkx
@@ -147,6 +150,8 @@ class Graph:
             if nodes is None and graph.num_rows is not None and graph.num_cols is not None:
                 nodes = graph.num_rows, graph.num_cols
             graph = graph.as_tensor()
+        if isinstance(graph, str) or not isinstance(graph, (tuple, list)) and not hasattr(graph, "shape"):
+            raise TypeError("a graph, an edge index or a pair of arrays is wanted, and this is a %s" % type(graph).__name__)
         if isinstance(graph, (tuple, list)):
             return cls.from_edges(graph[0], graph[1], nodes, self_loops)
         return cls.from_edge_index(graph, nodes, self_loops)
@@ -191,6 +196,8 @@ class Graph:
 
     def unsort(self, values):
         """Values in the order of `src` and `dst`, in that of the edges that were given; those of added ones are left out."""
+        if len(values) != self.edges:
+            raise ValueError("there are %d sorted edges, and %d values" % (self.edges, len(values)))
         if self.order is None:
             return values[:self.given]
         return self._given_order(values)[:self.given]
@@ -204,6 +211,8 @@ class Graph:
 
     def add(self, name, values, size, sorted_=False):
         """A further map of the edges, such as their types, into a space of that size; sorted_: it is in the order of `src`."""
+        if name in ("src", "dst"):
+            raise ValueError("%s is the graph's own" % name)
         values = values if sorted_ else self.sort(values)
         _must_lie_in(values, int(size), name)
         self.maps[name] = _own(values), int(size)

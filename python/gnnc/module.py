@@ -6,7 +6,7 @@ from collections import OrderedDict
 from ctypes import byref, c_void_p
 
 from . import _arrays, _native
-from ._compiler import Source
+from ._compiler import Source, meant
 from .graph import Graph
 
 _PLANS = 8   # that an op keeps, those used last
@@ -561,7 +561,7 @@ class Module:
         ops = self.__dict__.get("ops", {})
         if name in ops:
             return ops[name]
-        raise AttributeError("there is no op %s; there are %s" % (name, ", ".join(ops)))
+        raise AttributeError("there is no op %s; there are %s%s" % (name, ", ".join(ops), meant(name, ops)))
 
     def __getitem__(self, path):
         if path in self.ops:

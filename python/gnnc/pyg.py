@@ -18,6 +18,7 @@ from torch_geometric.nn import MessagePassing
 from torch_geometric.utils import is_sparse, to_edge_index
 
 from . import _edge_indexes, _made_once, lazy
+from ._compiler import meant
 from .lazy import SlowPath, replay, tell, tensor   # noqa: F401
 
 # ---- Layers -----------------------------------------------------------------------------------------
@@ -167,6 +168,8 @@ def _members(cls):
     @functools.wraps(cls.forward)
     def forward(self, *args, **kwargs):
         _scenes.stack.append(_Pass())
+        if tensor.told is not None:
+            tensor.told.append("-- %s" % type(self).__name__)
         try:
             return lazy.forced(run(self, *args, **kwargs))
         finally:
@@ -202,6 +205,7 @@ def _plain(layer, cls):
     return plain
 
 
+__all__ = ["accelerate", "accelerated", "explain", "SlowPath"]   # and each layer of torch_geometric.nn by its name
 _classes = {}
 
 
@@ -226,11 +230,15 @@ def accelerate(module):
 
     Parameters, buffers, state_dict and what was printed of it stay as they are.
     """
-    for m in module.modules():
-        if isinstance(m, MessagePassing):
-            m.__class__ = accelerated(type(m))
-            for name in ("propagate", "edge_updater"):   # of an instance, which PyG leaves where it explained
-                m.__dict__.pop(name, None)
+    if not isinstance(module, torch.nn.Module):
+        raise TypeError("a torch.nn.Module is wanted, and this is %r" % (module,))
+    layers = [m for m in module.modules() if isinstance(m, MessagePassing)]
+    if not layers:
+        tell("gnnc.pyg: %s has no layer of PyG's, and stays as it is" % type(module).__name__)
+    for m in layers:
+        m.__class__ = accelerated(type(m))
+        for name in ("propagate", "edge_updater"):   # of an instance, which PyG leaves where it explained
+            m.__dict__.pop(name, None)
     return module
 
 
@@ -239,6 +247,8 @@ def explain(module, *args, **kwargs):
     layers = [m for m in module.modules() if isinstance(m, MessagePassing) and "_gnnc_replays" in type(m).__dict__]
     for m in layers:
         m.__dict__["_gnnc_replays"] = False
+    if not layers:
+        return "no layer of this module is accelerated: gnnc.pyg.accelerate(module)"
     tensor.told = []
     try:
         module(*args, **kwargs)
@@ -253,7 +263,7 @@ def __getattr__(name):
     cls = getattr(_nn, name, None) if not name.startswith("_") else None
     if isinstance(cls, type) and issubclass(cls, MessagePassing):
         return accelerated(cls)
-    raise AttributeError("gnnc.pyg has no %s: it has the layers of torch_geometric.nn" % name)
+    raise AttributeError("gnnc.pyg has no %s: it has the layers of torch_geometric.nn%s" % (name, meant(name, __dir__())))
 
 
 def __dir__():

@@ -40,7 +40,8 @@ def _stack(scene, tensors, dim=0):
     return _cat(scene, [t.unsqueeze(dim) for t in tensors], dim)
 
 
-_WIDE = 128   # of a linear function that is part of the op: wider ones are PyTorch's, whose products of matrices are faster then
+# Of a linear function that is part of the op, by device: wider ones are PyTorch's, whose products of matrices are faster then.
+_WIDE = {"cuda": 128, "cpu": 16}
 
 
 def _linear(scene, x, weight, bias=None):
@@ -75,7 +76,7 @@ def _linear_part(scene, node, weight):
         leaf = scene.leaf(rows(scene), inner.axes[:-1] + (weight.shape[0],))
         scene.origins[leaf.data[0]] = "made", rows
         return Lazy.make(scene, Node.of("gather", (leaf,), node.data, node.axes[:-1] + (weight.shape[0],), node.dtype))
-    if max(weight.shape) > _WIDE:
+    if max(weight.shape) > _WIDE[scene.device.type]:
         raise Unknown("a linear function of %d to %d features of edges" % (weight.shape[1], weight.shape[0]))
     return (Lazy.make(scene, node).unsqueeze(-2) * weight).sum(-1)
 
@@ -99,7 +100,7 @@ def _is_seen(node):
 
 def _matmul(scene, a, b):
     """Products of small matrices, one for each edge."""
-    if a.dim() < 2 or b.dim() < 2 or max(*a.shape[1:][-2:], *b.shape[-2:]) > _WIDE or a.shape[-1] != b.shape[-2]:
+    if a.dim() < 2 or b.dim() < 2 or max(*a.shape[1:][-2:], *b.shape[-2:]) > _WIDE[scene.device.type] or a.shape[-1] != b.shape[-2]:
         raise Unknown("a product of matrices")
     if torch.is_autocast_enabled(scene.device.type):
         raise Unknown("a product of matrices under autocast")

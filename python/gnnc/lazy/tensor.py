@@ -257,6 +257,7 @@ def run(func, args, kwargs, why="a function of values"):
     if told is not None:
         shapes = ", ".join(str(list(t.shape)) for t in _within((args, kwargs), []))
         told.append("PyTorch: %s of %s (%s)" % (name, shapes, why))
+    _tell(name, args, why)
     if name.endswith("_") and not name.endswith("__") or name in ("__setitem__", "__iadd__", "__imul__", "__isub__", "__itruediv__"):
         if args and isinstance(args[0], Lazy):
             if args[0]._views:
@@ -271,6 +272,15 @@ def run(func, args, kwargs, why="a function of values"):
     if found and args and isinstance(args[0], Lazy) and out is args[0]._value:
         return args[0]
     return _again(found, out)
+
+
+def _tell(name, args, why):
+    """That a message is computed in pieces, where that costs: by a function that is not known at all, or by a wide product."""
+    scene = _scene_of(args)
+    base = NAMES.get(name, name).rstrip("_")
+    if scene is not None and scene.open and (base not in HANDLERS or base in ("linear", "matmul", "bmm")) and base not in ELEMENTWISE and \
+            any(isinstance(a, Lazy) and a._value is None for a in args):
+        compute.tell("gnnc: PyTorch computes %s of edges (%s), and what goes into it is written out" % (name, why))
 
 
 def _again(found, out):

@@ -189,6 +189,12 @@ class Graphs(unittest.TestCase):
         for src, dst, w, x in made:
             g = gnnc.Graph.of((src, dst), N, self_loops=True)
             self.near(self.module.total(g, g.sort(w, loops="mean"), x), dense(SRC, DST, W) @ X + means[:, None] * X)
+        with self.assertRaisesRegex(ValueError, "sorted edges, and 3 values"):
+            g.unsort(w[:3])
+        with self.assertRaisesRegex(ValueError, "src is the graph's own"):
+            g.add("src", w, 3)
+        with self.assertRaisesRegex(TypeError, "this is a str"):
+            gnnc.Graph.of("abc", 3)
         with self.assertRaisesRegex(ValueError, "may be a number, an array or 'mean'"):
             g.sort(w, loops="max")
 

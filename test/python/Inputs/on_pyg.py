@@ -329,6 +329,11 @@ class Own(Base):
         self.assertIs(type(made), gnnc.pyg.accelerated(nn.GATConv))
         with self.assertRaisesRegex(AttributeError, "no Linear"):
             gnnc.pyg.Linear
+        with self.assertRaisesRegex(AttributeError, "did you mean GATConv"):
+            gnnc.pyg.GatConv
+        with self.assertRaisesRegex(TypeError, "a torch.nn.Module is wanted"):
+            gnnc.pyg.accelerate("GATConv")
+        self.assertIn("no layer of this module is accelerated", gnnc.pyg.explain(torch.nn.ReLU(), self.x))
         with self.assertRaisesRegex(TypeError, "no subclass"):
             gnnc.pyg.accelerated(torch.nn.Linear)
 
@@ -541,6 +546,15 @@ class States(Base):
         text = gnnc.pyg.explain(ours, self.x, self.edges)
         self.assertIn("op lazy(src: E -> N, dst: E -> N sorted", text)
         self.assertRegex(text, r"PyTorch: linear of \[90, 16\] \(a linear function of 8 to 200 features of edges\)")
+
+    def test_slow_paths_are_told(self):
+        lazy.compute._told.clear()
+        for layer, text in ((message(lambda x_i, x_j: torch.nn.functional.layer_norm(x_j - x_i, (F,))), "PyTorch computes layer_norm of edges"),
+                            (nn.EdgeConv(mlp(2 * F, 200, 6)), "PyTorch computes linear of edges .a linear function of 8 to 200")):
+            with self.assertWarnsRegex(gnnc.pyg.SlowPath, text):
+                gnnc.pyg.accelerate(layer.to(DEVICE))(self.x, self.edges)
+        with self.assertWarnsRegex(gnnc.pyg.SlowPath, "ReLU has no layer of PyG's"):
+            gnnc.pyg.accelerate(torch.nn.ReLU())
 
     def test_lazy_tensors_have_values(self):
         scene = lazy.Scene(self.edges, lambda: _edge_indexes.of(self.edges, 0))
