@@ -6,13 +6,13 @@ import torch
 from torch_geometric import utils
 from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
-# name: the function, the place of values of edges among its arguments. Of none of them does the edge index that it gives depend on these.
+# Their second argument are values of edges, or None. Of none of them does the edge index that it gives depend on these.
 _MADE = {
-    "add_self_loops": (utils.add_self_loops, 1),
-    "remove_self_loops": (utils.remove_self_loops, 1),
-    "add_remaining_self_loops": (utils.add_remaining_self_loops, 1),
-    "get_laplacian": (utils.get_laplacian, 1),
-    "gcn_norm": (gcn_norm, 1),
+    "add_self_loops": utils.add_self_loops,
+    "remove_self_loops": utils.remove_self_loops,
+    "add_remaining_self_loops": utils.add_remaining_self_loops,
+    "get_laplacian": utils.get_laplacian,
+    "gcn_norm": gcn_norm,
 }
 _VALUES = ("edge_attr", "edge_weight")
 _PLAIN = (int, float, str, bool, type(None), torch.dtype)
@@ -25,16 +25,22 @@ def _stream(t):
 class _Kept:
     """A function of an edge index: without values of edges it is called once for each, and with values it gives the same edge index."""
 
-    def __init__(self, run, values):
-        self.run, self.values, self.results = run, values, {}
+    def __init__(self, run):
+        self.run, self.results = run, {}
+
+    @staticmethod
+    def _takes(edge_index, given, rest):
+        """Whether results may be kept."""
+        return type(edge_index) is torch.Tensor and edge_index.layout is torch.strided and edge_index.device.type in ("cpu", "cuda") and \
+            all(type(a) in _PLAIN for a in rest) and (given is None or isinstance(given, torch.Tensor)) and \
+            not (edge_index.is_inference() or torch.is_inference_mode_enabled() or torch.compiler.is_compiling())
 
     def __call__(self, edge_index, *args, **kwargs):
-        given = args[self.values - 1] if len(args) >= self.values else next((kwargs[n] for n in _VALUES if n in kwargs), None)
-        rest = [a for a in (*args, *kwargs.values()) if a is not given]
-        if type(edge_index) is not torch.Tensor or not all(type(a) in _PLAIN for a in rest) or torch.compiler.is_compiling() or \
-                edge_index.layout is not torch.strided or edge_index.is_inference() or edge_index.device.type not in ("cpu", "cuda") or torch.is_inference_mode_enabled() or not (given is None or isinstance(given, torch.Tensor)):
+        given = args[0] if args else next((kwargs[n] for n in _VALUES if n in kwargs), None)
+        rest = [*args[1:], *[v for n, v in kwargs.items() if n not in _VALUES]]
+        if not self._takes(edge_index, given, rest):
             return self.run(edge_index, *args, **kwargs)
-        key = (id(edge_index), given is None, *rest, *kwargs, _stream(edge_index),
+        key = (id(edge_index), given is None, len(args), *[(type(a), a) for a in rest], *kwargs, _stream(edge_index),
                torch.get_default_dtype(), torch.is_autocast_enabled(edge_index.device.type))
         had = self.results.get(key)
         if had is not None and had[0]() is edge_index and had[1] == edge_index._version and \
@@ -51,7 +57,7 @@ class _Kept:
         return out
 
 
-_kept = {name: _Kept(run, at) for name, (run, at) in _MADE.items()}
+_kept = {name: _Kept(run) for name, run in _MADE.items()}
 
 
 def rebound(cls):

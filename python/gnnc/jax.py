@@ -57,7 +57,7 @@ def on(op, *args, platform=None, shapes=None, **kwargs):
     """
     platform = platform or ("cpu" if jax.default_backend() == "cpu" else "gpu")
     if platform == "gpu":
-        raise NotImplementedError("GPUs: plans want maps there, and no test has been run on JAX's")
+        raise NotImplementedError("gnnc.jax runs on the host alone: platform='cpu'")
     if args and isinstance(args[0], Graph):
         maps, sizes = args[0].arguments(op.params)
         kwargs = {**{n: _host(m) for n, m in maps.items()}, **{s: n for s, n in sizes.items() if op.sizes.get(s) is None}, **kwargs}
@@ -81,17 +81,26 @@ def on(op, *args, platform=None, shapes=None, **kwargs):
                 for g in gradients]
     made = jax.custom_vjp(forward.__call__)
 
-    def ahead(*arrays):
+    has = {p.adjoint_of for g in gradients for p in g.results}
+
+    def ahead(*primals):
+        lacks = [n for n, p in zip(tensors, primals) if p.perturbed and n not in has]
+        if lacks:
+            raise ValueError("%s has no gradient with respect to %s: `grad %s wrt (%s);` derives it"
+                             % (op.path, ", ".join(lacks), op.path, ", ".join(sorted(has) + lacks)))
+        arrays = [p.value for p in primals]
         out = forward(*arrays)
         return out, (arrays, out if isinstance(out, tuple) else (out,))
 
     def back(kept, d):
-        values, given_d = dict(zip(tensors, kept[0])), dict(zip(results, d if isinstance(d, tuple) else (d,)))
+        values, given_d = dict(zip(tensors, kept[0])), {}
+        for n, a in zip(results, d if isinstance(d, tuple) else (d,)):
+            given_d[n] = jax.numpy.zeros(a.shape, a.dtype) if isinstance(a, jax.custom_derivatives.SymbolicZero) else a
         values.update(zip(results, kept[1]))
         adjoints = {}
         for g, call in backward:
             out = call(*[given_d[p.adjoint_of] if p.adjoint_of is not None else values[p.name] for p in g.params if p.role == "tensor"])
             adjoints.update(zip([p.adjoint_of for p in g.results], out if isinstance(out, tuple) else (out,)))
         return tuple(adjoints.get(n, jax.numpy.zeros_like(values[n])) for n in tensors)
-    made.defvjp(ahead, back)
+    made.defvjp(ahead, back, symbolic_zeros=True)
     return made

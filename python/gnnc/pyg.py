@@ -21,6 +21,7 @@ from . import _edge_indexes, _made_once, lazy
 from ._compiler import meant
 from .lazy import SlowPath, replay, tell, tensor   # noqa: F401
 
+
 # ---- Layers -----------------------------------------------------------------------------------------
 class _Pass(list):
     """The scenes of a forward pass."""
@@ -28,6 +29,7 @@ class _Pass(list):
     def __init__(self):
         super().__init__()
         self.grad = torch.is_grad_enabled()
+        self.reason = None   # why PyG's own code runs
 
 
 class _Scenes(threading.local):
@@ -48,6 +50,8 @@ def _why_not(self, edges):
         return "the edge index lies on %s" % edges.device
     if self.explain:
         return "it explains"
+    if _scenes.stack and _scenes.stack[-1].reason is not None:
+        return _scenes.stack[-1].reason
     if torch._C._functorch.maybe_current_level() is not None or torch._C._get_tracing_state() is not None or \
             torch.autograd.forward_ad._current_level >= 0:
         return "PyTorch transforms or traces it"
@@ -171,7 +175,11 @@ def _members(cls):
         if tensor.told is not None:
             tensor.told.append("-- %s" % type(self).__name__)
         try:
-            return lazy.forced(run(self, *args, **kwargs))
+            try:
+                return lazy.forced(run(self, *args, **kwargs))
+            except lazy.Rerun as e:   # of what the layer does beside propagate
+                _scenes.stack[-1].reason = str(e)
+                return run(self, *args, **kwargs)
         finally:
             for s in _scenes.stack.pop():
                 s.close()
@@ -194,7 +202,7 @@ def _members(cls):
 
 
 def _plain(layer, cls):
-    """The same layer of PyG's own class, for TorchScript."""
+    """The same layer of PyG's own class, which then has the methods that PyG writes for it: for TorchScript, and for these."""
     plain = copy.copy(layer)
     plain.__class__ = cls
     plain.inspector = Inspector(cls)

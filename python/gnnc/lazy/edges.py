@@ -37,7 +37,7 @@ def _gather(scene, x, dim, index):
         if node.axes[dim].__class__ is not str or node.axes[dim] == "E":
             raise Unknown("an index into no nodes")
         if node.axes[dim] != letter:
-            if node.axes[dim] == "E" or scene.sizes[letter] not in (None, scene.sizes[node.axes[dim]]):
+            if scene.sizes[letter] not in (None, scene.sizes[node.axes[dim]]):
                 raise Unknown("an index into other nodes")
             scene.settle(letter, scene.sizes[node.axes[dim]])
     else:
@@ -50,10 +50,6 @@ def _gather(scene, x, dim, index):
             raise Unknown("a long axis")
         node = scene.leaf(x, plain)
     return Lazy.make(scene, Node.of("gather", (node,), (dim, letter), node.axes[:dim] + ("E",) + node.axes[dim + 1:], node.dtype))
-
-
-def _index_select(scene, x, dim, index):
-    return _gather(scene, x, dim, index)
 
 
 def _getitem(scene, x, at):

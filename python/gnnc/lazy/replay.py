@@ -1,7 +1,7 @@
 """Calls of a layer that were seen before: what they noted is taken again, without running the layer's Python code.
 
 A recording holds for tensors of the same shapes and types, the same plain attributes of the layer and of its modules, and the same modes
-of PyTorch. Code may depend on other things, so it is done for layers whose code is PyG's, and for others where that is asked for.
+of PyTorch. Code may depend on other things, so it is done for layers alone whose code is PyG's.
 """
 import threading
 import weakref
@@ -192,7 +192,7 @@ class Recorder(TorchFunctionMode):
         if isinstance(v, Lazy):
             if v._scene is not self.scene:
                 raise _Not()
-            return _Of("edges", self.scene.edges.dtype) if v._node.kind == "pair" else _Of("node", v._node)
+            return _Of("edges") if v._node.kind == "pair" else _Of("node", v._node)
         if isinstance(v, torch.Tensor):
             if id(v) not in self.found or (v.dtype in (torch.bool, torch.uint8) and name in ("__getitem__", "__setitem__", "index_put_")):
                 raise _Not()
@@ -280,7 +280,7 @@ class _Run:
     def _step(self, at, k):
         return self.made[at][k]
 
-    def _edges(self, dtype):
+    def _edges(self):
         return self.scene.edges
 
     def _node(self, node):

@@ -109,10 +109,8 @@ class Scene:
     # ---- Leaves ---------------------------------------------------------------------------------
     def leaf(self, t, axes):
         """The node of a tensor that is there."""
-        if t.dtype not in TYPES or t.device != self.device and t.dim():
+        if t.dtype not in TYPES or t.device != self.device or t.layout is not torch.strided or t.is_neg():
             raise Unknown("a tensor of %s on %s" % (t.dtype, t.device))
-        if t.device != self.device or t.layout is not torch.strided or t.is_neg():
-            raise Unknown("a tensor that lies elsewhere")
         slot = self._slots.get(id(t))
         if slot is None:
             slot = self._slots[id(t)] = len(self.leaves)
@@ -271,7 +269,15 @@ def run(func, args, kwargs, why="a function of values"):
     out = func(*_swapped(tuple(args)), **_swapped(kwargs))
     if found and args and isinstance(args[0], Lazy) and out is args[0]._value:
         return args[0]
+    if type(out) is torch.Tensor and any(t._views and _shares(out, t._value) for t in found):
+        raise Rerun("%s of a view, which may be written" % name)   # the others would not see it
     return _again(found, out)
+
+
+def _shares(a, b):
+    """Whether two tensors lie in the same memory."""
+    return a.layout is torch.strided and b.layout is torch.strided and a.numel() > 0 and \
+        a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
 
 
 def _tell(name, args, why):
@@ -317,7 +323,7 @@ def note(name, func, args, kwargs):
         made = HANDLERS[base](scene, *args, **{k: v for k, v in kwargs.items() if k != "inplace"})
     else:
         raise Unknown(name)
-    if torch.is_grad_enabled() != scene.grad:
+    if torch.is_grad_enabled() != scene.grad and made is not args[0]:
         made = _without_gradient(scene, made)
     return _written(args[0], made) if inplace else made
 

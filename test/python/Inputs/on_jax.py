@@ -61,6 +61,17 @@ op times(dst: E -> V, x: f32[E], a: f32) -> (y: f32[V]) { y[v] = sum{e : dst[e] 
         top = jax.ops.segment_max(self.edges, self.dst, N)
         self.near(d, 2 + (self.edges == top[self.dst]).astype(jnp.float32))
 
+    def test_gradients_that_are_not_derived(self):
+        module = gnnc.compile("""
+op scaled(dst: E -> V, x: f32[E], w: f32[E]) -> (y: f32[V]) { y[v] = sum{e : dst[e] == v} w[e] * x[e]; }
+grad scaled wrt (x);
+""")
+        layer = gnnc.jax.on(module.scaled, self.dst, V=N)
+        w = self.edges * 2
+        self.near(jax.grad(lambda x: layer(x, w).sum())(self.edges), w)
+        with self.assertRaisesRegex(ValueError, r"no gradient with respect to w: `grad scaled wrt \(x, w\);`"):
+            jax.grad(lambda w: layer(self.edges, w).sum())(w)
+
     def test_without_gradients(self):
         layer = gnnc.jax.on(self.module.ends, self.dst, V=N)
         self.near(layer(self.edges), jax.ops.segment_sum(self.edges, self.dst, N))

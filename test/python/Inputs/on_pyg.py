@@ -314,6 +314,24 @@ class Own(Base):
         theirs, ours = self.pair(Writes())
         self.near(ours(self.x, self.edges), theirs(self.x, self.edges))
 
+    def test_writes_beside_propagate(self):
+        """Through a view of what edge_updater gave."""
+
+        class Twice(nn.MessagePassing):
+            def forward(self, x, edge_index):
+                w = self.edge_updater(edge_index, x=x)
+                w.view(-1)[:5].mul_(3)
+                return self.propagate(edge_index, x=x, w=w)
+
+            def edge_update(self, x_i, x_j):
+                return (x_i * x_j).sum(-1, keepdim=True)
+
+            def message(self, x_j, w):
+                return x_j * w
+        theirs, ours = self.pair(named(Twice)())
+        for a, b in zip(outcome(ours, self.x, self.edges, {}), outcome(theirs, self.x, self.edges, {})):
+            self.near(a, b)
+
     def test_hooks(self):
         theirs, ours = self.pair(nn.GCNConv(F, 6))
         ours(self.x, self.edges)
