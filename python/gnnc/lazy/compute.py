@@ -91,6 +91,7 @@ def _launched(scene, roots, made, wanted):
     arguments = [graph.src if m == "U" else graph.dst for m in made.maps]
     for slot, edges, long in made.takes:
         t = leaves[slot]
+        scene.must_be_as_noted(slot)
         if t.requires_grad and slot not in wanted:
             t = t.detach()
         if edges is not None:

@@ -58,7 +58,7 @@ class Scene:
         self.edges, self.graph, self.flow = edges, graph, flow   # flow 1: row 0 has the destinations
         self.grad = grad    # whether gradients are wanted of what is done
         self.sizes = {"E": edges.shape[1], "U": None, "V": None}
-        self.leaves, self._slots = [], {}
+        self.leaves, self._slots, self._versions = [], {}, []
         self.origins = {}   # of a leaf that was made here: how
         self.log = None     # a list: slots are written there
         self.open = True    # whether a layer runs on it
@@ -114,7 +114,7 @@ class Scene:
         slot = self._slots.get(id(t))
         if slot is None:
             slot = self._slots[id(t)] = len(self.leaves)
-            self.leaves.append(t)
+            self.append(t)
             if self.log is not None:
                 self.log.append(slot)
         return Node.of("leaf", (), (slot,), axes, t.dtype)
@@ -123,10 +123,18 @@ class Scene:
         """A leaf in the next place, whatever it is."""
         self._slots.setdefault(id(t), len(self.leaves))
         self.leaves.append(t)
+        self._versions.append(None if t.is_inference() else t._version)
+
+    def must_be_as_noted(self, slot):
+        """What was noted of a leaf is computed later: a write between would be seen too early."""
+        t = self.leaves[slot]
+        if self._versions[slot] is not None and self._versions[slot] != t._version:
+            raise RuntimeError("a tensor of the shape %s was written after messages read it, and before they were computed: clone it"
+                               % (tuple(t.shape),))
 
     def forget(self, start):
         """Leaves from that place on."""
-        del self.leaves[start:]
+        del self.leaves[start:], self._versions[start:]
         self._slots = {i: k for i, k in self._slots.items() if k < start}
 
 

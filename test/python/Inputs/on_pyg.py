@@ -332,6 +332,26 @@ class Own(Base):
         for a, b in zip(outcome(ours, self.x, self.edges, {}), outcome(theirs, self.x, self.edges, {})):
             self.near(a, b)
 
+    def test_writes_between(self):
+        """Of a tensor that messages read before: refused, as they are not computed yet."""
+
+        class Counts(nn.MessagePassing):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("scale", torch.ones(F))
+
+            def forward(self, x, edge_index):
+                return self.propagate(edge_index, x=x)
+
+            def message(self, x_j):
+                made = x_j * self.scale
+                self.scale.add_(1)
+                return made
+        theirs, ours = self.pair(named(Counts)())
+        theirs(self.x, self.edges)
+        with self.assertRaisesRegex(RuntimeError, "was written after messages read it"):
+            ours(self.x, self.edges)
+
     def test_hooks(self):
         theirs, ours = self.pair(nn.GCNConv(F, 6))
         ours(self.x, self.edges)
