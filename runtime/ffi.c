@@ -118,6 +118,11 @@ static const dl_tensor *tensor_in(const any *v) {
     return v->type == ANY_TENSOR ? (const void *)((const char *)v->of.p + OBJECT_BYTES) : NULL;
 }
 
+static bool lies_there(const gnn_context *c, const dl_tensor *t) {
+    return rt_on_cuda(c) ? t->device_type == DL_CUDA && t->device == c->device
+                         : t->device_type == DL_CPU;
+}
+
 static int read_tensor(gnn_ffi *f, uint32_t at, const any *v) {
     const rt_param *q = &f->plan->p->params[f->order[at]];
     const dl_tensor *t = tensor_in(v);
@@ -125,7 +130,7 @@ static int read_tensor(gnn_ffi *f, uint32_t at, const any *v) {
     if (q->is_index) return refuse(f, "TypeError", at, "results that are maps are not given here");
     if (t->code != dl_types[q->dtype].code || t->bits != dl_types[q->dtype].bits || t->lanes != 1)
         return refuse(f, "TypeError", at, "its elements have another type than the op's");
-    if (t->device_type != (rt_on_cuda(f->plan->c) ? DL_CUDA : DL_CPU))
+    if (!lies_there(f->plan->c, t))
         return refuse(f, "ValueError", at, "it lies on another device than the plan");
     if (t->rank < 0 || t->rank > GNN_MAX_RANK)
         return refuse(f, "ValueError", at, "it has too many axes");
@@ -169,13 +174,11 @@ int gnn_ffi_call(void *self, const void *args, int32_t nargs, void *result) {
         f->api.raise("TypeError", text);
         return -1;
     }
-    int32_t device = 0;
     for (uint32_t i = 0; i < f->count; i++) {
         const bool number = f->plan->p->params[f->order[i]].role == GNN_PARAM_SCALAR;
         if (number ? read_number(f, i, &v[i]) : read_tensor(f, i, &v[i])) return -1;
-        if (!number) device = tensor_in(&v[i])->device;
     }
-    gnn_stream stream = rt_on_cuda(f->plan->c) ? f->api.stream(DL_CUDA, device) : NULL;
+    gnn_stream stream = rt_on_cuda(f->plan->c) ? f->api.stream(DL_CUDA, f->plan->c->device) : NULL;
     if (!gnn_launch(f->plan, f->args, f->plan->p->nparams, f->workspace, f->bytes, stream))
         return 0;
     f->api.raise("RuntimeError", gnn_context_error(f->plan->c));

@@ -41,7 +41,7 @@ def _stack(scene, tensors, dim=0):
 
 
 # Of a linear function that is part of the op, by device: wider ones are PyTorch's, whose products of matrices are faster then.
-_WIDE = {"cuda": 64, "cpu": 16}
+_WIDE = {"cuda": 64, "cpu": 8}
 
 
 def _linear(scene, x, weight, bias=None):
