@@ -218,6 +218,17 @@ class Graphs(Base):
                 ours(self.x, wrong)
         self.near(ours(self.x, self.edges), theirs(self.x, self.edges))
 
+    def test_what_is_made_once_is_of_its_arguments(self):
+        for name, takes in (("gcn_norm", ((None, None, True), (None, N, True), (None, N, False), (None, N + 1, False, False), (None, N, True, False))),
+                            ("add_self_loops", ((), (None, 2.0), (None, None, N + 2), (None, 1.0, N + 2))),
+                            ("add_remaining_self_loops", ((None, 1.0, N), (None, 1.0, N + 3))),
+                            ("get_laplacian", ((None, "sym"), (None, "rw"), (None, None)))):
+            kept = _made_once._kept[name]
+            for _ in range(2):
+                for args in takes:
+                    for a, b in zip(kept(self.edges, *args), kept.run(self.edges, *args)):
+                        self.assertTrue(a is b is None or torch.equal(a, b), (name, args))
+
     def test_edges_that_change(self):
         """Edges that are others at each pass are not sorted, unless they come again."""
         _, ours = self.pair(nn.GAT(F, 8, 2, heads=2))
