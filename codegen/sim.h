@@ -26,7 +26,7 @@ typedef struct {
     const char *name;   // pointers: of the memory, for reports
     void *data;         // its start; equal starts and sizes are the same memory
     size_t bytes;
-    bool written;   // it holds values when the first kernel starts
+    bool written;   // it holds values when a kernel starts, but by kernels before
     bool result;    // values nobody wrote may not be stored here
     bool scratch;   // memory of that name alone, though others have it at other times
 } sim_arg;

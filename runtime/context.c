@@ -126,8 +126,7 @@ gnn_status gnn_context_new(const gnn_context_options *o, gnn_context **out) {
     *c = (gnn_context){.device = o->device > GNN_AUTO ? o->device - GNN_GPU(0) : o->device,
                        .process = getpid(),
                        .memory = memory,
-                       .parallel_for = o->parallel_for,
-                       .parallel_user = o->parallel_user,
+                       .parallel = {o->parallel_for, o->parallel_user},
                        .simulator = o->simulator,
                        .threads = o->threads ? o->threads : rt_cores()};
     c->threads = c->threads < MOST_THREADS ? c->threads : MOST_THREADS;
@@ -144,6 +143,7 @@ void gnn_context_free(gnn_context *c) {
     rt_pool_stop(c);
     rt_gpu_unload(c, false);
     rt_gpu_unload(c, true);
+    rt_gpu_memory_close(c);
     if (!rt_forked(c)) rt_cuda_close(c);
     gnn_allocator memory = c->memory;
     memory.release(memory.user, c);

@@ -50,8 +50,10 @@ struct gnn_context {
     int device;    // an ordinal, or GNN_HOST
     int process;   // that made it
     gnn_allocator memory;
-    gnn_parallel_for parallel_for;
-    void *parallel_user;
+    struct {
+        gnn_parallel_for run;   // NULL: the pool
+        void *user;
+    } parallel;
     const gnn_simulator *simulator;
     uint32_t threads;
     rt_pool *pool;
@@ -68,6 +70,7 @@ struct gnn_context {
     bool launches_early;
     // of indices of 32 and of 64 bits; NULL: not asked for so far
     struct rt_gpu_kernels *gpu_kernels[2];
+    struct rt_gpu_memory *gpu_memory;   // NULL: nothing was taken so far
 };
 static inline bool rt_on_cuda(const gnn_context *c) { return c->device != GNN_HOST; }
 
@@ -102,6 +105,15 @@ gnn_status rt_cuda_result(gnn_context *c, int error, const char *call);
 gnn_status rt_cuda_load(gnn_context *c, const char *whose, const char *target, const void *image,
                         rt_cuda_module *out);
 void rt_gpu_unload(gnn_context *c, bool wide);   // gpu_kernels.c
+
+// ---- gpu_memory.c: device memory of plans, kept for the next ones -------------------------------
+// For work on a stream. Zero bytes are legal and give NULL.
+gnn_status rt_gpu_memory_take(gnn_context *c, size_t bytes, gnn_stream stream, void **out);
+// stream: all that was launched and may touch it; NULL: launches of any may.
+void rt_gpu_memory_give(gnn_context *c, const void *memory, const gnn_stream *stream);
+// What was launched on a stream is done, or on all.
+void rt_gpu_memory_quiet(gnn_context *c, gnn_stream stream, bool all);
+void rt_gpu_memory_close(gnn_context *c);
 
 // ---- arithmetic ---------------------------------------------------------------------------------
 static inline bool rt_add(int64_t a, int64_t b, int64_t *out) {

@@ -27,7 +27,7 @@ typedef struct {
 } rt_gpu;
 // also to change the width
 gnn_status rt_gpu_begin(rt_gpu *g, gnn_context *c, gnn_stream stream, bool wide);
-// waits and frees; s, or what went wrong meanwhile
+// Gives its arrays back, for work behind it on the stream; gives s.
 gnn_status rt_gpu_end(rt_gpu *g, gnn_status s);
 gnn_status rt_gpu_array(rt_gpu *g, int64_t count, size_t element, void **out);   // until the end
 // of the session's width
@@ -56,8 +56,7 @@ gnn_status rt_gpu_offsets(rt_gpu *g, const rt_map_view *m, rt_ints *out);
 gnn_status rt_gpu_expanded(rt_gpu *g, const rt_ints *offsets, int64_t domain, rt_ints *out);
 gnn_status rt_gpu_order(rt_gpu *g, const rt_map_view *m, bool largest, rt_ints *out);
 gnn_status rt_gpu_degrees(rt_gpu *g, const rt_map_view *m, rt_ints *out);
-gnn_status rt_gpu_raise(rt_gpu *g, const rt_ints *x, int64_t least);    // entries below it
-gnn_status rt_gpu_largest(rt_gpu *g, const rt_ints *x, int64_t *out);   // 0 where there are none
+gnn_status rt_gpu_raise(rt_gpu *g, const rt_ints *x, int64_t least);   // entries below it
 gnn_status rt_gpu_tiles(rt_gpu *g, const rt_map_view *m, int64_t extent, rt_ints *out,
                         int64_t *tiles);
 // In `begins`, of as many entries as there are offsets, the number of the first tile of each class,
@@ -66,11 +65,14 @@ gnn_status rt_gpu_number_tiles(rt_gpu *g, const rt_ints *offsets, int64_t extent
                                const rt_ints *begins);
 gnn_status rt_gpu_tile_begins(rt_gpu *g, const rt_map_view *m, int64_t extent, rt_ints *out);
 gnn_status rt_gpu_tile_values(rt_gpu *g, const rt_map_view *m, int64_t extent, rt_ints *out);
-gnn_status rt_gpu_row_ends(rt_gpu *g, rt_builder what, const rt_map_view *m,
-                           const rt_map_view *order, rt_ints *out);
-// n arrays of parts of the same rows
-gnn_status rt_gpu_parts(rt_gpu *g, const rt_map_view *m, const rt_map_view *order, int64_t extent,
-                        const rt_builder *what, uint32_t n, rt_ints *out);
+// The arrays of parts, which are made of the same numbers: RT_PART_ROWS and the ones behind it.
+enum { RT_PART_ARRAYS = RT_PART_HEADS - RT_PART_ROWS + 1 };
+typedef struct {   // to be cut into parts
+    rt_ints offsets;
+    const rt_ints *order;   // NULL: they stand as they are
+    int64_t cut, parts;     // how many rows are cut, and into how many parts all of them
+} rt_rows;
+gnn_status rt_gpu_parts(rt_gpu *g, const rt_rows *r, int64_t extent, rt_ints out[RT_PART_ARRAYS]);
 // gpu_windows.c: as windows.c
 gnn_status rt_gpu_window_places(rt_gpu *g, const rt_map_view *m, const rt_map_view *s,
                                 int64_t extent, rt_ints *out, int64_t *places);
@@ -111,11 +113,12 @@ gnn_status rt_gpu_narrow(rt_gpu *g, const char *name, const rt_ints *from, const
 // ---- gpu_plan.c: as plan_maps.c and plan_prepare.c ----------------------------------------------
 gnn_status rt_gpu_map(gnn_plan *plan, uint32_t param, const rt_checked *m, rt_structure *s);
 gnn_status rt_gpu_check_again(gnn_plan *plan, uint32_t param, const rt_checked *m, rt_structure *s);
+typedef struct {   // of a recipe's first map, where its builder asks for it
+    rt_ints offsets;
+    const rt_preimages *sizes;
+} rt_known;
+// s: one structure; for parts all RT_PART_ARRAYS of them, in their order.
 gnn_status rt_gpu_prepare(gnn_plan *plan, const rt_prepared *q, const rt_map_view *maps,
-                          rt_structure *s);
-// The arrays of parts, which are made of the same numbers: RT_PART_ROWS and the ones behind it.
-enum { RT_PART_ARRAYS = RT_PART_HEADS - RT_PART_ROWS + 1 };
-gnn_status rt_gpu_prepare_parts(gnn_plan *plan, const rt_prepared *q, const rt_map_view *maps,
-                                rt_structure **s);
+                          const rt_known *known, rt_structure **s);
 
 #endif

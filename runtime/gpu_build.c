@@ -27,26 +27,27 @@ static chunks chunks_of(int64_t n) {
     return (chunks){n / chunk + (n % chunk != 0), chunk};
 }
 
+// begins: of each chunk; NULL: 0.
 static gnn_status scan_chunks(rt_gpu *g, const rt_ints *x, chunks k, const rt_ints *begins,
                               const rt_ints *out) {
-    uint64_t slots[] = {RT_POINTER(x->data), RT_NUMBER(x->count), RT_NUMBER(k.chunk),
-                        RT_POINTER(begins->data), RT_POINTER(out->data)};
+    uint64_t slots[] = {RT_POINTER(x->data), RT_NUMBER(x->count),
+                        RT_NUMBER(k.chunk),  RT_POINTER(begins ? begins->data : NULL),
+                        begins != NULL,      RT_POINTER(out->data)};
     return rt_gpu_launch(g, RT_GPU_SCAN, k.blocks, slots, RT_COUNT(slots));
 }
 
 // Sums of chunks, sums of those before each, then the chunks from these on (Blelloch 1990, in three
-// launches).
+// launches); one chunk is scanned at once.
 gnn_status rt_gpu_scan(rt_gpu *g, const rt_ints *x, const rt_ints *out) {
     const chunks k = chunks_of(x->count);
-    rt_ints sums, nothing;
+    if (k.blocks <= 1) return scan_chunks(g, x, k, NULL, out);
+    rt_ints sums;
     gnn_status s = rt_gpu_ints(g, k.blocks, &sums);
-    if (!s) s = rt_gpu_ints(g, 1, &nothing);
     if (!s) s = zero(g, &sums);
-    if (!s) s = zero(g, &nothing);
     uint64_t slots[] = {RT_POINTER(x->data), RT_NUMBER(x->count), RT_NUMBER(k.chunk),
                         RT_POINTER(sums.data)};
     if (!s) s = rt_gpu_launch(g, RT_GPU_SUM, k.blocks, slots, RT_COUNT(slots));
-    if (!s && k.blocks) s = scan_chunks(g, &sums, (chunks){1, k.blocks}, &nothing, &sums);
+    if (!s) s = scan_chunks(g, &sums, (chunks){1, k.blocks}, NULL, &sums);
     return s ? s : scan_chunks(g, x, k, &sums, out);
 }
 
@@ -55,6 +56,9 @@ gnn_status rt_gpu_offsets(rt_gpu *g, const rt_map_view *m, rt_ints *out) {
     int64_t entries;
     gnn_status s = rt_count_offsets(g->c, m->codomain, &entries);
     if (!s) s = rt_gpu_ints(g, entries, out);
+    if (!s && m->sorted)
+        return RT_LAUNCH(g, CLASS_BEGINS, entries, RT_POINTER(m->values.data),
+                         RT_NUMBER(m->values.count), RT_NUMBER(m->codomain), RT_POINTER(out->data));
     if (!s) s = rt_gpu_tally(g, &m->values, out);
     return s ? s : rt_gpu_scan(g, out, out);
 }
@@ -75,16 +79,6 @@ gnn_status rt_gpu_degrees(rt_gpu *g, const rt_map_view *m, rt_ints *out) {
 gnn_status rt_gpu_raise(rt_gpu *g, const rt_ints *x, int64_t least) {
     return RT_LAUNCH(g, RAISE, x->count, RT_POINTER(x->data), RT_NUMBER(x->count),
                      RT_NUMBER(least));
-}
-
-gnn_status rt_gpu_largest(rt_gpu *g, const rt_ints *x, int64_t *out) {
-    void *most;
-    gnn_status s = rt_gpu_array(g, 1, sizeof *out, &most);
-    if (!s) s = gnn_fill(g->c, most, 0, sizeof *out, g->stream);
-    if (!s)
-        s = RT_LAUNCH(g, LARGEST, x->count, RT_POINTER(x->data), RT_NUMBER(x->count),
-                      RT_POINTER(most));
-    return s ? s : rt_gpu_read(g, most, out);
 }
 
 // ---- Orders -------------------------------------------------------------------------------------
@@ -200,72 +194,31 @@ gnn_status rt_gpu_tile_values(rt_gpu *g, const rt_map_view *m, int64_t extent, r
 }
 
 // ---- Parts of rows ------------------------------------------------------------------------------
-// How many parts the rows at each position have that are cut, or that are not; numbered from 0 by a
-// scan.
-static gnn_status number_parts(rt_gpu *g, const rt_ints *offsets, const rt_ints *order,
-                               bool ordered, int64_t extent, bool cut, rt_ints *out) {
-    gnn_status s = rt_gpu_ints(g, offsets->count, out);
+gnn_status rt_gpu_parts(rt_gpu *g, const rt_rows *r, int64_t extent, rt_ints out[RT_PART_ARRAYS]) {
+    const rt_ints *by = r->order ? r->order : &r->offsets;   // not looked at without an order
+    const int64_t rows = r->offsets.count - 1;
+    rt_ints numbers;
+    gnn_status s = rt_gpu_ints(g, 2 * r->offsets.count, &numbers);
     if (!s)
-        s = RT_LAUNCH(g, PART_COUNTS, offsets->count, RT_POINTER(offsets->data),
-                      RT_POINTER(order->data), ordered, RT_NUMBER(offsets->count - 1),
-                      RT_NUMBER(extent), cut, RT_POINTER(out->data));
-    return s ? s : rt_gpu_scan(g, out, out);
-}
-
-typedef struct {   // rows of a map by the numbers of their parts
-    rt_ints offsets, cut, whole;
-    const rt_ints *order;   // NULL: they stand as they are
-    int64_t rows, extent, ncut, nwhole;
-} numbered_rows;
-
-static gnn_status number_rows(rt_gpu *g, const rt_map_view *m, const rt_map_view *order,
-                              int64_t extent, numbered_rows *n) {
-    *n = (numbered_rows){
-        .order = order ? &order->values : NULL, .rows = m->codomain, .extent = extent};
-    gnn_status s = rt_gpu_offsets(g, m, &n->offsets);
-    const rt_ints *by = order ? &order->values : &n->offsets;   // not looked at without an order
-    if (!s) s = number_parts(g, &n->offsets, by, order, extent, true, &n->cut);
-    if (!s) s = number_parts(g, &n->offsets, by, order, extent, false, &n->whole);
-    if (!s) s = rt_gpu_get(g, &n->cut, m->codomain, &n->ncut);
-    return s ? s : rt_gpu_get(g, &n->whole, m->codomain, &n->nwhole);
-}
-
-static gnn_status heads(rt_gpu *g, const numbered_rows *n, rt_ints *out) {
-    gnn_status s = rt_gpu_ints(g, n->rows - n->nwhole + 1, out);
-    if (s) return s;
-    return RT_LAUNCH(g, PART_HEADS, n->offsets.count, RT_POINTER(n->cut.data),
-                     RT_POINTER(n->whole.data), RT_NUMBER(n->rows), RT_POINTER(out->data));
-}
-
-static gnn_status parts_of(rt_gpu *g, const numbered_rows *n, rt_builder what, rt_ints *out) {
-    if (what == RT_PART_HEADS) return heads(g, n, out);
-    const rt_ints *by = n->order ? n->order : &n->offsets;
-    gnn_status s = rt_gpu_ints(g, n->ncut + n->nwhole, out);
+        s = RT_LAUNCH(g, PART_COUNTS, r->offsets.count, RT_POINTER(r->offsets.data),
+                      RT_POINTER(by->data), r->order != NULL, RT_NUMBER(rows), RT_NUMBER(extent),
+                      RT_POINTER(numbers.data));
+    if (!s) s = rt_gpu_scan(g, &numbers, &numbers);
+    for (uint32_t i = 0; i < RT_PART_ARRAYS && !s; i++)
+        s = rt_gpu_ints(
+            g, i == RT_PART_HEADS - RT_PART_ROWS ? r->cut + 1 : r->parts + rows - r->cut, &out[i]);
     if (!s)
-        s = RT_LAUNCH(g, PART_CUT, n->ncut, RT_POINTER(n->cut.data), RT_POINTER(n->offsets.data),
-                      RT_POINTER(by->data), n->order != NULL, RT_NUMBER(n->rows),
-                      RT_NUMBER(n->extent), what - RT_PART_ROWS, RT_NUMBER(n->ncut),
-                      RT_POINTER(out->data));
+        s = RT_LAUNCH(g, PART_CUT, r->parts, RT_POINTER(numbers.data), RT_POINTER(r->offsets.data),
+                      RT_POINTER(by->data), r->order != NULL, RT_NUMBER(rows), RT_NUMBER(extent),
+                      RT_NUMBER(r->parts), RT_POINTER(out[0].data), RT_POINTER(out[1].data),
+                      RT_POINTER(out[2].data));
+    if (!s)
+        s = RT_LAUNCH(g, PART_WHOLE, rows, RT_POINTER(numbers.data), RT_POINTER(r->offsets.data),
+                      RT_POINTER(by->data), r->order != NULL, RT_NUMBER(rows), RT_NUMBER(extent),
+                      RT_POINTER(out[0].data), RT_POINTER(out[1].data), RT_POINTER(out[2].data));
     if (s) return s;
-    return RT_LAUNCH(g, PART_WHOLE, n->rows, RT_POINTER(n->whole.data), RT_POINTER(n->offsets.data),
-                     RT_POINTER(by->data), n->order != NULL, RT_NUMBER(n->rows),
-                     RT_NUMBER(n->extent), what - RT_PART_ROWS, RT_NUMBER(n->ncut),
-                     RT_POINTER(out->data));
-}
-
-gnn_status rt_gpu_parts(rt_gpu *g, const rt_map_view *m, const rt_map_view *order, int64_t extent,
-                        const rt_builder *what, uint32_t n, rt_ints *out) {
-    numbered_rows rows;
-    gnn_status s = number_rows(g, m, order, extent, &rows);
-    for (uint32_t i = 0; i < n && !s; i++) s = parts_of(g, &rows, what[i], &out[i]);
-    return s;
-}
-
-// Rows in an order of theirs are parts of which none is cut.
-gnn_status rt_gpu_row_ends(rt_gpu *g, rt_builder what, const rt_map_view *m,
-                           const rt_map_view *order, rt_ints *out) {
-    const rt_builder ends = what == RT_ROW_BEGINS ? RT_PART_BEGINS : RT_PART_ENDS;
-    return rt_gpu_parts(g, m, order, INT64_MAX, &ends, 1, out);
+    return RT_LAUNCH(g, PART_HEADS, r->offsets.count, RT_POINTER(numbers.data), RT_NUMBER(rows),
+                     RT_NUMBER(r->parts), RT_POINTER(out[3].data));
 }
 
 // ---- Compositions and classes -------------------------------------------------------------------

@@ -23,32 +23,39 @@ static gnn_status get_two(rt_gpu *g, const rt_ints *x, int64_t i, int64_t *a, co
 }
 
 // ---- Maps ---------------------------------------------------------------------------------------
-static gnn_status check_range(rt_gpu *g, const rt_checked *m) {
+// The ones at fault, of those that are looked for at once.
+typedef struct {
+    int64_t outside, unsorted;
+} faults;
+
+static gnn_status find_faults(rt_gpu *g, const rt_checked *m, faults *out) {
+    enum { BEYOND = 0x7f };   // in each byte
     const rt_ints *x = &m->map.values;
+    const int64_t least = m->facts & RT_PARTIAL ? -1 : 0;
     void *found;
-    int64_t e = -1, v, least = m->facts & RT_PARTIAL ? -1 : 0;
-    gnn_status s = rt_gpu_found_new(g, &found);
+    gnn_status s = rt_gpu_array(g, 1, sizeof *out, &found);
+    if (!s) s = gnn_fill(g->c, found, BEYOND, sizeof *out, g->stream);
     if (!s)
         s = RT_LAUNCH(g, OUTSIDE, x->count, RT_POINTER(x->data), RT_NUMBER(least),
                       RT_NUMBER(m->map.codomain), RT_NUMBER(x->count), RT_POINTER(found));
-    if (!s) s = read_found(g, found, x->count, &e);
-    if (s || e < 0) return s;
-    s = rt_gpu_get(g, x, e, &v);
-    return s ? s : rt_tell_outside(g->c, m, e, v);
+    if (!s && m->facts & RT_SORTED)
+        s = RT_LAUNCH(g, UNSORTED, x->count, RT_POINTER(x->data), RT_NUMBER(x->count),
+                      RT_POINTER((int64_t *)found + 1));
+    return s ? s : rt_fetch(g->c, found, sizeof *out, out, g->stream);
 }
 
-static gnn_status check_sorted(rt_gpu *g, const rt_checked *m) {
+static gnn_status check_values(rt_gpu *g, const rt_checked *m) {
     const rt_ints *x = &m->map.values;
-    void *found;
-    int64_t e = -1, v, before;
-    gnn_status s = rt_gpu_found_new(g, &found);
-    if (!s)
-        s = RT_LAUNCH(g, UNSORTED, x->count, RT_POINTER(x->data), RT_NUMBER(x->count),
-                      RT_POINTER(found));
-    if (!s) s = read_found(g, found, x->count, &e);
-    if (s || e < 0) return s;
-    s = get_two(g, x, e, &v, x, e - 1, &before);
-    return s ? s : rt_tell_unsorted(g->c, m, e, v, before, NULL);
+    faults at;
+    int64_t v, before;
+    gnn_status s = find_faults(g, m, &at);
+    if (!s && at.outside < x->count) {
+        s = rt_gpu_get(g, x, at.outside, &v);
+        return s ? s : rt_tell_outside(g->c, m, at.outside, v);
+    }
+    if (s || at.unsorted >= x->count) return s;
+    s = get_two(g, x, at.unsorted, &v, x, at.unsorted - 1, &before);
+    return s ? s : rt_tell_unsorted(g->c, m, at.unsorted, v, before, NULL);
 }
 
 static gnn_status check_unique(rt_gpu *g, const rt_checked *m) {
@@ -75,8 +82,7 @@ static gnn_status check_unique(rt_gpu *g, const rt_checked *m) {
 }
 
 gnn_status rt_gpu_check_map(rt_gpu *g, const rt_checked *m) {
-    gnn_status s = check_range(g, m);
-    if (!s && m->facts & RT_SORTED) s = check_sorted(g, m);
+    gnn_status s = check_values(g, m);
     if (!s && m->facts & RT_UNIQUE) s = check_unique(g, m);
     return s;
 }

@@ -69,15 +69,11 @@ gnn_status rt_gpu_begin(rt_gpu *g, gnn_context *c, gnn_stream stream, bool wide)
 
 gnn_status rt_gpu_end(rt_gpu *g, gnn_status s) {
     gnn_context *c = g->c;
-    gnn_status ended = g->temps ? CU_CALL(c, StreamSynchronize, (g->stream)) : GNN_OK;
-    for (rt_gpu_temp *t = g->temps; t; t = t->before) {
-        gnn_status freed = t->memory ? CU_CALL(c, MemFree, (RT_POINTER(t->memory))) : GNN_OK;
-        if (!ended) ended = freed;
-    }
+    for (rt_gpu_temp *t = g->temps; t; t = t->before) rt_gpu_memory_give(c, t->memory, &g->stream);
     rt_heap_free(&g->heap);
     rt_leave(c, g->pushed);
     *g = (rt_gpu){.c = c};
-    return s ? s : ended;
+    return s;
 }
 
 gnn_status rt_gpu_array(rt_gpu *g, int64_t count, size_t element, void **out) {
@@ -87,7 +83,7 @@ gnn_status rt_gpu_array(rt_gpu *g, int64_t count, size_t element, void **out) {
         return rt_fail(g->c, GNN_NO_MEMORY, "no memory holds %lld elements of %zu bytes",
                        (long long)count, element);
     rt_gpu_temp *t = rt_heap_alloc(&g->heap, 1, sizeof *t);
-    gnn_status s = t ? gnn_alloc(g->c, bytes, out) : GNN_NO_MEMORY;
+    gnn_status s = t ? rt_gpu_memory_take(g->c, bytes, g->stream, out) : GNN_NO_MEMORY;
     if (s) return s;
     *t = (rt_gpu_temp){g->temps, *out};
     g->temps = t;

@@ -2,6 +2,8 @@
 // occur and how often: at most about sqrt(2 E) rows.
 #include "gpu.h"
 
+#include <stddef.h>
+
 // To the host, widened.
 static gnn_status read_row(rt_gpu *g, const rt_ints *from, int64_t *to) {
     rt_ints here;
@@ -46,15 +48,45 @@ static gnn_status compact(rt_gpu *g, const rt_ints *counts, rt_preimages *out) {
     return s ? s : keep_rows(g, &sizes, &often, out);
 }
 
+enum { FEW = 1024 };   // sizes below it are read as they are counted, with the largest in front
+typedef struct {
+    int64_t most, counts[FEW + 1];   // the last: as large or larger
+} few_sizes;
+
+static gnn_status keep_few(rt_gpu *g, const few_sizes *f, rt_preimages *out) {
+    for (int64_t i = 0; i < FEW; i++) out->rows += f->counts[i] > 0;
+    out->sizes = rt_alloc_array(g->c, out->rows, 2 * sizeof *out->sizes);
+    if (!out->sizes) return GNN_NO_MEMORY;
+    out->counts = out->sizes + out->rows;
+    for (int64_t i = 0, row = 0; i < FEW; i++) {
+        if (!f->counts[i]) continue;
+        out->sizes[row] = i;
+        out->counts[row++] = f->counts[i];
+        out->entries += i * f->counts[i];
+    }
+    return GNN_OK;
+}
+
+static gnn_status count_few(rt_gpu *g, const rt_ints *degrees, few_sizes *out) {
+    void *there;
+    gnn_status s = rt_gpu_array(g, 1, sizeof *out, &there);
+    if (!s) s = gnn_fill(g->c, there, 0, sizeof *out, g->stream);
+    if (!s)
+        s = RT_LAUNCH(g, SIZES, degrees->count, RT_POINTER(degrees->data),
+                      RT_NUMBER(degrees->count), FEW, RT_POINTER(there),
+                      RT_POINTER((char *)there + offsetof(few_sizes, counts)));
+    return s ? s : rt_fetch(g->c, there, sizeof *out, out, g->stream);
+}
+
 gnn_status rt_gpu_measure(rt_gpu *g, const rt_map_view *m, rt_preimages *out) {
     rt_ints degrees, counts;
-    int64_t most = 0;
+    few_sizes few;
     *out = (rt_preimages){.codomain = m->codomain};
     if (!m->codomain) return GNN_OK;
-    gnn_status s = rt_gpu_ints(g, m->codomain, &degrees);
-    if (!s) s = rt_gpu_tally(g, &m->values, &degrees);
-    if (!s) s = rt_gpu_largest(g, &degrees, &most);
-    if (!s) s = rt_gpu_ints(g, most + 1, &counts);
+    gnn_status s = rt_gpu_degrees(g, m, &degrees);
+    if (!s) s = count_few(g, &degrees, &few);
+    if (s || few.most < FEW) return s ? s : keep_few(g, &few, out);
+    s = rt_gpu_ints(g, few.most + 1, &counts);
     if (!s) s = rt_gpu_tally(g, &degrees, &counts);
     return s ? s : compact(g, &counts, out);
 }
@@ -100,7 +132,7 @@ static gnn_status sort_pairs(rt_gpu *g, const rt_map_view *src, const rt_map_vie
     int64_t sorted;
     gnn_status s = rt_gpu_sorted(g, dst, &sorted);
     if (!s) s = rt_gpu_order_by(g, (rt_map_view[]){*src, *dst}, sorted ? 1 : 2, &p->order);
-    const rt_map_view order = {p->order, p->order.count};
+    const rt_map_view order = {.values = p->order, .codomain = p->order.count};
     if (!s) s = rt_gpu_compose(g, &order, src, &p->row.values);
     return s ? s : rt_gpu_compose(g, &order, dst, &p->column.values);
 }

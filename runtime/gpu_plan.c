@@ -103,18 +103,34 @@ gnn_status rt_gpu_check_again(gnn_plan *plan, uint32_t param, const rt_checked *
 
 // ---- Structures ---------------------------------------------------------------------------------
 // As a map they go into the sizes that occur. Those below `least` are not told apart.
-static gnn_status degrees(rt_gpu *g, const rt_map_view *m, int64_t least, rt_ints *out,
-                          int64_t *codomain) {
+static gnn_status degrees(rt_gpu *g, const rt_map_view *m, const rt_preimages *sizes, int64_t least,
+                          rt_ints *out, int64_t *codomain) {
+    const int64_t most = sizes->rows ? sizes->sizes[sizes->rows - 1] : 0;
     gnn_status s = rt_gpu_degrees(g, m, out);
-    if (!s && m->codomain) s = rt_gpu_largest(g, out, codomain);
-    if (least > *codomain) least = *codomain;
-    if (!s && least > 0) s = rt_gpu_raise(g, out, least);
-    if (!s && m->codomain) ++*codomain;
+    *codomain = m->codomain ? most + 1 : 0;
+    if (least > most) least = most;
+    return s || least <= 0 ? s : rt_gpu_raise(g, out, least);
+}
+
+static gnn_status parts(rt_gpu *g, const rt_prepared *q, const rt_map_view *m,
+                        const rt_known *known, rt_ints out[RT_PART_ARRAYS]) {
+    const rt_rows rows = {known->offsets, q->nargs > 1 ? &m[1].values : NULL,
+                          rt_count_cut(known->sizes, q->extent),
+                          rt_count_parts(known->sizes, q->extent)};
+    return rt_gpu_parts(g, &rows, q->extent, out);
+}
+
+// Rows in an order of theirs are parts of which none is cut.
+static gnn_status row_ends(rt_gpu *g, rt_builder what, const rt_map_view *m, const rt_known *known,
+                           rt_ints *out) {
+    rt_ints made[RT_PART_ARRAYS];
+    gnn_status s = rt_gpu_parts(g, &(rt_rows){known->offsets, &m[1].values, 0, 0}, INT64_MAX, made);
+    *out = made[(what == RT_ROW_BEGINS ? RT_PART_BEGINS : RT_PART_ENDS) - RT_PART_ROWS];
     return s;
 }
 
-static gnn_status build(rt_gpu *g, const rt_prepared *q, const rt_map_view *m, rt_ints *out,
-                        int64_t *codomain) {
+static gnn_status build(rt_gpu *g, const rt_prepared *q, const rt_map_view *m,
+                        const rt_known *known, rt_ints *out, int64_t *codomain) {
     const int64_t block = rt_block(q->extent, q->slots);
     switch (q->builder) {
     case RT_OFFSETS: return rt_gpu_offsets(g, &m[0], out);
@@ -122,18 +138,17 @@ static gnn_status build(rt_gpu *g, const rt_prepared *q, const rt_map_view *m, r
     case RT_COMPOSE: return rt_gpu_compose(g, &m[0], &m[1], out);
     case RT_COLUMN: return rt_gpu_column(g, &m[0], q->extent, q->slots, out);
     case RT_DEGREES:
-    case RT_DEGREES_FROM: return degrees(g, &m[0], q->extent, out, codomain);
+    case RT_DEGREES_FROM: return degrees(g, &m[0], known->sizes, q->extent, out, codomain);
     case RT_ORDER_DESC: return rt_gpu_order(g, &m[0], true, out);
     case RT_TILES: return rt_gpu_tiles(g, &m[0], q->extent, out, codomain);
     case RT_TILE_BEGINS: return rt_gpu_tile_begins(g, &m[0], q->extent, out);
     case RT_TILE_VALUES: return rt_gpu_tile_values(g, &m[0], q->extent, out);
     case RT_ROW_BEGINS:
-    case RT_ROW_ENDS: return rt_gpu_row_ends(g, q->builder, &m[0], &m[1], out);
+    case RT_ROW_ENDS: return row_ends(g, q->builder, m, known, out);
     case RT_PART_ROWS:
     case RT_PART_BEGINS:
     case RT_PART_ENDS:
-    case RT_PART_HEADS:
-        return rt_gpu_parts(g, &m[0], q->nargs > 1 ? &m[1] : NULL, q->extent, &q->builder, 1, out);
+    case RT_PART_HEADS: return parts(g, q, m, known, out);
     case RT_WINDOW_PLACES: return rt_gpu_window_places(g, &m[0], &m[1], q->extent, out, codomain);
     case RT_WINDOW_STARTS: return rt_gpu_window_starts(g, &m[0], q->extent, out);
     case RT_WINDOW_SLOTS:
@@ -149,27 +164,13 @@ static gnn_status build(rt_gpu *g, const rt_prepared *q, const rt_map_view *m, r
 }
 
 gnn_status rt_gpu_prepare(gnn_plan *plan, const rt_prepared *q, const rt_map_view *maps,
-                          rt_structure *s) {
-    rt_gpu g = {0};
-    rt_ints made;
-    gnn_status status = rt_gpu_begin(&g, plan->c, plan->making.stream,
-                                     plan->p->made.index_bits == 64);
-    if (!status) status = build(&g, q, maps, &made, &s->codomain);
-    if (!status) keep(&g, &made, s);
-    return rt_gpu_end(&g, status);
-}
-
-gnn_status rt_gpu_prepare_parts(gnn_plan *plan, const rt_prepared *q, const rt_map_view *maps,
-                                rt_structure **s) {
+                          const rt_known *known, rt_structure **s) {
+    const uint32_t n = rt_parts(q->builder) ? RT_PART_ARRAYS : 1;
     rt_gpu g = {0};
     rt_ints made[RT_PART_ARRAYS];
-    rt_builder what[RT_PART_ARRAYS];
-    for (uint32_t i = 0; i < RT_PART_ARRAYS; i++) what[i] = (rt_builder)(RT_PART_ROWS + i);
     gnn_status status = rt_gpu_begin(&g, plan->c, plan->making.stream,
                                      plan->p->made.index_bits == 64);
-    if (!status)
-        status = rt_gpu_parts(&g, &maps[0], q->nargs > 1 ? &maps[1] : NULL, q->extent, what,
-                              RT_PART_ARRAYS, made);
-    for (uint32_t i = 0; i < RT_PART_ARRAYS && !status; i++) keep(&g, &made[i], s[i]);
+    if (!status) status = build(&g, q, maps, known, made, &s[0]->codomain);
+    for (uint32_t i = 0; i < n && !status; i++) keep(&g, &made[i], s[i]);
     return rt_gpu_end(&g, status);
 }

@@ -38,7 +38,7 @@ gnn_status rt_gpu_window_places(rt_gpu *g, const rt_map_view *m, const rt_map_vi
 
 gnn_status rt_gpu_window_starts(rt_gpu *g, const rt_map_view *places, int64_t extent,
                                 rt_ints *out) {
-    rt_map_view windows;
+    rt_map_view windows = {0};
     gnn_status s = windows_of(g, places, extent, &windows);
     return s ? s : rt_gpu_offsets(g, &windows, out);
 }
@@ -65,7 +65,7 @@ static gnn_status firsts_of(rt_gpu *g, const rt_map_view *m, rt_map_view *out) {
     if (!s) s = rt_gpu_offsets(g, m, &first.values);
     if (s) return s;
     first.values.count = m->codomain;
-    const rt_map_view entries = {order, order.count};
+    const rt_map_view entries = {.values = order, .codomain = order.count};
     out->codomain = order.count;
     return rt_gpu_compose(g, &first, &entries, &out->values);
 }
@@ -73,7 +73,7 @@ static gnn_status firsts_of(rt_gpu *g, const rt_map_view *m, rt_map_view *out) {
 // Of each class, what a map says of its first entry.
 static gnn_status at_classes(rt_gpu *g, const rt_map_view *classes, const rt_map_view *m,
                              rt_ints *out) {
-    rt_map_view first;
+    rt_map_view first = {0};
     gnn_status s = firsts_of(g, classes, &first);
     return s ? s : rt_gpu_compose(g, &first, m, out);
 }
@@ -88,7 +88,10 @@ static gnn_status begins_of(rt_gpu *g, const rt_map_view *windows, const rt_map_
 
 gnn_status rt_gpu_window_slots(rt_gpu *g, const rt_map_view *m, const rt_map_view *s,
                                int64_t extent, int64_t block, rt_ints *out, int64_t *count) {
-    rt_map_view pairs, cells, first, slots, by[3] = {{.codomain = 0}, *s, {.codomain = 0}};
+    rt_map_view pairs = {0}, cells = {0}, first = {0}, slots = {0},
+                by[3] = {{.codomain = 0},
+                         {.values = s->values, .codomain = s->codomain},
+                         {.codomain = 0}};
     rt_ints begins, blocks;
     const int64_t n = m->values.count;
     gnn_status status = rt_gpu_classes(g, (rt_map_view[]){*m, *s}, 2, &pairs.values,
@@ -116,7 +119,7 @@ gnn_status rt_gpu_window_slots(rt_gpu *g, const rt_map_view *m, const rt_map_vie
 // Each block has a slot with an entry, the first.
 gnn_status rt_gpu_window_begins(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots,
                                 int64_t extent, int64_t block, rt_ints *out) {
-    rt_map_view windows, blocks;
+    rt_map_view windows = {0}, blocks = {0};
     gnn_status s = windows_of(g, m, extent, &windows);
     if (!s) s = windows_of(g, slots, block, &blocks);
     return s ? s : begins_of(g, &windows, &blocks, out);

@@ -70,6 +70,7 @@ struct gnn_plan {
 gnn_status rt_plan_sizes(gnn_plan *plan, const gnn_plan_options *o);
 gnn_status rt_plan_fixed_sizes(gnn_plan *plan);   // those that follow from known ones
 gnn_status rt_plan_eval(gnn_plan *plan, const rt_expr *e, int64_t *out);
+gnn_status rt_plan_measure(gnn_plan *plan, rt_structure *m);   // its preimages, once
 // ": F = 12, max(dst) = 40", for a condition that doesn't hold.
 void rt_plan_tell(gnn_plan *plan, const rt_expr *e, char *out, size_t size);
 // Product of the axes; false: overflow.

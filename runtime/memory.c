@@ -85,6 +85,7 @@ gnn_status gnn_sync(gnn_context *c, gnn_stream stream) {
     if (!rt_begin(c, __func__, true)) return GNN_BAD_ARGUMENT;
     if (!rt_on_cuda(c)) return GNN_OK;
     IN_CONTEXT(c, StreamSynchronize, (stream));
+    if (!s) rt_gpu_memory_quiet(c, stream, false);
     return s;
 }
 

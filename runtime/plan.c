@@ -89,7 +89,8 @@ static gnn_status make(gnn_plan *plan, const gnn_plan_options *o) {
     if (!s) s = rt_plan_versions(plan, o->version);
     if (!s) make_dividers(plan);
     if (!s) s = rt_plan_steps(plan);
-    if (!s) s = gnn_sync(plan->c, plan->making.stream);
+    const gnn_status done = gnn_sync(plan->c, plan->making.stream);   // also where it failed
+    if (!s) s = done;
     if (!s) drop_unread(plan);
     return s;
 }

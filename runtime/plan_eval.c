@@ -74,6 +74,12 @@ static gnn_status measure(gnn_plan *plan, rt_structure *m) {
     return rt_gpu_end(&g, s ? s : rt_gpu_measure(&g, &view, &m->preimages));
 }
 
+gnn_status rt_plan_measure(gnn_plan *plan, rt_structure *m) {
+    gnn_status s = m->measured ? GNN_OK : measure(plan, m);
+    m->measured |= !s;
+    return s;
+}
+
 static gnn_status fact(void *user, const rt_token *t, int64_t *out) {
     gnn_plan *plan = user;
     if (t->kind == RT_DEVICE) return rt_device_number(plan->c, (rt_device_fact)t->a, out);
@@ -82,9 +88,8 @@ static gnn_status fact(void *user, const rt_token *t, int64_t *out) {
     if (t->kind == RT_DENSITY) return density(plan, t, out);
     rt_structure *m;
     gnn_status s = rt_plan_map(plan, t->a, &m);
-    if (!s && !m->measured) s = measure(plan, m);
+    if (!s) s = rt_plan_measure(plan, m);
     if (s) return s;
-    m->measured = true;
     *out = rt_statistic(&m->preimages, t);
     return GNN_OK;
 }

@@ -28,7 +28,8 @@ static gnn_status offsets_of(gnn_plan *plan, const gnn_map *m, int64_t codomain,
 static gnn_status from_offsets(gnn_plan *plan, uint32_t param, rt_structure *s) {
     const gnn_map *m = &plan->given[param];
     bool wide = plan->p->made.index_bits == 64;
-    rt_checked checked = describe(plan, param, (rt_map_view){{NULL, m->domain, wide}, s->codomain});
+    rt_checked checked = describe(
+        plan, param, (rt_map_view){.values = {NULL, m->domain, wide}, .codomain = s->codomain});
     rt_ints offsets;
     gnn_status status = offsets_of(plan, m, s->codomain, &offsets);
     if (!status) status = rt_check_offsets(plan->c, &checked, &offsets);   // expanding trusts them
@@ -46,7 +47,8 @@ static gnn_status check_beside(gnn_plan *plan, const gnn_map *m, const rt_checke
 
 static gnn_status check_given(gnn_plan *plan, uint32_t param, const rt_ints *values,
                               rt_structure *s) {
-    const rt_checked checked = describe(plan, param, (rt_map_view){*values, s->codomain});
+    const rt_checked checked = describe(plan, param,
+                                        (rt_map_view){.values = *values, .codomain = s->codomain});
     gnn_status status = rt_check_map(plan->c, &checked);
     if (!status && plan->given[param].offsets && plan->given[param].index)
         status = check_beside(plan, &plan->given[param], &checked);
@@ -80,7 +82,8 @@ static gnn_status from_index(gnn_plan *plan, uint32_t param, rt_structure *s) {
 }
 
 static gnn_status check_again(gnn_plan *plan, uint32_t param, rt_structure *s) {
-    uint32_t wanted = describe(plan, param, (rt_map_view){{0}, 0}).facts | RT_CHECKED;
+    uint32_t wanted = describe(plan, param, (rt_map_view){.values = {0}, .codomain = 0}).facts |
+                      RT_CHECKED;
     if (plan->flags & GNN_TRUSTED || !(wanted & ~s->checked)) return GNN_OK;
     if (!plan->given[param].on_device) return check_given(plan, param, &s->host, s);
     const rt_checked checked = describe(plan, param, rt_structure_view(s, true));
@@ -89,7 +92,8 @@ static gnn_status check_again(gnn_plan *plan, uint32_t param, rt_structure *s) {
 
 static gnn_status from_device(gnn_plan *plan, uint32_t param, rt_structure *s) {
     s->host = (rt_ints){NULL, plan->given[param].domain, plan->p->made.index_bits == 64};
-    const rt_checked checked = describe(plan, param, (rt_map_view){s->host, s->codomain});
+    const rt_checked checked = describe(plan, param,
+                                        (rt_map_view){.values = s->host, .codomain = s->codomain});
     return rt_gpu_map(plan, param, &checked, s);
 }
 

@@ -209,46 +209,61 @@ static gnn_status build_here(gnn_plan *plan, const recipe *r, rt_structure *s) {
     return misfit(plan, r, "there is no such builder");
 }
 
-static gnn_status build(gnn_plan *plan, const recipe *r, rt_structure *s) {
-    s->codomain = r->q->builder == RT_COMPOSE  ? r->views[1].codomain
-                  : r->q->builder == RT_COLUMN ? r->views[0].codomain
-                  : rt_orders(r->q->builder)   ? r->views[0].values.count
-                                               : 0;
-    if (r->on_device) return rt_gpu_prepare(plan, r->q, r->views, s);
-    gnn_status status = build_here(plan, r, s);
-    return status ? status : rt_structure_upload(s, plan->making.stream);
+static gnn_status prepare(gnn_plan *plan, const rt_prepared *q, rt_structure **out);
+
+// On a GPU: sizes that many ask for, and offsets, are counted once.
+static gnn_status know(gnn_plan *plan, const recipe *r, rt_known *out, rt_structure **offsets) {
+    const rt_prepared *q = r->q;
+    const rt_prepared of = {"offsets", RT_OFFSETS, 1, q->args, 0, 0, q->domain, q->into};
+    const bool cuts = rt_parts(q->builder) || rt_row_ends(q->builder);
+    const bool counts = rt_parts(q->builder) || q->builder == RT_DEGREES ||
+                        q->builder == RT_DEGREES_FROM;
+    *offsets = NULL;
+    *out = (rt_known){.sizes = &r->args[0]->preimages};
+    gnn_status s = cuts ? prepare(plan, &of, offsets) : GNN_OK;
+    if (!s && cuts) out->offsets = rt_structure_view(*offsets, true).values;
+    return s || !counts ? s : rt_plan_measure(plan, r->args[0]);
 }
 
-// On a GPU the numbers that they are made of take longer than they do: who wants one of them, wants
-// the others next.
-static gnn_status make_parts(gnn_plan *plan, const recipe *r, int64_t *key, uint32_t nkey,
-                             rt_structure **out) {
-    rt_structure *made[RT_PART_ARRAYS] = {0};
-    gnn_status s = GNN_OK;
-    for (uint32_t i = 0; i < RT_PART_ARRAYS && !s; i++) {
-        key[1] = RT_PART_ROWS + i;
-        s = rt_structure_new(plan->c, key, nkey, &made[i]);
-    }
-    if (!s) s = rt_gpu_prepare_parts(plan, r->q, r->views, made);
-    for (uint32_t i = 0; i < RT_PART_ARRAYS; i++) {
-        if (made[i] && !s) rt_cache_add(plan->making.cache, made[i]);
-        if (RT_PART_ROWS + i == r->q->builder) *out = made[i];
-        else if (made[i]) rt_structure_drop(made[i]);
-    }
-    return s;
+static gnn_status build_there(gnn_plan *plan, const recipe *r, rt_structure **s) {
+    rt_structure *offsets;
+    rt_known known;
+    gnn_status status = know(plan, r, &known, &offsets);
+    if (!status) status = rt_gpu_prepare(plan, r->q, r->views, &known, s);
+    rt_structure_drop(offsets);
+    return status;
 }
 
+static gnn_status build(gnn_plan *plan, const recipe *r, rt_structure **s) {
+    s[0]->codomain = r->q->builder == RT_COMPOSE  ? r->views[1].codomain
+                     : r->q->builder == RT_COLUMN ? r->views[0].codomain
+                     : rt_orders(r->q->builder)   ? r->views[0].values.count
+                                                  : 0;
+    if (r->on_device) return build_there(plan, r, s);
+    gnn_status status = build_here(plan, r, s[0]);
+    return status ? status : rt_structure_upload(s[0], plan->making.stream);
+}
+
+// On a GPU the numbers that parts are made of take longer than they do: who wants one of their
+// arrays, wants the others next.
 static gnn_status make(gnn_plan *plan, const recipe *r, int64_t *key, uint32_t nkey,
                        rt_structure **out) {
+    const bool all = r->on_device && rt_parts(r->q->builder);
+    const uint32_t n = all ? RT_PART_ARRAYS : 1;
+    rt_structure *made[RT_PART_ARRAYS] = {0};
+    gnn_status s = GNN_OK;
     *out = rt_cache_find(plan->making.cache, key, nkey);
     if (*out) return GNN_OK;
-    if (r->on_device && rt_parts(r->q->builder)) return make_parts(plan, r, key, nkey, out);
-    rt_structure *made;
-    gnn_status s = rt_structure_new(plan->c, key, nkey, &made);
-    if (s) return s;
-    *out = made;
-    s = build(plan, r, made);
-    if (!s) rt_cache_add(plan->making.cache, made);
+    for (uint32_t i = 0; i < n && !s; i++) {
+        if (all) key[1] = RT_PART_ROWS + i;
+        s = rt_structure_new(plan->c, key, nkey, &made[i]);
+    }
+    if (!s) s = build(plan, r, made);
+    for (uint32_t i = 0; i < n; i++) {
+        if (made[i] && !s) rt_cache_add(plan->making.cache, made[i]);
+        if (!all || RT_PART_ROWS + i == r->q->builder) *out = made[i];
+        else if (made[i]) rt_structure_drop(made[i]);
+    }
     return s;
 }
 

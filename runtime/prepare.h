@@ -23,6 +23,7 @@ gnn_status rt_ints_new(gnn_context *c, int64_t count, bool wide, rt_ints *out);
 typedef struct {
     rt_ints values;
     int64_t codomain;
+    bool sorted;   // which was checked; false: nobody knows
 } rt_map_view;
 gnn_status rt_count_offsets(gnn_context *c, int64_t codomain, int64_t *out);   // how many there are
 // Each allocates *out. Values are none or below the codomain.
@@ -91,6 +92,9 @@ typedef struct {
 gnn_status rt_measure(gnn_context *c, const rt_map_view *m, rt_preimages *out);
 // all but IS_SORTED, SYMMETRIC, DENSITY
 int64_t rt_statistic(const rt_preimages *m, const rt_token *t);
+// Preimages with more entries than that, and the parts of so many that these are cut into.
+int64_t rt_count_cut(const rt_preimages *m, int64_t extent);
+int64_t rt_count_parts(const rt_preimages *m, int64_t extent);
 int64_t rt_sorted(const rt_map_view *m);
 typedef struct {
     int64_t at, src, dst;

@@ -74,6 +74,12 @@ static int64_t quantile(const rt_preimages *m, int64_t q) {
     return m->sizes[i];
 }
 
+int64_t rt_count_cut(const rt_preimages *m, int64_t extent) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < m->rows; i++) n += m->sizes[i] > extent ? m->counts[i] : 0;
+    return n;
+}
+
 static int64_t at_least(const rt_preimages *m, int64_t size) {
     int64_t n = 0;
     for (int64_t i = 0; i < m->rows; i++) n += m->sizes[i] >= size ? m->counts[i] : 0;
@@ -81,7 +87,7 @@ static int64_t at_least(const rt_preimages *m, int64_t size) {
 }
 
 // Parts of n entries, the last of fewer, that preimages with more than n are cut into.
-static int64_t cut_parts(const rt_preimages *m, int64_t n) {
+int64_t rt_count_parts(const rt_preimages *m, int64_t n) {
     int64_t parts = 0;
     for (int64_t i = 0; i < m->rows; i++)
         if (m->sizes[i] > n) parts += m->counts[i] * (m->sizes[i] / n + (m->sizes[i] % n != 0));
@@ -108,7 +114,7 @@ int64_t rt_statistic(const rt_preimages *m, const rt_token *t) {
     case RT_STD_PREIMAGE: return deviation(m);
     case RT_QUANTILE_PREIMAGE: return quantile(m, t->value);
     case RT_AT_LEAST: return at_least(m, t->value);
-    case RT_CUT_PARTS: return cut_parts(m, t->value);
+    case RT_CUT_PARTS: return rt_count_parts(m, t->value);
     }
     return 0;
 }

@@ -1,6 +1,7 @@
 // Arrays of indices that plans hold, on the host and on the device, shared through a cache by those
 // who want the same.
 #include "structure.h"
+#include "tables.h"
 
 #include <string.h>
 
@@ -25,7 +26,7 @@ gnn_status rt_structure_new(gnn_context *c, const int64_t *key, uint32_t nkey, r
 void rt_structure_drop(rt_structure *s) {
     if (!s || --s->owners) return;
     if (s->owns_host) rt_free(s->c, s->host.data);
-    if (s->owns_device) gnn_free(s->c, (void *)(uintptr_t)s->device);
+    if (s->owns_device) rt_gpu_memory_give(s->c, s->device, NULL);
     rt_free(s->c, s->preimages.sizes);
     rt_free(s->c, s);
 }
@@ -40,7 +41,7 @@ gnn_status rt_structure_upload(rt_structure *s, gnn_stream stream) {
         return GNN_OK;
     }
     void *device;
-    gnn_status status = gnn_alloc(s->c, bytes_of(s), &device);
+    gnn_status status = rt_gpu_memory_take(s->c, bytes_of(s), stream, &device);
     if (status) return status;
     s->device = device;
     s->owns_device = true;
@@ -69,7 +70,7 @@ gnn_status rt_structures_meet(rt_structure *const *s, uint32_t n, gnn_stream str
 }
 
 rt_map_view rt_structure_view(const rt_structure *s, bool on_device) {
-    rt_map_view view = {s->host, s->codomain};
+    rt_map_view view = {s->host, s->codomain, s->checked & RT_SORTED};
     if (on_device) view.values.data = (void *)(uintptr_t)s->device;
     return view;
 }

@@ -57,7 +57,7 @@ static void *work(void *pool) {
 
 gnn_status rt_pool_start(gnn_context *c) {
     if (c->pool && c->pool->process != getpid()) rt_pool_stop(c);
-    if (c->pool || c->parallel_for || c->threads < 2) return GNN_OK;
+    if (c->pool || c->parallel.run || c->threads < 2) return GNN_OK;
     rt_pool *p = rt_alloc_zeroed(c, sizeof *p + (c->threads - 1) * sizeof *p->workers);
     if (!p) return GNN_NO_MEMORY;
     p->process = getpid();
@@ -111,7 +111,7 @@ static void run_pooled(rt_pool *p, uint32_t n, void (*body)(void *data, uint32_t
 }
 
 void rt_parallel(gnn_context *c, uint32_t n, void (*body)(void *data, uint32_t i), void *data) {
-    if (c->parallel_for) c->parallel_for(c->parallel_user, n, body, data);
+    if (c->parallel.run) c->parallel.run(c->parallel.user, n, body, data);
     else if (c->pool && n > 1 && c->pool->process == getpid()) run_pooled(c->pool, n, body, data);
     else
         for (uint32_t i = 0; i < n; i++) body(data, i);

@@ -145,12 +145,14 @@ static void find_beside(sim *s, uint32_t number) {
     }
 }
 
+// Memory of kernels before may have been written from elsewhere since.
 static uint32_t buffer_of(sim *s, const sim_arg *x) {
     for (uint32_t k = SIM_SHARED + 1; k < s->buffers.len; k++) {
-        const sim_buffer *b = &s->buffers.data[k];
-        if (b->data == x->data && b->bytes == x->bytes &&
-            (!x->scratch || !strcmp(b->name, x->name)))
-            return k;
+        sim_buffer *b = &s->buffers.data[k];
+        if (b->data != x->data || b->bytes != x->bytes || (x->scratch && strcmp(b->name, x->name)))
+            continue;
+        if (x->written) b->defined = NULL;
+        return k;
     }
     sim_buffer b = {.name = arena_strdup(s->memory, x->name),
                     .data = x->data,

@@ -353,7 +353,7 @@ static int64_t with_fault(const manifests *text, bool each, int64_t allocation, 
     // what it would have given back is lost, and nothing else
     if (!s) fake_end_copy(!fake_failed("cuMemFree_v2"));
     CHECK(!s == !!plan && s == gnn_context_status(c) && !s == !*gnn_context_error(c));
-    if (limit < SIZE_MAX) EXPECT(c, s, NO_MEMORY, "out of device memory: 24 bytes asked for");
+    if (limit < SIZE_MAX) EXPECT(c, s, NO_MEMORY, "out of device memory: 256 bytes asked for");
     gnn_context_clear_error(c);
     gnn_plan_free(plan);
     gnn_program_free(p);

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { DEVICES = 2, STACK = 16, KERNELS = 128, NAMES = 64, MOST_PARAMS = 32, MOST_MADE = 1 << 16 };
+enum { DEVICES = 2, STACK = 16, KERNELS = 256, NAMES = 64, MOST_PARAMS = 32, MOST_MADE = 1 << 16 };
 // of CUresult
 enum {
     OUT_OF_MEMORY = 2,
@@ -291,6 +291,7 @@ CALL(cuDevicePrimaryCtxRetain, fake_context *c, int device) {
 CALL(cuDevicePrimaryCtxRelease_v2, int device) { MAY_FAIL; retained[device]--; live--; return 0; }
 CALL(cuCtxGetCurrent, fake_context *c) { MAY_FAIL; *c = fake_current(); return 0; }
 CALL(cuCtxGetDevice, int *device) { NEEDS_CONTEXT; *device = fake_current()->device; return 0; }
+CALL(cuCtxSynchronize, void) { NEEDS_CONTEXT; return 0; }
 CALL(cuCtxPushCurrent_v2, fake_context c) { MAY_FAIL; stack[depth++] = c; return 0; }
 CALL(cuCtxPopCurrent_v2, fake_context *c) { *c = stack[--depth]; return 0; }
 // clang-format on

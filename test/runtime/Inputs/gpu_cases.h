@@ -114,6 +114,17 @@ static void compare_plain(gnn_context *c, const rt_map_view *here, const rt_map_
           rt_build_order_desc(c, here, wide, &wanted));
     BUILD(c, wide, "degrees", rt_gpu_degrees(&g, there, &got),
           rt_build_degrees(c, here, wide, &wanted));
+    rt_map_view sorted = {.codomain = here->codomain, .sorted = true};
+    rt_ints order;
+    GOOD(c, rt_build_order(c, here, wide, &order));
+    GOOD(c, rt_build_compose(c, &(rt_map_view){.values = order, .codomain = order.count}, here,
+                             wide, &sorted.values));
+    const rt_map_view sorted_there = upload(c, &sorted);
+    BUILD(c, wide, "offsets of a sorted map", rt_gpu_offsets(&g, &sorted_there, &got),
+          rt_build_offsets(c, here, wide, &wanted));
+    gnn_free(c, sorted_there.values.data);
+    rt_free(c, sorted.values.data);
+    rt_free(c, order.data);
 }
 
 static void compare_tiles(gnn_context *c, const rt_map_view *here, const rt_map_view *there,
@@ -128,6 +139,22 @@ static void compare_tiles(gnn_context *c, const rt_map_view *here, const rt_map_
           rt_build_tile_values(c, here, extent, wide, &wanted));
 }
 
+// As a plan has it: by sizes and offsets that are known.
+static gnn_status cut_there(rt_gpu *g, const rt_map_view *m, const rt_ints *order, int64_t extent,
+                            rt_builder what, rt_ints *out) {
+    rt_rows rows = {.order = order};
+    rt_preimages sizes = {0};
+    rt_ints made[RT_PART_ARRAYS] = {0};
+    gnn_status s = rt_gpu_measure(g, m, &sizes);
+    rows.cut = rt_count_cut(&sizes, extent);
+    rows.parts = rt_count_parts(&sizes, extent);
+    if (!s) s = rt_gpu_offsets(g, m, &rows.offsets);
+    if (!s) s = rt_gpu_parts(g, &rows, extent, made);
+    *out = made[what - RT_PART_ROWS];
+    rt_free(g->c, sizes.sizes);
+    return s;
+}
+
 static void compare_parts(gnn_context *c, const rt_map_view *here, const rt_map_view *there,
                           bool wide, int64_t extent) {
     static const char *const names[] = {"part_rows", "part_begins", "part_ends", "part_heads"};
@@ -138,7 +165,7 @@ static void compare_parts(gnn_context *c, const rt_map_view *here, const rt_map_
     for (int i = 0; i < 8; i++) {
         const rt_builder what = RT_PART_ROWS + (rt_builder)(i % 4);
         BUILD(c, wide, names[i % 4],
-              rt_gpu_parts(&g, there, i < 4 ? NULL : &o_there, extent, &what, 1, &got),
+              cut_there(&g, there, i < 4 ? NULL : &o_there.values, extent, what, &got),
               rt_build_parts(c, what, here, i < 4 ? NULL : &o, extent, wide, &wanted));
     }
     gnn_free(c, o_there.values.data);
@@ -154,9 +181,10 @@ static void compare_row_ends(gnn_context *c, const rt_map_view *here, const rt_m
     GOOD(c, desc ? rt_build_order_desc(c, &d, wide, &o.values)
                  : rt_build_order(c, &d, wide, &o.values));
     const rt_map_view o_there = upload(c, &o);
-    BUILD(c, wide, "row_begins", rt_gpu_row_ends(&g, RT_ROW_BEGINS, there, &o_there, &got),
+    BUILD(c, wide, "row_begins",
+          cut_there(&g, there, &o_there.values, INT64_MAX, RT_PART_BEGINS, &got),
           rt_build_parts(c, RT_PART_BEGINS, here, &o, INT64_MAX, wide, &wanted));
-    BUILD(c, wide, "row_ends", rt_gpu_row_ends(&g, RT_ROW_ENDS, there, &o_there, &got),
+    BUILD(c, wide, "row_ends", cut_there(&g, there, &o_there.values, INT64_MAX, RT_PART_ENDS, &got),
           rt_build_parts(c, RT_PART_ENDS, here, &o, INT64_MAX, wide, &wanted));
     gnn_free(c, o_there.values.data);
     rt_free(c, o.values.data);

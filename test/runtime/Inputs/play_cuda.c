@@ -44,8 +44,9 @@ static sim_arg pointer(const simt_param_info *p, void *address, uint32_t width) 
     sim_arg x = {.name = p->name, .data = address};
     if (address && !fake_memory(address, &x.data, &x.bytes, &x.written))
         ICE("%s: no memory lies there", p->name);
-    if (x.data != address) ICE("%s lies within an array", p->name);
     if (address && others_wrote(x.data, width, !(p->flags & SIMT_READONLY))) x.written = true;
+    if (address) x.bytes -= (size_t)((char *)address - (char *)x.data);
+    x.data = address;
     return x;
 }
 
