@@ -57,8 +57,10 @@ struct gnn_context {
     const gnn_simulator *simulator;
     uint32_t threads;
     rt_pool *pool;
-    void (*watch)(void *user, double part);   // gnn_graph_watch
-    void *watch_user;
+    struct {   // gnn_graph_watch
+        void (*tell)(void *user, double part);
+        void *user;
+    } watch;
     gnn_status status;
     bool told;   // an error of the call at hand, by status and error
     char error[512];
@@ -68,6 +70,7 @@ struct gnn_context {
     int cuda_device;
     bool retained;   // the primary context, to be released
     bool launches_early;
+    gnn_device_info info;   // of a CUDA device, once asked for; sms 0: not yet
     // of indices of 32 and of 64 bits; NULL: not asked for so far
     struct rt_gpu_kernels *gpu_kernels[2];
     struct rt_gpu_memory *gpu_memory;   // NULL: nothing was taken so far
@@ -113,6 +116,8 @@ gnn_status rt_gpu_memory_take(gnn_context *c, size_t bytes, gnn_stream stream, v
 void rt_gpu_memory_give(gnn_context *c, const void *memory, const gnn_stream *stream);
 // What was launched on a stream is done, or on all.
 void rt_gpu_memory_quiet(gnn_context *c, gnn_stream stream, bool all);
+// So much is kept at most; 0: each array has memory of its own, whose ends what plays a GPU knows.
+gnn_status rt_gpu_memory_keep(gnn_context *c, size_t most);
 void rt_gpu_memory_close(gnn_context *c);
 
 // ---- arithmetic ---------------------------------------------------------------------------------

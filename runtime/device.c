@@ -46,7 +46,10 @@ gnn_status gnn_device_query(gnn_context *c, gnn_device_info *out) {
         return rt_fail(c, GNN_BAD_ARGUMENT, "the context was not made");
     if (rt_on_cuda(c)) {
         gnn_status s = rt_cuda_own(c);
-        return s ? s : query_cuda(c, out);
+        if (!s && !c->info.sms) s = query_cuda(c, out);   // takes the driver a while
+        else if (!s) *out = c->info;
+        if (!s) c->info = *out;
+        return s;
     }
     if (c->simulator) {
         *out = c->simulator->device;

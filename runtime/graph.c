@@ -51,13 +51,14 @@ gnn_tensor gnn_array_tensor(const gnn_array *a) {
 // ---- Graphs -------------------------------------------------------------------------------------
 void gnn_graph_watch(gnn_context *c, void (*progress)(void *user, double part), void *user) {
     if (!c) return;
-    c->watch = progress;
-    c->watch_user = user;
+    c->watch.tell = progress;
+    c->watch.user = user;
 }
 
 void rt_tell_part(const gnn_context *c, rt_pass pass, double part) {
     static const double passes = 0.85;
-    if (c->watch) c->watch(c->watch_user, passes * ((double)pass.number + part) / (double)pass.of);
+    if (c->watch.tell)
+        c->watch.tell(c->watch.user, passes * ((double)pass.number + part) / (double)pass.of);
 }
 
 static void expand_rows(void *user, int64_t first, int64_t last) {

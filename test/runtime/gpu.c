@@ -15,6 +15,7 @@ static gnn_context *begin(ledger *l, uint64_t seed) {
                                            .allocator = {ledger_alloc, ledger_release, l}},
                     &c);
     GOOD(c, gnn_context_status(c));
+    GOOD(c, rt_gpu_memory_keep(c, 0));
     return c;
 }
 
@@ -351,7 +352,9 @@ static int64_t with_fault(const manifests *text, bool each, int64_t allocation, 
     const int64_t taken = each ? fake_fail_each(NULL, NULL) : l.calls - allocations;
     l.fail_at = -1;
     // what it would have given back is lost, and nothing else
-    if (!s) fake_end_copy(!fake_failed("cuMemFree_v2"));
+    if (!s)
+        fake_end_copy(!fake_failed("cuMemFree_v2") && !fake_failed("cuCtxSynchronize") &&
+                      !fake_failed("cuCtxGetCurrent"));
     CHECK(!s == !!plan && s == gnn_context_status(c) && !s == !*gnn_context_error(c));
     if (limit < SIZE_MAX) EXPECT(c, s, NO_MEMORY, "out of device memory: 256 bytes asked for");
     gnn_context_clear_error(c);

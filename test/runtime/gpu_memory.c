@@ -1,9 +1,10 @@
-// Device memory of plans is kept for the next ones: which blocks are taken again, and when.
+// Device memory of plans is kept for the next ones: which blocks are taken again, and when. A slab
+// has 8 MiB.
 #include "Inputs/cuda_session.h"
 
 static gnn_stream stream_of(int n) { return (gnn_stream)(uintptr_t)n; }
 
-static void *take(gnn_context *c, size_t bytes, int stream) {
+static char *take(gnn_context *c, size_t bytes, int stream) {
     void *memory = NULL;
     GOOD(c, rt_gpu_memory_take(c, bytes, stream_of(stream), &memory));
     return memory;
@@ -21,64 +22,82 @@ static int64_t waits(void) { return fake_calls("cuCtxSynchronize"); }
 
 // The same stream takes it at once, another one after a wait; no driver is asked for memory.
 static void by_stream(gnn_context *c) {
-    void *a = take(c, 1000, 1);
-    const int64_t had = allocations();
+    char *slab = take(c, 4 << 20, 1), *a = take(c, 4 << 20, 1);
+    CHECK(a == slab + (4 << 20) && allocations() == 1);
     give(c, a, 1);
-    CHECK(take(c, 900, 1) == a && waits() == 0);
+    CHECK(take(c, (4 << 20) - 100, 1) == a && waits() == 0);
     give(c, a, 1);
-    CHECK(take(c, 1000, 2) == a && waits() == 1);
+    CHECK(take(c, 4 << 20, 2) == a && waits() == 1);
     give(c, a, 0);
-    CHECK(take(c, 1000, 1) == a && waits() == 2);
+    CHECK(take(c, 4 << 20, 1) == a && waits() == 2);
     give(c, a, 1);
     rt_gpu_memory_quiet(c, stream_of(2), false);
-    CHECK(take(c, 1000, 2) == a && waits() == 3);
+    CHECK(take(c, 4 << 20, 2) == a && waits() == 3);
     give(c, a, 1);
     rt_gpu_memory_quiet(c, stream_of(1), false);
-    CHECK(take(c, 1000, 2) == a && waits() == 3);
-    CHECK(allocations() == had && frees() == 0);
+    CHECK(take(c, 4 << 20, 2) == a && waits() == 3);
+    CHECK(allocations() == 1 && frees() == 0);
+    give(c, slab, 1);
     give(c, a, 1);
 }
 
-// The smallest that is large enough, none that is more than twice as large, and never one in use.
+// The smallest that is large enough is cut; what is free side by side becomes one again.
 static void by_size(gnn_context *c) {
-    void *small = take(c, 100 << 10, 1), *large = take(c, 150 << 10, 1);
-    CHECK(take(c, 0, 1) == NULL);
-    give(c, large, 1);
-    give(c, small, 1);
-    const int64_t had = allocations();
-    CHECK(take(c, 99 << 10, 1) == small);
-    CHECK(take(c, 101 << 10, 1) == large);
-    void *other = take(c, 100 << 10, 1);
-    CHECK(other != small && other != large && allocations() == had + 1);
-    give(c, small, 1);
-    void *tiny = take(c, 1 << 10, 1);
-    CHECK(tiny != small);
-    give(c, tiny, 1);
-    give(c, large, 1);
-    give(c, other, 1);
+    char *a = take(c, 1000, 1), *b = take(c, 3 << 20, 1), *d = take(c, 1 << 20, 1);
+    CHECK(b == a + 1024 && d == b + (3 << 20) && take(c, 0, 1) == NULL);
+    char *e = take(c, 2 << 20, 1), *rest = take(c, (2 << 20) - 1024, 1);
+    CHECK(rest + (2 << 20) - 1024 == a + (8 << 20) && allocations() == 1);
+    give(c, b, 1);
+    give(c, e, 1);
+    CHECK(take(c, 2 << 20, 1) == e && take(c, 3 << 20, 1) == b);
+    give(c, b, 1);
+    give(c, e, 1);
+    give(c, d, 1);
+    CHECK(take(c, 6 << 20, 1) == b && allocations() == 1 && waits() == 0);
+    give(c, b, 1);
+    give(c, a, 2);   // of another stream: one with the others after a wait
+    give(c, rest, 0);
+    CHECK(take(c, 8 << 20, 1) == a && allocations() == 1 && waits() == 1);
+    char *large = take(c, 9 << 20, 1);
+    CHECK(allocations() == 2);
     give(c, NULL, 1);
-    give(c, c, 1);   // memory that is none of ours
+    give(c, c, 1);       // memory that is none of ours
+    give(c, a + 8, 1);   // likewise
+    give(c, a, 1);
+    give(c, large, 1);
 }
 
-// More than 64 MiB are not kept, and what is short goes back to the driver first.
+// No more than was said is kept, and where memory is short the driver has back what is.
 static void bounds(gnn_context *c) {
-    const int64_t freed = frees(), waited = waits();
-    void *a = take(c, (size_t)65 << 20, 1);
+    GOOD(c, rt_gpu_memory_keep(c, (size_t)64 << 20));
+    char *a = take(c, (size_t)65 << 20, 1);
     give(c, a, 0);
-    CHECK(frees() == freed + 1 && waits() == waited + 1);
-    a = take(c, 1 << 20, 1);
-    give(c, a, 1);
+    CHECK(frees() == 1 && waits() == 1);
+    a = take(c, (size_t)60 << 20, 1);
+    char *b = take(c, 1 << 20, 1), *d = take(c, 1 << 20, 1);
+    give(c, a, 1);   // 6 MiB are left of the slab of the others
+    CHECK(frees() == 2 && waits() == 2);
+    give(c, b, 1);
+    CHECK(frees() == 2 && waits() == 2);
+    give(c, d, 1);
+    a = take(c, (size_t)60 << 20, 1);
     fake_limit(100);
     void *none = c;
-    EXPECT(c, rt_gpu_memory_take(c, (size_t)8 << 20, NULL, &none), NO_MEMORY,
-           "out of device memory: 8388608 bytes asked for");
-    CHECK(!none && frees() > freed + 1);
+    EXPECT(c, rt_gpu_memory_take(c, (size_t)9 << 20, NULL, &none), NO_MEMORY,
+           "out of device memory: 9437184 bytes asked for");
+    CHECK(!none && frees() == 3);
+    fake_limit((size_t)1 << 20);   // a slab is too much, not what was asked for
+    give(c, take(c, 1000, 1), 1);
+    EXPECT(c, rt_gpu_memory_take(c, SIZE_MAX, NULL, &none), NO_MEMORY,
+           "no memory holds 18446744073709551615 bytes");
     fake_limit(SIZE_MAX);
+    give(c, a, 1);
 }
 
 // A wait that fails is told, and the block stays.
 static void failing(gnn_context *c) {
-    void *a = take(c, 1000, 1), *b = c;
+    char *a = take(c, 8 << 20, 1);
+    void *b = c;
     give(c, a, 0);
     fake_fail_at(2);   // behind the question which context is current, and ours made so
     EXPECT(c, rt_gpu_memory_take(c, 1000, NULL, &b), CUDA,
@@ -88,8 +107,23 @@ static void failing(gnn_context *c) {
     give(c, a, 1);
 }
 
+// Where each has memory of its own nothing is kept.
+static void apart(gnn_context *c) {
+    void *start;
+    size_t bytes;
+    bool written;
+    GOOD(c, rt_gpu_memory_keep(c, 0));
+    char *a = take(c, 1000, 1), *b = take(c, 1000, 1);
+    CHECK(allocations() == 2 && fake_memory(b, &start, &bytes, &written));
+    CHECK(start == b && bytes == 1024);
+    give(c, a, 1);
+    CHECK(frees() == 1);
+    give(c, b, 0);
+    CHECK(frees() == 2);
+}
+
 int main(void) {
-    static void (*const tests[])(gnn_context *) = {by_stream, by_size, bounds, failing};
+    static void (*const tests[])(gnn_context *) = {by_stream, by_size, bounds, failing, apart};
     for (size_t i = 0; i < RT_COUNT(tests); i++) {
         ledger l;
         start();
