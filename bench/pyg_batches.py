@@ -12,6 +12,7 @@ import warnings
 import torch
 import torch_geometric.nn as nn
 
+import gnnc._edge_indexes
 import gnnc.pyg
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -64,15 +65,22 @@ def took(net, batches):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--seeds", type=int, default=1024)
+    p.add_argument("--seeds", type=int, nargs="+", default=[1024])
     p.add_argument("--batches", type=int, default=40)
     p.add_argument("--features", type=int, default=64)
+    p.add_argument("--always", action="store_true", help="sort each batch, also where PyG's code is faster")
     o = p.parse_args()
+    if o.always:
+        gnnc._edge_indexes._MUCH = {"cuda": 0, "cpu": 0}
     warnings.simplefilter("ignore")
     torch.manual_seed(0)
-    batches = [batch(o.seeds, o.features) for _ in range(o.batches)]
-    kept = batches[:1] * o.batches
-    print("| layer | PyG, ms | gnnc | times | gnnc on one batch, again and again |")
+    for seeds in o.seeds:
+        compare([batch(seeds, o.features) for _ in range(max(o.batches * min(o.seeds) // seeds, 4))], o)
+
+
+def compare(batches, o):
+    kept = batches[:1] * len(batches)
+    print("\n%d edges\n\n| layer | PyG, ms | gnnc | times | gnnc on one batch, again and again |" % batches[0][1].shape[1])
     print("|---|--:|--:|--:|--:|")
     for name, make in (("SAGE", lambda f: nn.SAGEConv(f, f)), ("GCN", lambda f: nn.GCNConv(f, f)), ("GAT", lambda f: nn.GATConv(f, f // 8, 8)),
                        ("GATv2", lambda f: nn.GATv2Conv(f, f // 8, 8))):

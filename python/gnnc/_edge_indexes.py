@@ -8,6 +8,7 @@ import torch
 from .module import Shared
 
 _GRAPHS = 16   # that are kept, those used last
+_GONE = 2      # of those, whose tensor is gone and that nobody has met again, as of a sampled batch
 
 
 # ---- Sorted once --------------------------------------------------------------------------------------
@@ -41,6 +42,8 @@ class _Sorted:
         self.src, self.dst = src.to(narrow).clone(), dst.to(narrow).clone()
         self._permuted = {}
         self.plans = {}   # of ops: sizes, and a plan
+        self.alive = 0         # tensors that it is of
+        self.is_again = False  # an equal tensor came later
         self.shared = Shared()
 
     def size(self, letter):
@@ -90,6 +93,7 @@ class _Graphs:
                 return had[2]
             made = self._equal(edges, flow)
             if made is not None:
+                made.is_again = True
                 self._see(edges, flow, made)
             return made
 
@@ -99,16 +103,31 @@ class _Graphs:
             if made is None:
                 with torch.inference_mode(False):   # others may want gradients along it
                     made = _Sorted(edges.detach().clone(), flow)
+                self._drop_gone()
                 self.kept[id(made)] = made
                 while len(self.kept) > _GRAPHS:
                     self.kept.popitem(last=False)
                 self._see(edges, flow, made)
             return made
 
+    def _drop_gone(self):
+        gone = [key for key, g in self.kept.items() if not g.alive and not g.is_again]
+        for key in gone[:max(len(gone) - _GONE, 0)]:
+            del self.kept[key]
+
     def _see(self, edges, flow, made):
-        if not edges.is_inference():   # whose changes nobody counts
-            key = id(edges), flow
-            self.seen[key] = weakref.ref(edges, lambda _, key=key: self.seen.pop(key, None)), edges._version, made
+        if edges.is_inference():   # whose changes nobody counts
+            return
+        key = id(edges), flow
+
+        def forget(_, key=key):
+            made.alive -= 1
+            self.seen.pop(key, None)
+        had = self.seen.get(key)
+        if had is not None:
+            had[2].alive -= 1
+        made.alive += 1
+        self.seen[key] = weakref.ref(edges, forget), edges._version, made
 
     def _equal(self, edges, flow):
         if edges.is_cuda and torch.cuda.is_current_stream_capturing():
@@ -131,14 +150,17 @@ def of(edges, flow):
 
 # ---- Whether it pays to sort one ------------------------------------------------------------------------
 _FRESH = 3   # passes of a layer on edges that it had not met, after which it sorts those alone that come again
+# Elements of all edges that make up for it, as measured (bench/pyg_batches.py).
+_MUCH = {"cuda": 60_000_000, "cpu": 1_500_000}
 
 
 class Sights:
     """Edge indexes that a layer met. To sort one and to plan ops of it takes longer than a pass: where each has edges of its own, as of
-    sampled batches, PyG's code is faster."""
+    sampled batches, PyG's code is faster, unless they are many."""
 
     def __init__(self):
         self.fresh, self.last, self.once, self.met = 0, None, {}, weakref.WeakKeyDictionary()
+        self.elements = 0   # of an edge, in what the layer's last pass computed
 
     def _meet(self, graph, passed):
         self.met[graph] = weakref.ref(passed) if passed is not None else lambda: None
@@ -159,7 +181,7 @@ class Sights:
         if known is not None:   # by another layer
             self._meet(known, passed)
             return True
-        if self.fresh <= _FRESH:
+        if self.fresh <= _FRESH or edges.shape[1] * self.elements >= _MUCH[edges.device.type]:
             self._meet(_graphs.of(edges, flow), passed)
             return True
         had = self.once.get(id(edges))

@@ -181,8 +181,11 @@ def _members(cls):
                 _scenes.stack[-1].reason = str(e)
                 return run(self, *args, **kwargs)
         finally:
-            for s in _scenes.stack.pop():
+            scenes = _scenes.stack.pop()
+            for s in scenes:
                 s.close()
+            if scenes and "_gnnc_sights" in self.__dict__:
+                self._gnnc_sights.elements = max([s.elements for s in scenes])
 
     def __setattr__(self, name, value):
         replay.changed(self, name, value)

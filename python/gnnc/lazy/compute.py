@@ -1,5 +1,6 @@
 """Ops of nodes: compiled once, launched on what a scene has."""
 import copy
+import math
 import warnings
 
 import torch
@@ -25,12 +26,25 @@ def tell(what):
         warnings.warn(what, SlowPath, stacklevel=6)
 
 
+def _elements(roots):
+    """How many elements an edge has in all that is computed of edges: PyTorch would write and read them."""
+    seen, left, count = set(), list(roots), 0
+    while left:
+        node = left.pop()
+        if node.id not in seen:
+            seen.add(node.id)
+            left.extend(node.args)
+            if node.args and "E" in node.axes:
+                count += math.prod([a for a in node.axes if a.__class__ is int])
+    return count
+
+
 class _Made:
     """A compiled op: `reads` are slots and axes of its tensors, in order; op None: it cannot be one, for a reason."""
 
     def __init__(self, roots, square, wanted):
         writer = Writer(roots, square)
-        self.op, self.text = None, None
+        self.op, self.text, self.elements = None, None, _elements(roots)
         if not any(r.args for r in roots):
             return
         self.text = writer.op(wanted)
@@ -75,6 +89,7 @@ def compute(scene, roots, told=None):
         if len(_made) > _OPS:
             tell("more than %d ops were made: one for each value of a number in a message; a tensor may change without another op" % _OPS)
             _made.pop(next(iter(_made)))
+    scene.elements += made.elements
     if told is not None and made.text:
         told.append(made.text if made.op is not None else "PyTorch, as this op is not compiled:\n" + made.text)
     if made.op is None:

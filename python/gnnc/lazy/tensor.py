@@ -63,6 +63,7 @@ class Scene:
         self.log = None     # a list: slots are written there
         self.open = True    # whether a layer runs on it
         self.device = edges.device
+        self.elements = 0   # of an edge, in what was computed
         self._pair = None
 
     @property

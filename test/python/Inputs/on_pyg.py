@@ -238,7 +238,7 @@ class Graphs(Base):
             def __init__(self, *args):
                 made.append(self)
                 super().__init__(*args)
-        _edge_indexes._Sorted, kept = Counted, _edge_indexes._Sorted
+        _edge_indexes._Sorted, kept, much = Counted, _edge_indexes._Sorted, _edge_indexes._MUCH
         try:
             batches = [graph(N, E + k) for k in range(12)]
             for edges in batches:
@@ -250,16 +250,26 @@ class Graphs(Base):
             for edges in batches[6:]:   # known by now
                 ours(self.x, edges.clone())
             self.assertEqual(len(made), _edge_indexes._FRESH + 6)
+            _edge_indexes._MUCH = {DEVICE: E * 2 * F}   # what two layers of two heads do is more
+            ours(self.x, graph(N, E + 20))
+            self.assertEqual(len(made), _edge_indexes._FRESH + 7)
         finally:
-            _edge_indexes._Sorted = kept
+            _edge_indexes._Sorted, _edge_indexes._MUCH = kept, much
 
     def test_what_is_kept_goes(self):
-        """No graph but those used last is kept."""
+        """No graph but those used last is kept, and few of tensors that are gone."""
+        _, ours = self.pair(nn.SAGEConv(F, 3))
+        again = graph(N, E + 1)
+        for _ in range(2):
+            ours(self.x, again.clone())
+        for _ in range(_edge_indexes._GRAPHS // 2):
+            _edge_indexes.of(graph(), 0)
+        self.assertIsNotNone(_edge_indexes._graphs.known(again, 0))
         _, ours = self.pair(nn.GATConv(F, 3, 2))
         for _ in range(3 * _edge_indexes._GRAPHS):
             ours(self.x, graph())
         gc.collect()
-        self.assertLessEqual(len(_edge_indexes._graphs.kept), _edge_indexes._GRAPHS)
+        self.assertLessEqual(len([g for g in _edge_indexes._graphs.kept.values() if not g.alive and not g.is_again]), _edge_indexes._GONE + 2)
         self.assertLessEqual(len(_edge_indexes._graphs.seen), 6)
         self.assertLessEqual(sum(len(k.results) for k in _made_once._kept.values()), 6)
 
