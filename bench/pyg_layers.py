@@ -88,7 +88,8 @@ def outcome(layer, x, edges, more):
     x = x.clone().requires_grad_()
     y = layer(x, edges, **more) if "x_0" not in more else layer(x, more["x_0"], edges)
     wanted = [x, *[p for p in layer.parameters() if p.requires_grad]]
-    made = torch.autograd.grad(y, wanted, torch.cos(torch.arange(y.numel(), device=y.device, dtype=y.dtype)).view_as(y), allow_unused=True)
+    weights = torch.cos((torch.arange(y.numel(), device=y.device) % 1000).to(y.dtype)).view_as(y)
+    made = torch.autograd.grad(y, wanted, weights, allow_unused=True)
     return [y, *[g for g in made if g is not None]]
 
 
@@ -120,10 +121,15 @@ def main():
             more = {takes: torch.rand(o.edges, 2 if name == "GMM" else 8, device=DEVICE)}
         layer = layer.to(DEVICE)
         ours = gnnc.pyg.accelerate(copy.deepcopy(layer))
-        exact = outcome(copy.deepcopy(layer).double(), x.double(), edges,
-                        {k: v.double() if v.is_floating_point() else v for k, v in more.items()})
-        errors = [error(outcome(of, x, edges, more), exact) for of in (layer, ours)]
-        del exact
+        errors = [float("nan")] * 2
+        try:
+            exact = outcome(copy.deepcopy(layer).double(), x.double(), edges,
+                            {k: v.double() if v.is_floating_point() else v for k, v in more.items()})
+            errors = [error(outcome(of, x, edges, more), exact) for of in (layer, ours)]
+        except torch.OutOfMemoryError as e:
+            print("%s in f64: %s" % (name, str(e).splitlines()[0][:60]))
+            e = None
+        exact = None
         run = lambda of: (lambda: of(x, edges, **more)) if "x_0" not in more else (lambda: of(x, more["x_0"], edges))
         variants = [layer, torch.compile(copy.deepcopy(layer), dynamic=False) if o.compile else None, ours]
         rows = []
@@ -139,13 +145,19 @@ def main():
                     else:
                         with torch.no_grad():
                             times.append(took(run(of), o.seconds))
-                except Exception as e:   # torch.compile refuses some
-                    print("%s: %s" % (name, str(e).splitlines()[0][:100]))
+                except Exception as e:   # torch.compile refuses some, and others lack memory
+                    print("%s, %s: %s" % (name, "both ways" if both else "forward", str(e).splitlines()[0][:100]))
                     times.append(float("nan"))
                     torch._dynamo.reset()
-            best = min(t for t in times[:2] if t == t)
+                    sync()
+            best = min([t for t in times[:2] if t == t], default=float("nan"))
             rows += ["%.0f | %.0f | %.0f | %.2f" % (*times, best / times[2])]
-        memory = [peak(lambda: outcome(of, x, edges, more)) for of in (layer, ours)]
+        memory = []
+        for of in (layer, ours):
+            try:
+                memory.append(peak(lambda: outcome(of, x, edges, more)))
+            except torch.OutOfMemoryError:
+                memory.append(float("nan"))
         print("| %s | %.0e | %.0e | %s | %s | %.0f | %.0f |" % (name, *errors, *rows, *memory), flush=True)
 
 

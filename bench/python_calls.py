@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What a call from Python takes: GAT in PyTorch, by gnnc, by its formula and by torch.compile of that; us, submitted and done.
 
-It needs PyTorch, and the package gnnc (PYTHONPATH=python, or a wheel). Compiling and plans count on neither side.
+It needs PyTorch, and the package gnnc (PYTHONPATH=python, or a wheel); for one column apache-tvm-ffi. Compiling and plans count on neither
+side.
 """
 import argparse
 import time
@@ -42,14 +43,22 @@ def took(call, repeat):
     return "%.1f, %.1f" % tuple(best)
 
 
+def by_ffi(plan, arrays, out, repeat):
+    try:
+        f = plan.ffi()
+    except ImportError:
+        return "not installed"
+    return took(lambda: f(*arrays, out), repeat)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--repeat", type=int, default=2000)
     o = p.parse_args()
     gat = gnnc.compile('import "attention"; op unused(x: f32[N]) -> (y: f32[N]) { y[n] = x[n]; }', ops=["gat", "gat.grad"]).gat
     compiled = torch.compile(formula)
-    print("| edges | gnn_launch by ctypes | a plan | the op | formula | `torch.compile` | op, both passes | formula, both | `torch.compile`, both |")
-    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
+    print("| edges | gnn_launch by ctypes | by the TVM FFI | a plan | the op | formula | `torch.compile` | op, both passes | formula, both | `torch.compile`, both |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
     for edges, nodes in SIZES:
         torch.manual_seed(0)
         dst = torch.sort(torch.randint(0, nodes, (edges,)))[0].to(DEVICE)
@@ -64,7 +73,7 @@ def main():
             b = plan._bound
             memory, owner = _arrays.memory(arrays[0], plan.workspace)
             row = [took(lambda: b.run(plan.pointer, b.args, b.count, memory, plan.workspace, None), repeat),
-                   took(lambda: plan(*arrays), repeat)]
+                   by_ffi(plan, arrays, kept, repeat), took(lambda: plan(*arrays), repeat)]
             row += [took(lambda: f(src, dst, *arrays), repeat) for f in (gat, formula, compiled)]
         row += [both(f) for f in (gat, formula, compiled)]
         print("| %d | %s |" % (edges, " | ".join(row)), flush=True)
