@@ -1,9 +1,10 @@
-"""What PyG makes of an edge index is made once: loops, norms, Laplacians."""
+"""What PyG makes of an edge index is made once: loops, norms, Laplacians, edges of a mask."""
 import types
 import weakref
 
 import torch
 from torch_geometric import utils
+from torch_geometric.nn.conv import rgcn_conv
 from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 # Their second argument are values of edges, or None. Of none of them does the edge index that it gives depend on these.
@@ -57,7 +58,34 @@ class _Kept:
         return out
 
 
-_kept = {name: _Kept(run) for name, run in _MADE.items()}
+class _Masked:
+    """The edges of a mask: of each edge index those of the masks that came are kept. An equal mask gives them again."""
+    _MOST = 64   # masks of an edge index
+
+    def __init__(self, run):
+        self.run, self.results = run, {}
+
+    def __call__(self, edge_index, edge_mask):
+        if not _Kept._takes(edge_index, edge_mask, ()) or edge_mask.is_inference() or \
+                (edge_mask.is_cuda and torch.cuda.is_current_stream_capturing()):
+            return self.run(edge_index, edge_mask)
+        key = id(edge_index), _stream(edge_index)
+        had = self.results.get(key)
+        if had is None or had[0]() is not edge_index or had[1] != edge_index._version:
+            alive = weakref.ref(edge_index, lambda _: self.results.pop(key, None))
+            had = self.results[key] = alive, edge_index._version, []
+        masks = had[2]
+        for k, (mask, out, version) in enumerate(masks):   # they come in turn, as a rule
+            if mask.shape == edge_mask.shape and out._version == version and torch.equal(mask, edge_mask):
+                masks.append(masks.pop(k))
+                return out
+        out = self.run(edge_index, edge_mask)
+        masks.append((edge_mask.clone(), out, out._version))
+        del masks[:-self._MOST]
+        return out
+
+
+_kept = {**{name: _Kept(run) for name, run in _MADE.items()}, "masked_edge_index": _Masked(rgcn_conv.masked_edge_index)}
 
 
 def rebound(cls):

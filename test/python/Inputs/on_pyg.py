@@ -229,6 +229,22 @@ class Graphs(Base):
                     for a, b in zip(kept(self.edges, *args), kept.run(self.edges, *args)):
                         self.assertTrue(a is b is None or torch.equal(a, b), (name, args))
 
+    def test_masked_edges(self):
+        """Edges of an equal mask are the same tensor; of changed ones they are made anew."""
+        kept, types = _made_once._kept["masked_edge_index"], torch.arange(E, device=DEVICE) % 3
+        edges = graph().clone()
+        out = [kept(edges, types == k) for k in range(3)]
+        for k in range(3):
+            self.assertTrue(kept(edges, types == k) is out[k] and torch.equal(out[k], edges[:, types == k]))
+        out[1][0, 0] = 7   # whoever got it wrote in it
+        self.assertTrue(torch.equal(kept(edges, types == 1), edges[:, types == 1]))
+        edges[0, 0] = (edges[0, 0] + 1) % N
+        self.assertTrue(torch.equal(kept(edges, types == 0), edges[:, types == 0]))
+        self.assertIsNot(kept(edges, types == 0), out[0])
+        del edges
+        gc.collect()
+        self.assertEqual(len(kept.results), 0)
+
     def test_edges_that_change(self):
         """Edges that are others at each pass are not sorted, unless they come again."""
         _, ours = self.pair(nn.GAT(F, 8, 2, heads=2))
