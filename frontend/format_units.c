@@ -250,8 +250,10 @@ static void put_alias(format_flow *f, const ast_item *item) {
 static void put_grad(format_flow *f, const ast_item *item) {
     format_puts(f, "grad ");
     ast_print_path(&f->text, item->path);
-    format_puts(f, " wrt ");
-    format_names(f, item->names, "(", ")");
+    if (item->names) {
+        format_puts(f, " wrt ");
+        format_names(f, item->names, "(", ")");
+    }
     put_word(f, "as", item->as.text);
     format_puts(f, ";");
 }

@@ -1,5 +1,6 @@
 // Gradients that a file asks for: ops made of other ops, by name.
 //     grad spmm wrt (w, x);           → spmm.grad
+//     grad spmm;                      → likewise, by all its float tensors
 //     grad spmm.grad wrt (x) as hvp;  → hvp
 #include "sema_gradient.h"
 #include "sema_schedule.h"
@@ -62,19 +63,40 @@ void gradient_check(sema *s, const ast_item *g) {
 }
 
 // ---- Deriving -----------------------------------------------------------------------------------
+static bool is_float_tensor(const tensor_op *op, tensor_val v) {
+    return op->vals.data[v].role == VAL_TENSOR && ir_dtype_is_float(op->vals.data[v].type);
+}
+
+// All of an op that can have one.
+static const ast_names *float_tensors(sema *s, const ast_item *g, const tensor_op *op) {
+    ast_names *first = NULL, **end = &first;
+    for (tensor_val v = 0; v < op->nparams; v++) {
+        if (!is_float_tensor(op, v)) continue;
+        *end = ARENA_NEW(s->arena, ast_names);
+        (*end)->name = (ast_name){.text = op->vals.data[v].name, .at = g->at};
+        end = &(*end)->next;
+    }
+    return first;
+}
+
+const ast_names *gradient_names(sema *s, const ast_item *g, const tensor_op *op) {
+    return g->names ? g->names : float_tensors(s, g, op);
+}
+
 static bool wanted(sema *s, const ast_item *g, const tensor_op *op, tensor_val *wrt, uint32_t *n) {
-    for (const ast_names *x = g->names; x; x = x->next) {
+    const ast_names *names = gradient_names(s, g, op);
+    if (!names) diag(s->ds, E0610, g->at, "'%s' has no parameter that is a float tensor", op->name);
+    for (const ast_names *x = names; x; x = x->next) {
         tensor_val v = 0;
         while (v < op->nparams && strcmp(op->vals.data[v].name, x->name.text)) v++;
-        bool good = v < op->nparams && op->vals.data[v].role == VAL_TENSOR &&
-                    ir_dtype_is_float(op->vals.data[v].type);
+        bool good = v < op->nparams && is_float_tensor(op, v);
         if (good) wrt[(*n)++] = v;
         else
             diag(s->ds, E0610, x->name.at, "'%s' is no float tensor among the parameters of '%s'",
                  x->name.text, op->name);
         if (!good) return false;
     }
-    return true;
+    return names != NULL;
 }
 
 // Types stand behind the name, as those of the op do.

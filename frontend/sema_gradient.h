@@ -18,6 +18,8 @@ const char *gradient_path(sema *s, const ast_item *grad);
 const ast_item *gradient_find(sema *s, const char *path);
 const ast_item *gradient_source(sema *s, const ast_path *path, uint32_t depth);
 const char *gradient_name_in_c(sema *s, const char *path);   // a point is an underscore
+// What it is with respect to, of what it differentiates.
+const ast_names *gradient_names(sema *s, const ast_item *grad, const tensor_op *op);
 void gradient_check(sema *s, const ast_item *grad);
 // what it is of
 tensor_op *gradient_lower_source(sema *s, const ast_item *grad,

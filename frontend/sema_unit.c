@@ -317,9 +317,9 @@ tensor_op *frontend_differentiated(frontend_unit *u, uint32_t op) {
 bool frontend_steps_of(frontend_unit *u, uint32_t op, frontend_steps *out) {
     for (const ast_item *g = u->ops.data[op].twin ? NULL : u->ops.data[op].grad; g;
          g = gradient_find(u->sema, schedule_path_text(u->sema, g->path))) {
-        frontend_step s = {gradient_lower_source(u->sema, g, lower_forward, u->main->name),
-                           g->names};
+        frontend_step s = {.op = gradient_lower_source(u->sema, g, lower_forward, u->main->name)};
         if (!s.op) return false;
+        s.wrt = gradient_names(u->sema, g, s.op);
         VEC_PUSH(u->arena, out, s);
     }
     return true;

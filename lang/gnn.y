@@ -95,7 +95,7 @@ static void ast_yyerror(span *at, parse *p, const char *message);
 %type <expr> expr ref call called arg guard else product factor term sum head
 %type <equations> equations equation_body
 %type <equation> equation
-%type <names> names keys for_names
+%type <names> names keys for_names wrt
 %type <binders> binders
 %type <binder> binder
 %type <head> reduce_head
@@ -137,14 +137,15 @@ item:
                                     { $$ = parse_fn(p, @$, $NAME, $fn_params, $expr); }
   | REDUCER NAME '(' names[in] ')' ARROW '(' names[out] ')' facts section_body[body]
                                     { $$ = parse_reducer(p, @$, $NAME, $in, $out, $facts, $body, @body); }
-  | GRAD path WRT '(' names ')' as semi
-                                    { $$ = parse_grad(p, @$, $path, $names, $as); }
+  | GRAD path wrt as semi           { $$ = parse_grad(p, @$, $path, $wrt, $as); }
   | SCHEDULE path NAME like for_names when statement_body[body]
                                     { $$ = parse_schedule(p, @$, $path, $NAME, $like, $for_names, $when,
                                                           $body, @body); }
   | CHOOSE path for_names when '=' expr semi
                                     { $$ = parse_choose(p, @$, $path, $for_names, $when, $expr); };
 
+wrt:  %empty                        { $$ = ast_names_none(); }
+  | WRT '(' names ')'               { $$ = $names; };
 as:   %empty                        { $$ = parse_no_name(); }
   | AS NAME                         { $$ = $NAME; };
 like: %empty                        { $$ = parse_no_name(); }

@@ -95,6 +95,10 @@ def angle(a, b):
     return NAN if a == 0 and b <= 0 else mp.atan2(a, b)   # the sign of the zero tells: math_ulp.c
 
 
+def real(f):
+    return lambda x: f(x) if abs(x) <= 1 else NAN
+
+
 def ratio(a, b):
     return ZERO if b == 0 else a / b
 
@@ -174,6 +178,10 @@ ROWS = {
                lambda x: times(x * x, exp(-x * x))),
     "sin": one("sin(x[n])", mp.sin, mp.cos),
     "cos": one("cos(x[n])", mp.cos, lambda x: -mp.sin(x)),
+    "tan": one("tan(x[n])", mp.tan, lambda x: 1 / mp.cos(x) ** 2, 4, lambda x: abs(mp.tan(x)), lambda x: 1 / mp.cos(x) ** 2),
+    "atan": one("atan(x[n])", mp.atan, lambda x: 1 / (1 + x * x), 2),
+    "asin": one("asin(x[n])", real(mp.asin), real(lambda x: 1 / mp.sqrt(1 - x * x) if abs(x) < 1 else mp.inf * ONE), 6),
+    "acos": one("acos(x[n])", real(mp.acos), real(lambda x: -1 / mp.sqrt(1 - x * x) if abs(x) < 1 else -mp.inf * ONE), 6),
     "clamp": one("clamp(x[n], -1, 1)", lambda x: max(min(x, ONE), -ONE), inside, 0),
     "dropout": one("dropout(x[n], 0.25, 0.5)", lambda x: x / 0.75, lambda x: 1 / mp.mpf(0.75)),
     "ratio": Row("ratio(x[n], y[n])", ratio, [lambda a, b: 1 / b if b else ZERO, lambda a, b: -a / b**2 if b else ZERO]),

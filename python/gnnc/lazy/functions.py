@@ -122,7 +122,7 @@ def _compared(**signs):
 
 
 ELEMENTWISE = {
-    **_plain("exp log sqrt rsqrt tanh sigmoid relu erf sin cos abs floor ceil expm1 log1p"),
+    **_plain("exp log sqrt rsqrt tanh sigmoid relu erf sin cos tan asin acos atan abs floor ceil expm1 log1p"),
     **_compared(eq="==", ne="!=", lt="<", le="<=", gt=">", ge=">="),
     "add": Row("({0} + {1})", torch.add, _scaled),
     "sub": Row("({0} - {1})", torch.sub, _scaled),
@@ -162,7 +162,8 @@ NAMES.update({"__radd__": "add", "__rmul__": "mul", "__truediv__": "div", "__div
               "__rpow__": "rpow", "__iadd__": "add_", "__imul__": "mul_", "__isub__": "sub_", "__itruediv__": "div_", "__idiv__": "div_",
               "__rsub__": "rsub", "multiply": "mul", "subtract": "sub", "divide": "div", "true_divide": "div", "absolute": "abs",
               "negative": "neg", "greater": "gt", "less": "lt", "greater_equal": "ge", "less_equal": "le", "not_equal": "ne",
-              "__matmul__": "matmul", "__rmatmul__": "rmatmul", "mm": "matmul", "swapaxes": "transpose", "swapdims": "transpose", "unsafe_chunk": "chunk", "clip": "clamp", "arctan2": "atan2"})
+              "__matmul__": "matmul", "__rmatmul__": "rmatmul", "mm": "matmul", "swapaxes": "transpose", "swapdims": "transpose", "unsafe_chunk": "chunk", "clip": "clamp", "arctan2": "atan2",
+              "arctan": "atan", "arcsin": "asin", "arccos": "acos"})
 
 def dtype_of(run, nodes, data, device):
     """The type of the result, as PyTorch has it. device: "meta", or where autocast may choose another."""
