@@ -285,9 +285,14 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter, int, float, bool)
 
 def _is_eager(arguments):
     """Whether nothing but the values is wanted: no mode of PyTorch's sees calls, and no class of tensors has its own."""
-    return not torch._C._len_torch_dispatch_stack() and torch._C._functorch.maybe_current_level() is None and \
-        torch._C._get_tracing_state() is None and \
-        all(type(t) in _PLAIN and not (type(t) not in _NUMBERS and (t.is_meta or t.is_neg())) for t in arguments)
+    if torch._C._len_torch_dispatch_stack() or torch._C._functorch.maybe_current_level() is not None or \
+            torch._C._get_tracing_state() is not None:
+        return False
+    for t in arguments:
+        kind = type(t)
+        if kind not in _NUMBERS and (kind not in _PLAIN or t.is_meta or t.is_neg()):
+            return False
+    return True
 
 
 def _launched(of, arguments, sizes):

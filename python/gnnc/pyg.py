@@ -123,7 +123,7 @@ def _lazily(self, what, cls, edges, args, kwargs):
 def _noted(self, what, cls, scene, args, kwargs):
     at = None if args or not self._gnnc_replays else replay.key(self, what, scene, kwargs)
     if at is not None:
-        out = replay.replay(self, at, scene, kwargs)
+        out = replay.replay(self, at, scene, kwargs, what == "propagate")
         if out is not None:
             return out
     run = functools.partial(_method(self, cls, what), self)

@@ -74,8 +74,10 @@ _RESULTS = 12   # of an op: PyTorch knows no function of more than 64 arguments,
 
 def compute(scene, roots, told=None):
     """The values of nodes, in order. told: a list that takes what computes them."""
-    if not all(scene.sizes["E"] if a == "E" else scene.sizes[a] if a.__class__ is str else a for r in roots for a in r.axes):
-        return by_torch(scene, roots)   # of no elements
+    for r in roots:
+        for a in r.axes:
+            if not (scene.sizes[a] if a.__class__ is str else a):
+                return by_torch(scene, roots)   # of no elements
     if len(roots) > _RESULTS:
         return [v for k in range(0, len(roots), _RESULTS) for v in compute(scene, roots[k:k + _RESULTS], told)]
     wanted = ()

@@ -9,6 +9,7 @@ import weakref
 import torch
 from torch.overrides import TorchFunctionMode
 
+from . import compute, tensor
 from .tensor import Lazy, value
 
 _KEPT = 32   # recordings of a layer
@@ -95,10 +96,15 @@ _DECIDES = {"item", "tolist", "__bool__", "__int__", "__float__", "__index__", "
 
 
 class Recording:
-    """program: leaves of a scene and functions of PyTorch, in order; out: what the call gives; sets: attributes that it sets."""
+    """program: leaves of a scene and functions of PyTorch by their numbers, in order; out: what the call gives; sets: attributes that it
+    sets."""
 
     def __init__(self, program, out, sizes, sets):
         self.program, self.out, self.sizes, self.sets = program, out, sizes, sets
+        self.node = None   # that of the result, where it is one of leaves alone
+        is_one = isinstance(out, _Of) and out.kind == "node" and out.data[0].kind not in ("leaf", "map", "cat", "pair")
+        if is_one and not sets and program and all(isinstance(e, _Of) and e.kind in ("argument", "own") for _, e in program):
+            self.node = out.data[0]
 
 
 class _Step:
@@ -230,13 +236,14 @@ class Recorder(TorchFunctionMode):
         if any(name[0] != "_" for name, _ in sets) or _attributes(layer) != self.attributes or type(self.out) in _PLAIN:
             raise _Not()
         program = []
-        for entry in self.program:
+        for at, entry in enumerate(self.program):
             if isinstance(entry, int):
                 entry = scene.origins.get(entry) or self.found.get(id(scene.leaves[entry]))
                 if entry is None:
                     raise _Not()
                 entry = _Of(*entry)
-            program.append(entry)
+            if entry is not None:
+                program.append((at, entry))
         kept = layer.__dict__.setdefault("_gnnc_calls", {})
         while len(kept) >= _KEPT:
             kept.pop(next(iter(kept)), None)
@@ -296,10 +303,10 @@ class _Run:
         return v
 
     def program(self, entries):
-        for at, entry in enumerate(entries):
+        for at, entry in entries:
             if isinstance(entry, _Of):
                 self.scene.append(self.tensor(entry))
-            elif entry is not None:
+            else:
                 with torch.set_grad_enabled(entry.grad):
                     self.made[at] = _tensors(entry.func(*self.read(entry.args), **self.read(entry.kwargs)))
 
@@ -309,12 +316,31 @@ class _Run:
         return Lazy.of(self.scene, v.data[0]) if v.kind == "node" else self.tensor(v)
 
 
-def replay(layer, at, scene, kwargs):
-    """The result of a call that was recorded, or None."""
+def _straight(made, scene, run):
+    """What a recording gives that is one value of leaves: no lazy tensor is made of it."""
+    leaves = []
+    for _, entry in made.program:
+        leaves.append(run.tensor(entry))
+    scene.sizes.update(made.sizes)
+    scene.leaves, scene._versions = leaves, [None] * len(leaves)   # they are read at once
+    try:
+        return compute.compute(scene, [made.node], tensor.told)[0]
+    finally:
+        scene.leaves, scene._versions = [], []
+
+
+def replay(layer, at, scene, kwargs, is_last=False):
+    """The result of a call that was recorded, or None. is_last: its value is wanted at once."""
     calls = layer.__dict__.get("_gnnc_calls")
     made = calls.get(at) if calls else None
     if made is None:
         return None
+    if is_last and made.node is not None and not scene.leaves:
+        try:
+            return _straight(made, scene, _Run(scene, kwargs))
+        except _Not:
+            del calls[at]
+            return None
     start, run = len(scene.leaves), _Run(scene, kwargs)
     try:
         scene.sizes.update(made.sizes)
