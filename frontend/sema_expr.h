@@ -78,16 +78,22 @@ void explain_longer(const lowering *L, diagnostic *d, tensor_space s, int64_t le
 void explain_length(const lowering *L, diagnostic *d, tensor_space s, int64_t least);
 tensor_space space_constant(lowering *L, int64_t size, span at);
 tensor_space space_plus(lowering *L, tensor_space s, int64_t more, span at);   // of size s + more
-// proven: s has base + more points
-bool space_size_is(const lowering *L, tensor_space s, tensor_space base, int64_t more);
 // The space an axis names: a size in scope, a number, an expression of them; a new name declares a
 // space if `declare`.
 bool space_of_axis(lowering *L, scope *s, const ast_expr *axis, bool declare, tensor_space *out);
-bool size_small(lowering *L, tensor_expr size, span at);              // else reports it
-bool expr_in_space(lowering *L, tensor_expr index, tensor_space s);   // proven 0 <= index < size
+bool size_small(lowering *L, tensor_expr size, span at);   // else reports it
 void walk_begin(lowering *L);   // over expressions that exist by now; each is met once
 bool walk_first(lowering *L, tensor_expr e);
 // marks op->vars that occur, counts new ones
 uint32_t expr_vars(lowering *L, const tensor_expr *e, uint32_t n, uint8_t *used);
+
+// sema_bounds.c: what is proven of sizes and computed indices
+// s has base + more points
+bool space_size_is(const lowering *L, tensor_space s, tensor_space base, int64_t more);
+bool size_is_constant(const lowering *L, tensor_expr size, int64_t *out);
+bool size_is_of(const lowering *L, tensor_expr size, tensor_space s);
+// A free space that a precondition says to have that size.
+bool size_is_required(const lowering *L, tensor_expr size, tensor_space *out);
+bool expr_in_space(lowering *L, tensor_expr index, tensor_space s);   // 0 <= index < size
 
 #endif

@@ -1,5 +1,4 @@
-// Spaces and what is known of sizes: enough linear arithmetic to prove that a computed index lies
-// on its axis.
+// Spaces: how they are named and made.
 #include "sema_expr.h"
 
 const char *space_name(const lowering *L, tensor_space s) {
@@ -57,136 +56,6 @@ tensor_val add_stage_value(lowering *L, const char *name, tensor_type t, const t
                                  .at = at});
 }
 
-// ---- Linear sizes: symbol + constant ------------------------------------------------------------
-typedef struct {
-    bool known;
-    tensor_space symbol;   // TENSOR_NO_SPACE: none
-    int64_t constant;
-} linear;
-static const linear unknown = {false, TENSOR_NO_SPACE, 0};
-
-static linear linear_constant(int64_t c) { return (linear){true, TENSOR_NO_SPACE, c}; }
-
-static linear linear_add(linear a, linear b, int64_t sign) {
-    if (!a.known || !b.known || (a.symbol != TENSOR_NO_SPACE && b.symbol != TENSOR_NO_SPACE))
-        return unknown;
-    if (sign < 0 && b.symbol != TENSOR_NO_SPACE) return unknown;
-    linear r = {true, a.symbol != TENSOR_NO_SPACE ? a.symbol : b.symbol, 0};
-    bool overflow = sign < 0 ? __builtin_sub_overflow(a.constant, b.constant, &r.constant)
-                             : __builtin_add_overflow(a.constant, b.constant, &r.constant);
-    if (overflow) return unknown;
-    return r;
-}
-
-static linear linear_declared(const lowering *L, tensor_space s);
-static linear linear_of_size(const lowering *L, tensor_expr e) {
-    const tensor_node *n = tensor_node_at(L->op, e);
-    switch ((tensor_opcode)n->op) {
-    case TENSOR_CONST_OP: return linear_constant(n->imm.i);
-    case TENSOR_SIZE_OP: return linear_declared(L, (tensor_space)n->imm.i);
-    case TENSOR_ADD_OP:
-        return linear_add(linear_of_size(L, n->args[0]), linear_of_size(L, n->args[1]), 1);
-    case TENSOR_SUB_OP:
-        return linear_add(linear_of_size(L, n->args[0]), linear_of_size(L, n->args[1]), -1);
-    default: return unknown;
-    }
-}
-
-static linear linear_declared(const lowering *L, tensor_space s) {
-    const tensor_space_info *i = &L->op->spaces.data[s];
-    if (i->kind == SPACE_CONST) return linear_constant(i->size);
-    if (i->kind == SPACE_EXPR) {
-        linear l = linear_of_size(L, i->expr);
-        if (l.known) return l;
-    }
-    return (linear){true, s, 0};
-}
-
-// The other side of a precondition "P == S + 2", where e is its condition and one side is the size
-// of s.
-static bool equal_side(const lowering *L, tensor_expr e, tensor_space s, linear *out) {
-    const tensor_node *n = tensor_node_at(L->op, e);
-    for (int k = 0; n->op == TENSOR_EQ_OP && k < 2; k++) {
-        const tensor_node *side = tensor_node_at(L->op, n->args[k]);
-        if (side->op != TENSOR_SIZE_OP || (tensor_space)side->imm.i != s) continue;
-        *out = linear_of_size(L, n->args[1 - k]);
-        if (out->known && out->symbol != s) return true;
-    }
-    return false;
-}
-
-// What a precondition says of the size of s. Of two spaces declared equal the later one follows the
-// earlier.
-static bool linear_required(const lowering *L, tensor_space s, linear *out) {
-    for (uint32_t i = 0; i < L->op->required.len; i++)
-        if (equal_side(L, L->op->required.data[i].holds, s, out) &&
-            (out->constant || out->symbol == TENSOR_NO_SPACE || out->symbol < s))
-            return true;
-    return false;
-}
-
-static linear linear_of_space(const lowering *L, tensor_space s) {
-    linear l = linear_declared(L, s), by;
-    for (int round = 0;
-         round < 8 && l.symbol != TENSOR_NO_SPACE && linear_required(L, l.symbol, &by); round++) {
-        linear next = linear_add(by, linear_constant(l.constant), 1);
-        if (!next.known) break;
-        l = next;
-    }
-    return l;
-}
-
-static bool linear_equal(linear a, linear b) {
-    return a.known && b.known && a.symbol == b.symbol && a.constant == b.constant;
-}
-
-bool space_size_is(const lowering *L, tensor_space s, tensor_space base, int64_t more) {
-    return linear_equal(linear_of_space(L, s),
-                        linear_add(linear_of_space(L, base), linear_constant(more), 1));
-}
-
-// ---- Bounds of index expressions ----------------------------------------------------------------
-typedef struct {
-    linear low, high;
-} bounds;
-
-static bounds bounds_of(const lowering *L, tensor_expr e, uint32_t *budget) {
-    const tensor_node *n = tensor_node_at(L->op, e);
-    bounds a, b;
-    if (!*budget) return (bounds){unknown, unknown};
-    --*budget;
-    switch ((tensor_opcode)n->op) {
-    case TENSOR_CONST_OP: return (bounds){linear_constant(n->imm.i), linear_constant(n->imm.i)};
-    case TENSOR_SIZE_OP: a.low = a.high = linear_of_space(L, (tensor_space)n->imm.i); return a;
-    case TENSOR_VAR_OP:
-        return (bounds){linear_constant(0),
-                        linear_add(linear_of_space(L, n->type.space), linear_constant(-1), 1)};
-    case TENSOR_LOAD_OP:
-        if (n->type.type != DT_INDEX || expr_maybe_none(L, e)) return (bounds){unknown, unknown};
-        return (bounds){linear_constant(0),
-                        linear_add(linear_of_space(L, n->type.space), linear_constant(-1), 1)};
-    case TENSOR_CVT_OP:
-    case TENSOR_INDEX_OP: return bounds_of(L, n->args[0], budget);
-    case TENSOR_ADD_OP:
-        a = bounds_of(L, n->args[0], budget), b = bounds_of(L, n->args[1], budget);
-        return (bounds){linear_add(a.low, b.low, 1), linear_add(a.high, b.high, 1)};
-    case TENSOR_SUB_OP:
-        a = bounds_of(L, n->args[0], budget), b = bounds_of(L, n->args[1], budget);
-        return (bounds){linear_add(a.low, b.high, -1), linear_add(a.high, b.low, -1)};
-    default: return (bounds){unknown, unknown};
-    }
-}
-
-bool expr_in_space(lowering *L, tensor_expr e, tensor_space s) {
-    uint32_t budget = 4096;
-    bounds b = bounds_of(L, e, &budget);
-    linear size = linear_of_space(L, s);
-    if (!b.low.known || !b.high.known || !size.known || b.low.constant < 0)
-        return false;   // sizes are never negative
-    bool comparable = b.high.symbol == size.symbol || b.high.symbol == TENSOR_NO_SPACE;
-    return comparable && b.high.constant < size.constant;
-}
-
 // Sizes and preconditions are evaluated token by token: parts that expressions share count as often
 // as they stand.
 static bool within(const lowering *L, tensor_expr e, uint32_t *budget) {
@@ -220,25 +89,13 @@ tensor_space space_constant(lowering *L, int64_t size, span at) {
             .name = name, .kind = SPACE_CONST, .size = size, .classes = TENSOR_NO_VAL, .at = at});
 }
 
-// A space declared equal by a precondition serves, so that its indices fit both.
-static bool space_like(const lowering *L, linear l, tensor_space *out) {
-    for (uint32_t i = 0; i < L->op->required.len; i++)
-        for (tensor_space s = 0; s < L->op->spaces.len; s++) {
-            linear other;
-            if (L->op->spaces.data[s].kind == SPACE_FREE &&
-                equal_side(L, L->op->required.data[i].holds, s, &other) && linear_equal(l, other))
-                return *out = s, true;
-        }
-    return false;
-}
-
 static tensor_space space_of_size(lowering *L, tensor_expr size, const char *name, span at) {
-    linear l = linear_of_size(L, size);
     tensor_space s;
-    if (!L->conditions && l.known && space_like(L, l, &s)) return s;
-    if (l.known && l.symbol == TENSOR_NO_SPACE) return space_constant(L, l.constant, at);
-    for (s = 0; l.known && s < L->op->spaces.len; s++)
-        if (linear_equal(l, linear_of_space(L, s))) return s;
+    int64_t constant;
+    if (!L->conditions && size_is_required(L, size, &s)) return s;
+    if (size_is_constant(L, size, &constant)) return space_constant(L, constant, at);
+    for (s = 0; s < L->op->spaces.len; s++)
+        if (size_is_of(L, size, s)) return s;
     return tensor_add_space(
         L->op,
         (tensor_space_info){
@@ -289,9 +146,9 @@ bool space_of_axis(lowering *L, scope *s, const ast_expr *axis, bool declare, te
     ast_print_expr(&text, axis);
     for (const char *p = text.data; *p; p++)
         if (*p != ' ') textbuf_putn(&tight, p, 1);
-    linear l = linear_of_size(L, size);
-    if (l.known && l.symbol == TENSOR_NO_SPACE && l.constant < 0) {
-        diag(L->ds, E0604, axis->at, "%lld is not a size", (long long)l.constant);
+    int64_t constant;
+    if (size_is_constant(L, size, &constant) && constant < 0) {
+        diag(L->ds, E0604, axis->at, "%lld is not a size", (long long)constant);
         return false;
     }
     *out = space_of_size(L, size, tight.data, axis->at);
