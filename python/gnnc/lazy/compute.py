@@ -238,6 +238,7 @@ class _Op(torch.autograd.Function):
 def _twice(ctx, needs, arguments, grads):
     """Gradients that can be differentiated."""
     tell("a second gradient of an op of edges is computed by PyTorch's functions, one after another")
+    arguments = [a.view_as(a) if a.requires_grad else a for a in arguments]   # what one is made of may be another one
     out = by_torch(ctx.scene.of(arguments), ctx.roots)
     pairs = [(y, g.reshape(y.shape)) for y, g in zip(out, grads) if g is not None and y.requires_grad]
     wanted = [a for a, n in zip(arguments, needs) if n]

@@ -48,7 +48,9 @@ def _attributes(module):
     for name, m in module._modules.items():
         if m is not None:
             own = m.__dict__
-            made.append((name, id(m), own["training"]))
+            if type(m).__module__.split(".")[0] not in ("torch", "torch_geometric"):
+                raise _Not()   # its code may depend on anything
+            made.append((name, id(m), type(m), own["training"], *[id(p) for p in m._parameters.values()]))
             names = _names.get(m)
             if names is None or names[0] != len(own):
                 names = _names[m] = len(own), [k for k in own if k[0] != "_"]
@@ -82,7 +84,8 @@ def key(layer, what, scene, kwargs):
         d = scene.device.type
         seen = {}
         return (what, layer.training, layer.__dict__.get("_gnnc_changes", 0), len(scene.leaves), tuple(scene.sizes.values()), scene.flow, scene.grad,
-                scene.edges.dtype, d, torch.is_grad_enabled(), torch.is_autocast_enabled(d), torch.get_default_dtype(), tuple(kwargs),
+                scene.edges.dtype, d, torch.is_grad_enabled(), torch.is_autocast_enabled(d), torch.get_autocast_dtype(d),
+                torch.get_default_dtype(), tuple(kwargs),
                 tuple([_of_value(scene, v, seen) for v in kwargs.values()]), *_attributes(layer))
     except _Not:
         return None

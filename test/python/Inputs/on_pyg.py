@@ -229,6 +229,30 @@ class Graphs(Base):
                     for a, b in zip(kept(self.edges, *args), kept.run(self.edges, *args)):
                         self.assertTrue(a is b is None or torch.equal(a, b), (name, args))
 
+    def test_gradients_to_be_differentiated(self):
+        """The first one is the same with create_graph, where arguments of an op are made of one another."""
+        theirs, ours = self.pair(nn.GATConv(F, 3, 2).double())
+        x = self.x.double().requires_grad_()
+        for of in (theirs, ours):
+            y = of(x, self.edges).square().sum()
+            plain, = torch.autograd.grad(y, x, retain_graph=True)
+            again, = torch.autograd.grad(y, x, create_graph=True)
+            torch.testing.assert_close(plain, again)
+
+    def test_modules_of_a_layer_change(self):
+        mlp = torch.nn.Sequential(torch.nn.Linear(2 * F, 4), torch.nn.ReLU(), torch.nn.Linear(4, 4), torch.nn.ReLU(), torch.nn.Linear(4, 4))
+        mlp[4].weight = mlp[2].weight
+        theirs, ours = self.pair(nn.EdgeConv(mlp))
+        for _ in range(2):
+            ours(self.x, self.edges)
+        for of in (theirs, ours):
+            torch.manual_seed(5)
+            of.nn[4].weight = torch.nn.Parameter(torch.randn(4, 4, device=DEVICE))
+        self.near(ours(self.x, self.edges), theirs(self.x, self.edges))
+        for of in (theirs, ours):
+            of.nn[1].__class__ = torch.nn.Sigmoid
+        self.near(ours(self.x, self.edges), theirs(self.x, self.edges))
+
     def test_masked_edges(self):
         """Edges of an equal mask are the same tensor; of changed ones they are made anew."""
         kept, types = _made_once._kept["masked_edge_index"], torch.arange(E, device=DEVICE) % 3
