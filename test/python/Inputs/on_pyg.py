@@ -253,6 +253,14 @@ class Graphs(Base):
             of.nn[1].__class__ = torch.nn.Sigmoid
         self.near(ours(self.x, self.edges), theirs(self.x, self.edges))
 
+    def test_autocast_to_one_type_and_another(self):
+        theirs, ours = self.pair(nn.EdgeConv(torch.nn.Sequential(torch.nn.Linear(2 * F, 4), torch.nn.ReLU(), torch.nn.Linear(4, 4))))
+        for dtype in (torch.bfloat16, torch.float16, torch.bfloat16):
+            with torch.no_grad(), torch.autocast(DEVICE, dtype):
+                a, b = ours(self.x, self.edges), theirs(self.x, self.edges)
+            self.assertEqual(a.dtype, b.dtype)
+            torch.testing.assert_close(a.float(), b.float(), rtol=2e-2, atol=2e-2)
+
     def test_masked_edges(self):
         """Edges of an equal mask are the same tensor; of changed ones they are made anew."""
         kept, types = _made_once._kept["masked_edge_index"], torch.arange(E, device=DEVICE) % 3
