@@ -253,6 +253,7 @@ typedef struct {
     // of what an op leaves for its gradient: an array that the one writes and the other reads; a
     // result of the op that the gradient reads
     bool saved, given;
+    bool unread;   // a tensor of a shape alone: no kernel reads its values
     uint32_t rank;
     const uint32_t *axes;   // spaces
     int32_t into;           // is_index: the space its values lie in, or -1

@@ -134,6 +134,22 @@ bool gnn_program_deterministic(const gnn_program *p) { return p && p->made.deter
 
 uint32_t gnn_program_params(const gnn_program *p) { return p ? p->nparams : 0; }
 
+static bool step_takes(const rt_step *s, uint32_t param) {
+    for (uint32_t k = 0; k < s->nargs; k++)
+        if ((s->args[k].kind == RT_ARG_DATA || s->args[k].kind == RT_ARG_VALUE) &&
+            s->args[k].index == param)
+            return true;
+    return false;
+}
+
+// Whether no kernel is given the array, as a gradient takes all that its op took.
+static bool is_unread(const gnn_program *p, uint32_t param) {
+    for (uint32_t v = 0; v < p->nversions; v++)
+        for (uint32_t i = 0; i < p->versions[v].nsteps; i++)
+            if (step_takes(&p->versions[v].steps[i], param)) return false;
+    return p->params[param].role == GNN_PARAM_TENSOR;
+}
+
 gnn_status gnn_program_param(const gnn_program *p, uint32_t i, gnn_param_info *out) {
     if (!rt_begin(RT_OF(p), __func__, p && out && i < p->nparams)) return GNN_BAD_ARGUMENT;
     const rt_param *q = &p->params[i];
@@ -149,6 +165,7 @@ gnn_status gnn_program_param(const gnn_program *p, uint32_t i, gnn_param_info *o
                             .packed = q->facts & RT_PACKED,
                             .saved = q->facts & RT_SAVED,
                             .given = q->facts & RT_GIVEN,
+                            .unread = is_unread(p, i),
                             .rank = q->rank,
                             .axes = q->axes,
                             .into = q->into,

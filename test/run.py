@@ -51,6 +51,9 @@ def main():
     failed = len(codes) - passed - skipped
     if skipped:
         print("%d skipped: they need what this machine lacks" % skipped)
+    for t in tests:
+        if t["code"] not in PASSED | SKIPPED:
+            print("%s: %s" % (t["code"].lower(), t["name"].replace("gnnc :: ", "")))
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed or status or not passed else 0
 

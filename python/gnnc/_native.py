@@ -60,7 +60,7 @@ class PlanOptions(Structure):
 class ParamInfo(Structure):
     _fields_ = [("name", c_char_p), ("role", c_int), ("dtype", c_int)] + \
                [(fact, c_bool) for fact in ("is_index", "sorted", "unique", "partial", "prefix", "strided", "packed",
-                                            "saved", "given")] + \
+                                            "saved", "given", "unread")] + \
                [("rank", c_uint32), ("axes", POINTER(c_uint32)), ("into", c_int32), ("sorted_by", c_int32), ("inplace", c_int32),
                 ("align", c_size_t), ("adjoint_of", c_char_p)]
 

@@ -31,6 +31,7 @@ class Param:
         self.dtype, self.is_index = info.dtype, info.is_index
         self.sorted, self.unique, self.partial, self.prefix = info.sorted, info.unique, info.partial, info.prefix
         self.strided, self.saved, self.given = info.strided, info.saved, info.given
+        self.unread = bool(info.unread)   # of a tensor: its shape alone is read
         self.axes = tuple(spaces[info.axes[k]] for k in range(info.rank))
         self.into = spaces[info.into] if info.into >= 0 else None
         self.inplace = info.inplace

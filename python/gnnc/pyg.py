@@ -121,7 +121,11 @@ def _lazily(self, what, cls, edges, args, kwargs):
 
 
 def _noted(self, what, cls, scene, args, kwargs):
-    at = None if args or not self._gnnc_replays else replay.key(self, what, scene, kwargs)
+    at = None
+    if args or not self._gnnc_replays:
+        replay.must_be_unwatched(self)
+    else:
+        at = replay.key(self, what, scene, kwargs)
     if at is not None:
         out = replay.replay(self, at, scene, kwargs, what == "propagate")
         if out is not None:
@@ -191,6 +195,10 @@ def _members(cls):
         replay.changed(self, name, value)
         cls.__setattr__(self, name, value)
 
+    def __delattr__(self, name):
+        replay.changed(self, name)
+        cls.__delattr__(self, name)
+
     def __reduce_ex__(self, protocol):
         made = cls.__reduce_ex__(self, protocol)
         state = {k: v for k, v in made[2].items() if not k.startswith("_gnnc_")}
@@ -200,7 +208,8 @@ def _members(cls):
         return _plain(self, cls)
 
     return {**bound, "propagate": propagate, "edge_updater": edge_updater, "forward": forward, "__reduce_ex__": __reduce_ex__,
-            "__setattr__": __setattr__, "__prepare_scriptable__": __prepare_scriptable__, "_gnnc_replays": _is_of_pyg(cls),
+            "__setattr__": __setattr__, "__delattr__": __delattr__, "__prepare_scriptable__": __prepare_scriptable__,
+            "_gnnc_replays": _is_of_pyg(cls), "_gnnc_code": replay.code_of(cls),
             "__module__": __name__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__}
 
 

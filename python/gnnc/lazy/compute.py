@@ -190,6 +190,9 @@ class _Backward:
         self.takes = [(True, results.index(p.adjoint_of)) if p.adjoint_of is not None else (False, places[p.name]) for p in self.of.takes]
         self.gives = [names.index(p.adjoint_of) for p in self.of.gives]
         self.types = [_TYPES[p.dtype] for p in of.gives]
+        # arguments whose values no gradient reads: they may be written after the op
+        unread = {places[p.name] for p in self.of.takes if p.unread and p.adjoint_of is None}
+        self.unread = [] if self.kept else sorted(unread)
 
 
 def _backward_of(of):
@@ -207,7 +210,8 @@ class _Op(torch.autograd.Function):
         results, b = out if isinstance(out, tuple) else (out,), _backward_of(of)
         ctx.of, ctx.sizes, ctx.scene, ctx.roots = of, sizes, scene, roots
         ctx.shapes = [y.shape for y in results]
-        ctx.save_for_backward(*arguments, *[results[k] for k in b.kept])
+        ctx.unread = {k: (arguments[k].shape, arguments[k].dtype) for k in b.unread}
+        ctx.save_for_backward(*[None if k in ctx.unread else a for k, a in enumerate(arguments)], *[results[k] for k in b.kept])
         unwanted = [t for p, t in zip(of.gives, results) if p.saved or not t.is_floating_point()]
         if unwanted:
             ctx.mark_non_differentiable(*unwanted)
@@ -221,7 +225,7 @@ class _Op(torch.autograd.Function):
         arguments = []
         for is_adjoint, k in b.takes:
             if not is_adjoint:
-                arguments.append(saved[k])
+                arguments.append(saved[k] if k not in ctx.unread else torch.empty(ctx.unread[k][0], dtype=ctx.unread[k][1], device=ctx.scene.device))
             elif grads[k] is None:
                 arguments.append(torch.zeros(ctx.shapes[k], dtype=b.types[k], device=ctx.scene.device))
             else:
@@ -238,7 +242,9 @@ class _Op(torch.autograd.Function):
 def _twice(ctx, needs, arguments, grads):
     """Gradients that can be differentiated."""
     tell("a second gradient of an op of edges is computed by PyTorch's functions, one after another")
-    arguments = [a.view_as(a) if a.requires_grad else a for a in arguments]   # what one is made of may be another one
+    arguments = [a.view_as(a) if a is not None and a.requires_grad else a for a in arguments]   # what one is made of may be another one
+    for k, (shape, dtype) in ctx.unread.items():   # gradients are the same whatever it is
+        arguments[k] = torch.zeros(shape, dtype=dtype, device=ctx.scene.device, requires_grad=needs[k])
     out = by_torch(ctx.scene.of(arguments), ctx.roots)
     pairs = [(y, g.reshape(y.shape)) for y, g in zip(out, grads) if g is not None and y.requires_grad]
     wanted = [a for a, n in zip(arguments, needs) if n]

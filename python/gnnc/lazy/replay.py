@@ -7,6 +7,7 @@ import threading
 import weakref
 
 import torch
+from torch.nn.modules.module import _has_any_global_hook
 from torch.overrides import TorchFunctionMode
 
 from . import compute, tensor
@@ -39,30 +40,56 @@ class _Not(Exception):
     """That a call cannot be recorded."""
 
 
-_names = weakref.WeakKeyDictionary()   # of a module: how many attributes it has, names of those that are not its own affair
+_names = weakref.WeakKeyDictionary()   # of a module: names of its attributes, and of those that calls may depend on
 
 
-def _attributes(module):
-    """Plain attributes of the modules of a layer, whose own are counted as they change."""
-    made = []
+def _content(v):
+    """What an attribute says, to compare: of a list or a dictionary what it holds."""
+    if type(v) in _PLAIN:
+        return v
+    if isinstance(v, (list, tuple)):
+        return tuple([_content(a) for a in v])
+    if isinstance(v, dict):
+        return tuple([(_content(k), _content(a)) for k, a in v.items()])
+    return id(v)
+
+
+def _watched(module, own, is_layer):
+    """Names of attributes that a call may depend on. Those of a layer are counted as they are set, so what can change in place is left."""
+    names = _names.get(module)
+    if names is None or names[0] != own.keys():
+        wanted = (list, dict) if is_layer else object
+        names = _names[module] = set(own), [k for k in own if k[0] != "_" and isinstance(own[k], wanted)]
+    return names[1]
+
+
+def _attributes(module, is_layer=True):
+    """Plain attributes of a layer and its modules."""
+    own = module.__dict__
+    made = [_content(own[k]) for k in _watched(module, own, is_layer)]
     for name, m in module._modules.items():
         if m is not None:
-            own = m.__dict__
             if type(m).__module__.split(".")[0] not in ("torch", "torch_geometric"):
                 raise _Not()   # its code may depend on anything
-            made.append((name, id(m), type(m), own["training"], *[id(p) for p in m._parameters.values()]))
-            names = _names.get(m)
-            if names is None or names[0] != len(own):
-                names = _names[m] = len(own), [k for k in own if k[0] != "_"]
-            for k in names[1]:
-                v = own[k]
-                if type(v) in _PLAIN:
-                    made.append(v)
             if m._forward_hooks or m._forward_pre_hooks or "forward" in m.__dict__:
                 raise _Not()
-            if m._modules:
-                made += _attributes(m)
+            if m._backward_hooks or m._backward_pre_hooks:
+                raise tensor.Rerun(_WATCHES)
+            made += (name, id(m), type(m), type(m).forward, *[id(p) for p in m._parameters.values()])
+            made += _attributes(m, False)
     return made
+
+
+_WATCHES = "a module in it has hooks, which want tensors"
+
+
+def must_be_unwatched(layer):
+    """A hook of a gradient, or of all modules, gets tensors as PyG's own code has them."""
+    if _has_any_global_hook():
+        raise tensor.Rerun(_WATCHES)
+    for m in layer.modules():
+        if m is not layer and (m._backward_hooks or m._backward_pre_hooks):
+            raise tensor.Rerun(_WATCHES)
 
 
 def _is_hooked(layer):
@@ -76,9 +103,16 @@ def _is_hooked(layer):
 _HOOKS = ["_%s_forward%s_hooks" % (n, p) for n in ("propagate", "message", "aggregate", "edge_update") for p in ("", "_pre")]
 
 
+def code_of(cls):
+    """The functions of a layer that run on edges: where another is set, it is not known on what it depends."""
+    return cls.message, cls.update, cls.aggregate, cls.edge_update
+
+
 def key(layer, what, scene, kwargs):
     """What a call depends on, or None: it is not recorded."""
-    if _is_hooked(layer) or layer._decomposed_layers != 1:
+    if _has_any_global_hook():
+        raise tensor.Rerun(_WATCHES)
+    if _is_hooked(layer) or layer._decomposed_layers != 1 or code_of(type(layer)) != layer._gnnc_code:
         return None
     try:
         d = scene.device.type
@@ -151,8 +185,8 @@ class _Recorders(threading.local):
 _recorders = _Recorders()
 
 
-def changed(layer, name, value):
-    """Notes that an attribute of a layer is set."""
+def changed(layer, name, value=None):
+    """Notes that an attribute of a layer is set or deleted."""
     own = layer.__dict__
     if name[0] != "_" and name != "training":
         own["_gnnc_changes"] = own.get("_gnnc_changes", 0) + 1
