@@ -266,7 +266,7 @@ def right(f, at):
 def is_near(t, r, got, want, scale, at):
     c = t if t is F64 else F32   # what it is computed in
     if mp.isnan(want) or mp.isinf(want):
-        return True
+        return mp.isnan(want) or not np.isnan(got) or any(0 < abs(a) < mp.ldexp(1, t.least + t.bits + 8) for a in at)   # 1 + a is 1
     if not np.isfinite(got):
         return not np.isnan(got) and abs(want) > t.largest * (1 - 2.0**-t.bits) and (got > 0) == (want > 0)
     allowed = r.roundings * c.unit(want) + (t.unit(want) * mp.mpf(0.5001) if t is not c else 0)
