@@ -41,7 +41,7 @@ class _Sorted:
         narrow = torch.int32 if max(told) < 2**31 - 1 else torch.int64
         self.src, self.dst = src.to(narrow).clone(), dst.to(narrow).clone()
         self._permuted = {}
-        self.plans = {}   # of ops: sizes, and a plan
+        self.plans = {}   # by op and sizes
         self.alive = 0         # tensors that it is of
         self.is_again = False  # an equal tensor came later
         self.shared = Shared()

@@ -304,26 +304,45 @@ def _launched(of, arguments, sizes):
     return out[0] if len(out) == 1 else tuple(out)
 
 
-def plan_for(of, arguments, sizes, shared=None):
-    """The plan that is kept for arguments, and those of them that are tensors; None: it does not take them as they are."""
-    op = of.op
+def _taken(of, arguments):
     maps = [t for p, t in zip(of.takes, arguments) if p.role == "map"]
-    tensors = [t for p, t in zip(of.takes, arguments) if p.role == "tensor"]
+    return maps, [t for p, t in zip(of.takes, arguments) if p.role == "tensor"]
+
+
+def _split(of, arguments, sizes):
+    named = {p.name: t for p, t in zip(of.takes, arguments) if not p.saved and not p.given}
+    named.update({s: n for s, n in zip(of.free, sizes) if n >= 0})
+    return of.op._split(named)
+
+
+def plan_for(of, arguments, sizes):
+    """The plan that is kept for arguments, and those of them that are tensors; None: it does not take them as they are."""
+    op, (maps, tensors) = of.op, _taken(of, arguments)
     if not tensors or any(t.is_inference() for t in maps):
         return None, tensors
     key = (tensors[0].device, of.saved, tuple(sizes), tuple([t.shape for t in tensors]),
            tuple([(t.data_ptr(), t._version, t.shape, t.stride(), t.dtype) for t in maps]))
     plan = op._eager.get(key)
     if plan is None:
-        named = {p.name: t for p, t in zip(of.takes, arguments) if not p.saved and not p.given}
-        named.update({s: n for s, n in zip(of.free, sizes) if n >= 0})
-        plan = op._kept_plan(*op._split(named), _native.SAVED if of.saved else 0, shared=shared)
+        plan = op._kept_plan(*_split(of, arguments, sizes), _native.SAVED if of.saved else 0)
         while len(op._eager) >= len(op._plans):
             op._eager.pop(next(iter(op._eager)))
         op._eager[key] = plan
-    if plan.tensors != len(tensors) or any(t.stride(-1) != 1 for t in tensors if t.dim()):
+    return plan if _takes(plan, tensors) else None, tensors
+
+
+def plan_of_graph(of, arguments, sizes, shared):
+    """The same of maps that are a graph's own: who asks keeps the plan as long as the graph."""
+    tensors = _taken(of, arguments)[1]
+    if not tensors:
         return None, tensors
-    return plan, tensors
+    maps, others, sizes = _split(of, arguments, sizes)
+    plan = of.op._plan(of.op._device({**maps, **others}), maps, others, sizes, _native.SAVED if of.saved else 0, shared)
+    return plan if _takes(plan, tensors) else None, tensors
+
+
+def _takes(plan, tensors):
+    return plan.tensors == len(tensors) and all(t.stride(-1) == 1 for t in tensors if t.dim())
 
 
 class _Eager(torch.autograd.Function):

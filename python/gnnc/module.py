@@ -447,7 +447,7 @@ class Op:
         values = {n: v for n, v in others.items() if n in known and isinstance(v, _arrays.Array)}
         return Plan(self, self.module._loaded(context), flags, made, values, sizes, _arrays.stream(like), shared)
 
-    def _kept_plan(self, maps, others, sizes, flags=0, copies=None, shared=None):
+    def _kept_plan(self, maps, others, sizes, flags=0, copies=None):
         """A plan that is kept by its maps, where it is known that these do not change.
 
         copies: whoever calls writes memory that nobody counts, as compiled code does. It makes copies of maps, and says whether
@@ -463,7 +463,7 @@ class Op:
         if plan is not None and copies is not None and not copies.same(plan.copies, maps):
             plan = None
         if plan is None:
-            plan = self._plan(device, maps, others, sizes, flags, shared)
+            plan = self._plan(device, maps, others, sizes, flags)
             plan.copies = copies.of(maps) if copies is not None else None
         self._plans[key] = plan
         while len(self._plans) > _PLANS:

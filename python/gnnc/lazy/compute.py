@@ -139,20 +139,19 @@ def _launched(scene, roots, made, wanted):
 
 def _run(of, made, graph, sizes, arguments):
     """What an op gives for arguments, by the plan of their graph."""
-    had = graph.plans.get(of)
-    if had is not None and had[0] == sizes:
-        tensors = arguments[len(made.maps):]
-        for t in tensors:
-            if t.dim() and t.stride(-1) != 1:
-                break
-        else:
-            out = had[1]._quick(tensors)
-            return out[0] if len(out) == 1 else tuple(out)
-    plan, tensors = _torch.plan_for(of, arguments, sizes, None if made.looks_up else graph.shared)
+    if made.looks_up:   # its plan is of further maps, too
+        plan, tensors = _torch.plan_for(of, arguments, sizes)
+    else:
+        key = of, *sizes
+        plan, tensors = graph.plans.get(key), arguments[len(made.maps):]
+        if plan is None:
+            plan, tensors = _torch.plan_of_graph(of, arguments, sizes, graph.shared)
+            if plan is not None:
+                graph.plans[key] = plan
+        elif any([t.dim() and t.stride(-1) != 1 for t in tensors]):
+            plan = None
     if plan is None:
         return of.call(*arguments, sizes)
-    if not made.looks_up:   # else its plan is of further maps, too
-        graph.plans[of] = sizes, plan
     out = plan._quick(tensors)
     return out[0] if len(out) == 1 else tuple(out)
 
