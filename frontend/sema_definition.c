@@ -36,8 +36,8 @@ static bool step_fills(const lowering *L, tensor_val val, int64_t offset) {
                 if (n->op != TENSOR_INDEX_OP ||
                     tensor_node_at(L->op, n->args[0])->op != TENSOR_ADD_OP)
                     continue;
-                return space_size_is(L, L->op->vals.data[val].axes[k],
-                                     L->op->loops.data[st->loop].space, offset);
+                return tensor_space_size_is(L->op, L->op->vals.data[val].axes[k],
+                                            L->op->loops.data[st->loop].space, offset);
             }
     }
     return true;

@@ -184,7 +184,7 @@ static tensor_expr stored(lowering *L, value v, const tensor_val_info *to, span 
     uint32_t errors = diag_raised(L->ds);
     tensor_expr e = value_as(L, v, want, at);
     if (diag_raised(L->ds) == errors && want.type == DT_INDEX && to->role == VAL_RESULT &&
-        !(to->facts & FACT_PARTIAL) && expr_maybe_none(L, e)) {
+        !(to->facts & FACT_PARTIAL) && tensor_maybe_none(L->op, e)) {
         diagnostic *d = diag(L->ds, E0406, at,
                              "'%s' may become none here, and is not declared partial", to->name);
         diag_note(d, to->at, "declare it '… -> %s partial'", space_name(L, to->into));
@@ -222,7 +222,7 @@ static const tensor_expr *target_index(lowering *L, equation *x, const definitio
                                        tensor_var_expr(L->op, x->step->var, a->at), a->at);
             p = tensor_binary(L->op, TENSOR_ADD_OP, t, tensor_int(L->op, x->offset), a->at);
         }
-        if (!expr_in_space(L, p, axis))
+        if (!tensor_in_space(L->op, p, axis, NULL, 0, NULL))
             diag(L->ds, E0308, a->at, "this position %s", space_outside(L, axis));
         index[k] = tensor_index(L->op, axis, p, a->at);
     }
@@ -318,7 +318,7 @@ static void store_plain(lowering *L, equation *x, const ast_expr *target, defini
     tensor_expr *body = ARENA_NEW(L->arena, tensor_expr);
     *body = stored(L, v, &info, x->eq->value->at);
     if (info.role == VAL_STAGE && info.type == DT_INDEX)
-        settle_partial(L, def, expr_maybe_none(L, *body), x->eq->value->at);
+        settle_partial(L, def, tensor_maybe_none(L->op, *body), x->eq->value->at);
     tensor_target *to = ARENA_NEW(L->arena, tensor_target);
     *to = (tensor_target){def->val, def->rank, target_index(L, x, def, target, def->val)};
     tensor_stage st = {.name = stage_name(L, x, target->name.text),

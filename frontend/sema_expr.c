@@ -36,8 +36,6 @@ tensor_type value_type(lowering *L, value v) {
     return real_type(L);
 }
 
-static bool known_some(lowering *L, tensor_expr e);
-
 static tensor_expr zero_of(lowering *L, tensor_type t) {
     if (t.type == DT_F32 || t.type == DT_F64) return tensor_float(L->op, t.type, 0);
     if (t.type == DT_BOOL) return tensor_bool(L->op, false);
@@ -63,7 +61,8 @@ tensor_expr literal_as(lowering *L, value v, tensor_type t, span at) {
     if (v.kind == VALUE_INT && t.type == DT_I64) return tensor_int(L->op, v.integer);
     if (v.kind == VALUE_INT && t.type == DT_INDEX) {
         tensor_expr x = tensor_int(L->op, v.integer);
-        if (expr_in_space(L, x, t.space)) return tensor_index(L->op, t.space, x, at);
+        if (tensor_in_space(L->op, x, t.space, NULL, 0, NULL))
+            return tensor_index(L->op, t.space, x, at);
         diagnostic *d = diag(L->ds, E0308, at, "%lld %s", (long long)v.integer,
                              v.integer < 0 ? "is before the first point of any axis"
                                            : space_outside(L, t.space));
@@ -85,7 +84,7 @@ tensor_expr value_as(lowering *L, value v, tensor_type t, span at) {
     if (tensor_type_equal(have, t)) return v.expr;
     bool to_number = t.type == DT_F32 || t.type == DT_F64 || t.type == DT_I64;
     if (have.type == DT_INDEX && to_number) {
-        if (!known_some(L, v.expr))
+        if (!guards_say_some(L, v.expr))
             diag(L->ds, E0310, at, "this index may be none, which is no number");
         return value_as(L, value_plain(tensor_cvt(L->op, TENSOR_TYPE(I64), v.expr, at)), t, at);
     }
@@ -136,115 +135,6 @@ tensor_expr lower_bool(lowering *L, const scope *s, const ast_expr *e) {
     return tensor_bool(L->op, false);
 }
 
-// ---- Guards -------------------------------------------------------------------------------------
-void lowering_enter(lowering *L) { L->eq.context = ++L->eq.contexts; }
-
-// Does the condition, where it holds or where it doesn't, say that e is not none?
-static bool tells_some(const lowering *L, tensor_expr condition, bool holds, tensor_expr e,
-                       uint32_t *budget) {
-    const tensor_node *n = tensor_node_at(L->op, condition);
-    if (!*budget) return false;
-    --*budget;
-    if (n->op == TENSOR_NOT_OP) return tells_some(L, n->args[0], !holds, e, budget);
-    if (n->op == (holds ? TENSOR_AND_OP : TENSOR_OR_OP))
-        return tells_some(L, n->args[0], holds, e, budget) ||
-               tells_some(L, n->args[1], holds, e, budget);
-    if (n->op != (holds ? TENSOR_NE_OP : TENSOR_EQ_OP)) return false;
-    bool first = n->args[0] == e, second = n->args[1] == e;
-    return (first && tensor_node_at(L->op, n->args[1])->op == TENSOR_NONE_OP) ||
-           (second && tensor_node_at(L->op, n->args[0])->op == TENSOR_NONE_OP);
-}
-
-static bool maybe_none(const lowering *L, tensor_expr e, uint32_t *budget) {
-    const tensor_node *n = tensor_node_at(L->op, e);
-    if (!*budget) return true;
-    --*budget;
-    switch ((tensor_opcode)n->op) {
-    case TENSOR_NONE_OP: return true;
-    case TENSOR_LOAD_OP: return (L->op->vals.data[n->imm.i].facts & FACT_PARTIAL) != 0;
-    case TENSOR_SELECT_OP:
-        return (maybe_none(L, n->args[1], budget) &&
-                !tells_some(L, n->args[0], true, n->args[1], budget)) ||
-               (maybe_none(L, n->args[2], budget) &&
-                !tells_some(L, n->args[0], false, n->args[2], budget));
-    case TENSOR_MIN_OP:
-    case TENSOR_MAX_OP:
-        return maybe_none(L, n->args[0], budget) || maybe_none(L, n->args[1], budget);
-    case TENSOR_ARG_OP:
-    case TENSOR_LEFT_OP:
-    case TENSOR_RIGHT_OP: return true;
-    default: return false;
-    }
-}
-
-bool expr_maybe_none(const lowering *L, tensor_expr e) {
-    // of steps: expressions are shared, and paths in them may be countless
-    uint32_t budget = 4096;
-    return maybe_none(L, e, &budget);
-}
-
-static void know(lowering *L, tensor_expr e, tensor_expr condition) {
-    VEC_PUSH(L->arena, &L->eq.guards, e);
-    VEC_PUSH(L->arena, &L->eq.guard_conditions, condition);
-}
-
-static void know_equal(lowering *L, tensor_expr a, tensor_expr b, tensor_expr condition) {
-    if (tensor_typeof(L->op, a).type != DT_INDEX) return;
-    if (!expr_maybe_none(L, a) && expr_maybe_none(L, b)) know(L, b, condition);
-    if (!expr_maybe_none(L, b) && expr_maybe_none(L, a)) know(L, a, condition);
-}
-
-static bool is_none(const lowering *L, tensor_expr e) {
-    return tensor_node_at(L->op, e)->op == TENSOR_NONE_OP;
-}
-
-static void know_differs(lowering *L, tensor_expr a, tensor_expr b, tensor_expr condition) {
-    if (is_none(L, b)) know(L, a, condition);
-    if (is_none(L, a)) know(L, b, condition);
-}
-
-static void learn_condition(lowering *L, tensor_expr c, bool holds, tensor_expr whole) {
-    const tensor_node *n = tensor_node_at(L->op, c);
-    if (n->op == TENSOR_NOT_OP) learn_condition(L, n->args[0], !holds, whole);
-    if (n->op == (holds ? TENSOR_AND_OP : TENSOR_OR_OP)) {
-        tensor_expr second = n->args[1];
-        learn_condition(L, n->args[0], holds, whole);
-        learn_condition(L, second, holds, whole);
-    }
-    if (n->op == TENSOR_EQ_OP)
-        (holds ? know_equal : know_differs)(L, n->args[0], n->args[1], whole);
-    if (n->op == TENSOR_NE_OP)
-        (holds ? know_differs : know_equal)(L, n->args[0], n->args[1], whole);
-}
-
-guards_mark guards_push(lowering *L, tensor_expr c, bool holds) {
-    guards_mark m = {L->eq.guards.len, L->eq.context};
-    tensor_expr whole = holds ? c : tensor_unary(L->op, TENSOR_NOT_OP, c, NO_SPAN);
-    learn_condition(L, c, holds, whole);
-    if (L->eq.guards.len != m.guards) lowering_enter(L);
-    return m;
-}
-
-void guards_pop(lowering *L, guards_mark m) {
-    L->eq.guards.len = L->eq.guard_conditions.len = m.guards;
-    L->eq.context = m.context;
-}
-
-// Is e known not to be none here? A guard that stands outside a reduction becomes one of its
-// filters, as the reduction is a stage of its own.
-static bool known_some(lowering *L, tensor_expr e) {
-    if (!expr_maybe_none(L, e)) return true;
-    for (uint32_t i = L->eq.guards.len; i-- > 0;) {
-        if (L->eq.guards.data[i] != e || (i >= 64 && L->eq.frame && i < L->eq.frame->guards))
-            continue;   // frames note 64
-        if (L->eq.frame && i >= L->eq.frame->guards) L->eq.frame->own = true;
-        for (frame *f = L->eq.frame; f; f = f->outer)
-            if (i < f->guards && i < 64) f->needed |= UINT64_C(1) << i;
-        return true;
-    }
-    return false;
-}
-
 // ---- Subscripts ---------------------------------------------------------------------------------
 static void explain_space(lowering *L, diagnostic *d, const scope *s, const ast_expr *e) {
     if (e->kind != AST_NAME) return;
@@ -279,13 +169,13 @@ tensor_expr lower_subscript(lowering *L, const scope *s, const ast_expr *e, tens
         diag(L->ds, E0310, e->at, "none is no point of %s", space_name(L, axis));
     if (v.kind != VALUE_PLAIN) return value_as(L, v, want, e->at);
     tensor_type t = tensor_typeof(L->op, v.expr);
-    if (t.type == DT_INDEX && !known_some(L, v.expr)) {
+    if (t.type == DT_INDEX && !guards_say_some(L, v.expr)) {
         diagnostic *d = diag(L->ds, E0310, e->at,
                              "this index may be none, and is used without a guard");
         diag_help(d, "guard it: … != none ? … : …, or '&& … != none' in the reduction's condition");
     }
     if (tensor_type_equal(t, want)) return v.expr;
-    if ((t.type == DT_INDEX || t.type == DT_I64) && expr_in_space(L, v.expr, axis))
+    if ((t.type == DT_INDEX || t.type == DT_I64) && guards_say_in(L, v.expr, axis))
         return tensor_index(L->op, axis, v.expr, e->at);
     if (t.type == DT_INDEX) {
         diagnostic *d = diag(L->ds, E0302, e->at, "an index of %s stands on an axis of %s",
@@ -296,12 +186,15 @@ tensor_expr lower_subscript(lowering *L, const scope *s, const ast_expr *e, tens
         diagnostic *d = diag(L->ds, E0309, e->at, "this computed index is not proven to lie in %s",
                              space_name(L, axis));
         if (e->kind == AST_REF)
-            diag_help(d, "hand '%s' over as a map into %s, whose values are validated once",
-                      e->name.text, space_name(L, axis));
+            diag_help(d,
+                      "hand '%s' over as a map into %s, whose values are validated once, "
+                      "or guard it: … >= 0 && … < %s ? … : …",
+                      e->name.text, space_name(L, axis), space_name(L, axis));
         else
-            diag_help(
-                d,
-                "pass a map, whose values are validated once, or use an index plus a constant that the axis has room for");
+            diag_help(d,
+                      "pass a map, whose values are validated once, use an index plus a constant "
+                      "that the axis has room for, or guard it: … >= 0 && … < %s ? … : …",
+                      space_name(L, axis));
         explain_length(L, d, axis, 0);
     } else {
         diag(L->ds, E0311, e->at, "an index of %s is wanted here, and this is %s",

@@ -22,14 +22,17 @@ value value_plain(tensor_expr e);
 value value_int(int64_t x);
 // the type both convert to without loss
 bool value_join(lowering *L, value a, value b, tensor_type *t);
+const char *type_text(const lowering *L, tensor_type t);
+
+// sema_guard.c
 typedef struct {
     uint32_t guards;
     uint64_t context;
 } guards_mark;
 guards_mark guards_push(lowering *L, tensor_expr condition, bool holds);
 void guards_pop(lowering *L, guards_mark mark);
-bool expr_maybe_none(const lowering *L, tensor_expr e);   // whatever the guards say
-const char *type_text(const lowering *L, tensor_type t);
+bool guards_say_some(lowering *L, tensor_expr e);                 // e is not none here
+bool guards_say_in(lowering *L, tensor_expr e, tensor_space s);   // e lies in s, by sizes too
 void lowering_enter(lowering *L);   // a new context: cached arguments do not carry over
 
 // sema_function.c
@@ -86,14 +89,5 @@ void walk_begin(lowering *L);   // over expressions that exist by now; each is m
 bool walk_first(lowering *L, tensor_expr e);
 // marks op->vars that occur, counts new ones
 uint32_t expr_vars(lowering *L, const tensor_expr *e, uint32_t n, uint8_t *used);
-
-// sema_bounds.c: what is proven of sizes and computed indices
-// s has base + more points
-bool space_size_is(const lowering *L, tensor_space s, tensor_space base, int64_t more);
-bool size_is_constant(const lowering *L, tensor_expr size, int64_t *out);
-bool size_is_of(const lowering *L, tensor_expr size, tensor_space s);
-// A free space that a precondition says to have that size.
-bool size_is_required(const lowering *L, tensor_expr size, tensor_space *out);
-bool expr_in_space(lowering *L, tensor_expr index, tensor_space s);   // 0 <= index < size
 
 #endif

@@ -214,7 +214,7 @@ static void replace_determined(lowering *L, reduction *r, tensor_key k) {
     st->orelse = substitute_all(L, st->orelse, st->nelse, k);
     const tensor_expr *old = substitute_all(L, st->filters, st->nfilters, k);
     VEC(tensor_expr) filters = {0};
-    if (expr_maybe_none(L, k.lhs)) {
+    if (tensor_maybe_none(L->op, k.lhs)) {
         tensor_expr none = tensor_node_new(
             L->op, (tensor_node){.op = TENSOR_NONE_OP, .type = tensor_typeof(L->op, k.lhs)});
         VEC_PUSH(L->arena, &filters, tensor_binary(L->op, TENSOR_NE_OP, k.lhs, none, r->at));

@@ -3,6 +3,7 @@
 #define GNNC_SEMA_LOWER_H
 
 #include "sema_scope.h"
+#include "tensor_bounds.h"
 
 typedef struct value {   // a lowered expression
     tensor_expr expr;
@@ -22,6 +23,12 @@ typedef struct index_rename {   // inside "R(x by m)" an index stands for the bo
     tensor_var to;
     const struct index_rename *outer;
 } index_rename;
+
+typedef struct {         // what a condition tells, where it holds
+    tensor_expr some;    // an index that is not none; else 0
+    tensor_known fact;   // a comparison of whole numbers; else its condition is 0
+    tensor_expr whole;   // the condition
+} guard;
 
 typedef struct frame {   // a reduction being lowered: guards that hold around it
     uint32_t guards;     // how many held when it began
@@ -71,10 +78,9 @@ typedef struct {              // of the equation at hand
     const index_rename *renames;
     // number of this renaming and these guards; numbers given so far
     uint64_t context, contexts;
-    VEC(tensor_var) open;                // variables in scope, outermost first
-    uint32_t nleft;                      // of those: of the equation's left side
-    VEC(tensor_expr) guards;             // index expressions known not to be none
-    VEC(tensor_expr) guard_conditions;   // the condition that told each
+    VEC(tensor_var) open;   // variables in scope, outermost first
+    uint32_t nleft;         // of those: of the equation's left side
+    VEC(guard) guards;
     frame *frame;
     VEC(tensor_key) determined;   // keys in force whose right side is a variable
     VEC(const char *) closed;     // indices of its reductions that have ended

@@ -72,7 +72,7 @@ static void lower_condition(lowering *L, const scope *s, const ast_expr *e, cond
 static void add_needed(lowering *L, const frame *f, condition *c) {
     condition all = {0};
     for (uint32_t i = 0; i < f->guards && i < 64; i++) {
-        tensor_expr g = L->eq.guard_conditions.data[i];
+        tensor_expr g = L->eq.guards.data[i].whole;
         bool there = false;
         for (uint32_t k = 0; k < all.filters.len; k++) there |= all.filters.data[k] == g;
         if ((f->needed >> i & 1) && !there) VEC_PUSH(L->arena, &all.filters, g);
@@ -142,7 +142,7 @@ static bool set_else(lowering *L, const scope *s, reduction *r, const ast_expr *
     r->stage.nelse = n;
     L->eq.frame = f.outer;
     for (uint32_t i = f.guards < 64 ? f.guards : 64; i-- > 0;)
-        if (f.needed >> i & 1) reduction_guard_else(L, r, L->eq.guard_conditions.data[i]);
+        if (f.needed >> i & 1) reduction_guard_else(L, r, L->eq.guards.data[i].whole);
     return true;
 }
 
@@ -514,7 +514,7 @@ static value normalise_by(lowering *L, const scope *s, const ast_expr *x, const 
     set_condition(r, &cond);
 
     tensor_expr own_class = tensor_load(L->op, map, &at_own, 1, r->at);
-    if (expr_maybe_none(L, own_class)) {
+    if (tensor_maybe_none(L->op, own_class)) {
         diagnostic *d = diag(L->ds, E0310, k->keys->name.at,
                              "the key '%s' may be none, and has no class then",
                              L->op->vals.data[map].name);

@@ -92,10 +92,10 @@ tensor_space space_constant(lowering *L, int64_t size, span at) {
 static tensor_space space_of_size(lowering *L, tensor_expr size, const char *name, span at) {
     tensor_space s;
     int64_t constant;
-    if (!L->conditions && size_is_required(L, size, &s)) return s;
-    if (size_is_constant(L, size, &constant)) return space_constant(L, constant, at);
+    if (!L->conditions && tensor_size_is_required(L->op, size, &s)) return s;
+    if (tensor_size_is_constant(L->op, size, &constant)) return space_constant(L, constant, at);
     for (s = 0; s < L->op->spaces.len; s++)
-        if (size_is_of(L, size, s)) return s;
+        if (tensor_size_is_of(L->op, size, s)) return s;
     return tensor_add_space(
         L->op,
         (tensor_space_info){
@@ -147,7 +147,7 @@ bool space_of_axis(lowering *L, scope *s, const ast_expr *axis, bool declare, te
     for (const char *p = text.data; *p; p++)
         if (*p != ' ') textbuf_putn(&tight, p, 1);
     int64_t constant;
-    if (size_is_constant(L, size, &constant) && constant < 0) {
+    if (tensor_size_is_constant(L->op, size, &constant) && constant < 0) {
         diag(L->ds, E0604, axis->at, "%lld is not a size", (long long)constant);
         return false;
     }

@@ -1,9 +1,11 @@
 // See scalar.h.
 #include "base/scalar.h"
 #include "base/base.h"
+#include "tensor_bounds.h"
 
 // ---- What must not be evaluated where its condition fails ---------------------------------------
-static uint8_t none_facts(const tensor_op *op, const uint8_t *of, const tensor_node *x) {
+static uint8_t none_facts(const tensor_op *op, const uint8_t *of, const tensor_node *x,
+                          tensor_expr e) {
     uint8_t facts = 0;
     for (uint32_t i = 0; i < x->nargs; i++) {
         facts |= of[x->args[i]] & READS_AT_NONE;
@@ -14,6 +16,8 @@ static uint8_t none_facts(const tensor_op *op, const uint8_t *of, const tensor_n
     case TENSOR_ARG_OP:
     case TENSOR_LEFT_OP:
     case TENSOR_RIGHT_OP: return facts | MAYBE_NONE;
+    case TENSOR_INDEX_OP:   // outside its space it is as none: it is not to be read at
+        return facts | (tensor_in_space(op, e, x->type.space, NULL, 0, NULL) ? 0 : MAYBE_NONE);
     case TENSOR_LOAD_OP:
         return facts | (op->vals.data[x->imm.i].facts & FACT_PARTIAL ? MAYBE_NONE : 0);
     case TENSOR_SELECT_OP: return facts | ((of[x->args[1]] | of[x->args[2]]) & MAYBE_NONE);
@@ -26,7 +30,7 @@ static uint8_t none_facts(const tensor_op *op, const uint8_t *of, const tensor_n
 uint8_t *scalar_none_facts(arena *a, const tensor_op *op) {
     uint8_t *of = ARENA_ARRAY(a, uint8_t, op->exprs.len + 1);
     for (tensor_expr e = 1; e < op->exprs.len; e++)
-        of[e] = none_facts(op, of, tensor_node_at(op, e));
+        of[e] = none_facts(op, of, tensor_node_at(op, e), e);
     return of;
 }
 
