@@ -156,10 +156,16 @@ static void explain_way(lowering *L, diagnostic *d, const ast_expr *e, tensor_sp
                   e->kind == AST_NAME ? e->name.text : "…");
         return;
     }
-    bool named = L->op->spaces.data[from].kind == SPACE_FREE &&
-                 L->op->spaces.data[to].kind == SPACE_FREE;
+    const tensor_space_info *a = &L->op->spaces.data[from], *b = &L->op->spaces.data[to];
+    const char *more = "";
+    if (a->kind == SPACE_FREE && b->kind == SPACE_FREE)
+        more = ", or one space for both where they are the same";
+    if (a->kind == SPACE_EXPR && e->kind == AST_NAME)   // a sum of sizes: a part of it may be meant
+        more = arena_printf(L->arena,
+                            ", or say which points: %s < %s ? … : …, or '%s in %s' in braces",
+                            e->name.text, space_name(L, to), e->name.text, space_name(L, to));
     diag_help(d, "take an index of %s, or a map from %s into it%s", space_name(L, to),
-              space_name(L, from), named ? ", or one space for both where they are the same" : "");
+              space_name(L, from), more);
 }
 
 tensor_expr lower_subscript(lowering *L, const scope *s, const ast_expr *e, tensor_space axis) {
