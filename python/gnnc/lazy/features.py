@@ -58,38 +58,38 @@ def _linear(scene, x, weight, bias=None):
         raise Unknown("a linear function of another width")
     made, begin = None, 0
     for n in node.args if is_cat else (node,):
-        columns = _columns(scene, whole, begin, n.axes[-1]) if is_cat else weight
-        begin += n.axes[-1] if n.axes[-1].__class__ is int else 0
-        part = _linear_part(scene, n, columns)
+        count = n.axes[-1]
+        if n.kind in ("map", "pair", "cat") or count.__class__ is not int:
+            raise Unknown("a linear function of edges or nodes")
+        part = _linear_part(scene, n, whole, weight, slice(begin, begin + count) if is_cat else None)
+        begin += count
         made = part if made is None else made + part
     return made if bias is None else made + bias
 
 
-def _linear_part(scene, node, weight):
-    if node.kind in ("map", "pair", "cat") or node.axes[-1].__class__ is str or node.axes[-1] != weight.shape[1]:
-        raise Unknown("a linear function")
+def _linear_part(scene, node, whole, weight, columns):
+    """columns: those of the weight, whose slot is `whole`, that are of this part; None: all."""
+    wide = weight.shape[0]
     if node.kind == "gather" and _is_seen(node.args[0]) and node.data[0] != len(node.axes) - 1:
-        inner, slot = node.args[0], scene.leaf(weight, tuple(weight.shape)).data[0]
+        inner = node.args[0]
 
         def rows(scene):
-            return torch.nn.functional.linear(by_torch(scene, [inner])[0], scene.leaves[slot])
-        leaf = scene.leaf(rows(scene), inner.axes[:-1] + (weight.shape[0],))
+            w = scene.leaves[whole]
+            return torch.nn.functional.linear(by_torch(scene, [inner])[0], w if columns is None else w[:, columns])
+        leaf = scene.leaf(rows(scene), inner.axes[:-1] + (wide,))
         scene.origins[leaf.data[0]] = "made", rows
-        return Lazy.make(scene, Node.of("gather", (leaf,), node.data, node.axes[:-1] + (weight.shape[0],), node.dtype))
-    if max(weight.shape) > _WIDE[scene.device.type]:
-        raise Unknown("a linear function of %d to %d features of edges" % (weight.shape[1], weight.shape[0]))
-    return (Lazy.make(scene, node).unsqueeze(-2) * weight).sum(-1)
+        return Lazy.make(scene, Node.of("gather", (leaf,), node.data, node.axes[:-1] + (wide,), node.dtype))
+    if max(wide, node.axes[-1]) > _WIDE[scene.device.type]:
+        raise Unknown("a linear function of %d to %d features of edges" % (node.axes[-1], wide))
+    return (Lazy.make(scene, node).unsqueeze(-2) * (weight if columns is None else _packed(scene, whole, columns))).sum(-1)
 
 
-def _columns(scene, whole, begin, count):
-    """Columns of a matrix, packed: what reads them for each edge is faster so than the copy is slow."""
-    if count.__class__ is not int:
-        raise Unknown("features that are edges")
-
-    def columns(scene):
-        return scene.leaves[whole][:, begin:begin + count].contiguous()
-    made = columns(scene)
-    scene.origins[scene.leaf(made, tuple(made.shape)).data[0]] = "made", columns
+def _packed(scene, whole, columns):
+    """Columns of a matrix: what reads them for each edge is faster on a copy than the copy is slow."""
+    def packed(scene):
+        return scene.leaves[whole][:, columns].contiguous()
+    made = packed(scene)
+    scene.origins[scene.leaf(made, tuple(made.shape)).data[0]] = "made", packed
     return made
 
 
