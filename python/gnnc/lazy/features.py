@@ -46,7 +46,7 @@ _WIDE = {"cuda": 64, "cpu": 8}
 
 def _linear(scene, x, weight, bias=None):
     """A linear function of rows of nodes is computed before they are gathered, as there are fewer of them: by PyTorch. So is each such
-    part of a concatenation; of the others it is part of the op."""
+    part of a concatenation; of the others it is part of the op, also of x_j - x_i: what x_i and x_j have in common would not cancel."""
     if isinstance(weight, Lazy) or isinstance(bias, Lazy) or not isinstance(x, Lazy) or weight.dim() != 2:
         raise Unknown("a linear function")
     if torch.is_autocast_enabled(scene.device.type):
