@@ -191,9 +191,9 @@ int driver_main(int argc, char **argv);   // a session: the exit status
 int drive_fmt(driver *d);
 int drive_cache(driver *d);
 int drive_explain(driver *d);
-int drive_cost(driver *d);     // explain --cost
-int drive_choice(driver *d);   // explain --choice
+int drive_cost(driver *d), drive_choice(driver *d);   // explain --cost, --choice
 int drive_inspect(driver *d);
+int drive_partition(driver *d);
 int drive_doctor(driver *d);
 int drive_calibrate(driver *d);
 

@@ -51,7 +51,8 @@ static void check_inputs(driver *d) {
     }
     uint32_t most = takes_none ? 0
                     : d->verb == VERB_RUN || d->verb == VERB_BENCH || d->verb == VERB_TEST ||
-                            d->verb == VERB_TUNE || d->verb == VERB_CACHE
+                            d->verb == VERB_TUNE || d->verb == VERB_CACHE ||
+                            d->verb == VERB_PARTITION
                         ? 1
                         : UINT32_MAX;
     if (d->inputs.len > most)

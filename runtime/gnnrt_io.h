@@ -131,6 +131,56 @@ typedef struct {   // of rows
 } gnn_graph_statistics;
 gnn_status gnn_graph_measure(gnn_context *c, const gnn_graph *g, gnn_graph_statistics *out);
 
+// ---- Parts of a graph ---------------------------------------------------------------------------
+// A graph is cut by its nodes. A part owns some of them, with all their in-edges, so rows are
+// whole. The sources of its edges are the nodes it owns, then its halo: nodes of other parts.
+//
+//     gnn_partition_options o = {.parts = 8};
+//     gnn_partition_new(c, &g, &o, &cut);
+//     gnn_partition_part(cut, 3, &part);   // and gnn_part_write, or run ops on part.graph
+//     gnn_part_free(c, &part);  gnn_partition_free(cut);
+//
+// Before an op part p sends row send[i] of its own to part q, for i from send_ptr[q] to
+// send_ptr[q + 1]. What it receives of q are the rows from owned + halo_ptr[q] to owned +
+// halo_ptr[q + 1], in their order.
+typedef enum {
+    GNN_OWNERS_BLOCK,   // consecutive nodes, with about as many rows and edges each
+    GNN_OWNERS_HASH,    // by a hash of the node's number
+    GNN_OWNERS_METIS,   // by libmetis, which is opened at run time; few edges between parts
+    GNN_OWNERS_GIVEN
+} gnn_owners;
+typedef struct {
+    int64_t parts;   // 1 to 4096
+    gnn_owners owners;
+    const int64_t *owner;   // GIVEN: of each node, below parts
+    int64_t seed;           // METIS
+} gnn_partition_options;
+typedef struct gnn_partition gnn_partition;
+// Of a graph whose sources are its nodes. It has to stay as it is until the partition is freed.
+gnn_status gnn_partition_new(gnn_context *c, const gnn_graph *g, const gnn_partition_options *o,
+                             gnn_partition **out);
+void gnn_partition_free(gnn_partition *p);
+int64_t gnn_partition_cut(const gnn_partition *p);   // edges whose source another part owns
+
+typedef struct {
+    int64_t part, parts;
+    int64_t nodes, edges;   // of the whole graph
+    int64_t checksum;       // of the whole graph and its owners: the same in all parts of one cut
+    // its own rows, in the order of their numbers; graph.sources is owned + halo. Types, weights,
+    // features, labels and sets come along; graphs of a batch do not.
+    gnn_graph graph;
+    int64_t owned, halo;
+    int64_t *ids;        // owned + halo: the node's number in the whole graph; a halo lies by owner
+    int64_t *edge_ids;   // of each edge: its number in the whole graph
+    int64_t *halo_ptr, *send_ptr;   // parts + 1
+    int64_t *send;                  // send_ptr[parts]: rows of its own, by receiver
+} gnn_part;
+gnn_status gnn_partition_part(const gnn_partition *p, int64_t part, gnn_part *out);
+// A .npz that gnn_graph_read takes too, as the graph of the part's rows.
+gnn_status gnn_part_write(gnn_context *c, const char *path, const gnn_part *part);
+gnn_status gnn_part_read(gnn_context *c, const char *path, gnn_part *out);
+void gnn_part_free(gnn_context *c, gnn_part *part);
+
 #ifdef __cplusplus
 }
 #endif

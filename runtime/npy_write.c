@@ -1,7 +1,7 @@
 // Writes an array as .npy version 1.0, row-major. The file appears whole or not at all: it is
 // written beside its place and then renamed.
 #define _POSIX_C_SOURCE 200809L
-#include "graph_blocks.h"
+#include "read_arrays.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ALIGNMENT = 64, HEADER = 10, LONGEST = 512, CHUNK = 4096 };
+enum { ALIGNMENT = 64, HEADER = 10, CHUNK = 4096 };
 
 static const char *type_text(gnn_dtype t) {
     switch (t) {
@@ -26,9 +26,9 @@ static const char *type_text(gnn_dtype t) {
 }
 
 // Padded so that the data begins at a multiple of 64 bytes.
-static size_t make_header(const gnn_array *a, unsigned char out[LONGEST]) {
+size_t rt_npy_write_header(const gnn_array *a, unsigned char out[RT_NPY_HEADER]) {
     char *text = (char *)out + HEADER;
-    size_t room = LONGEST - HEADER;
+    size_t room = RT_NPY_HEADER - HEADER;
     size_t n = (size_t)snprintf(text, room, "{'descr': '%s', 'fortran_order': False, 'shape': (",
                                 type_text(a->dtype));
     for (uint32_t i = 0; i < a->rank; i++)
@@ -58,8 +58,8 @@ static bool write_bf16(FILE *f, const uint16_t *from, size_t count) {
 }
 
 static bool write_array(FILE *f, const gnn_array *a) {
-    unsigned char header[LONGEST];
-    size_t n = make_header(a, header), count = (size_t)gnn_array_count(a),
+    unsigned char header[RT_NPY_HEADER];
+    size_t n = rt_npy_write_header(a, header), count = (size_t)gnn_array_count(a),
            bytes = gnn_dtype_bytes(a->dtype);
     if (fwrite(header, 1, n, f) != n) return false;
     if (a->dtype == GNN_BF16) return write_bf16(f, a->data, count);

@@ -40,6 +40,11 @@ typedef struct {
 // Leaves the source at the first element; the bytes left are what the shape says.
 gnn_status rt_npy_read_header(rt_source *s, const char *array, rt_npy_header *out);
 
+// ---- npy_write.c --------------------------------------------------------------------------------
+enum { RT_NPY_HEADER = 512 };
+// What stands before the elements, padded to a multiple of 64 bytes; returns its length.
+size_t rt_npy_write_header(const gnn_array *a, unsigned char out[RT_NPY_HEADER]);
+
 // ---- read_npz.c: archives -----------------------------------------------------------------------
 struct rt_archive {
     gnn_context *c;
