@@ -37,6 +37,7 @@ wheel: all
 
 test: all
 	@scripts/setup.sh $(BUILD) fuzz
+	@scripts/setup.sh $(BUILD) tests
 	@ninja -C $(BUILD) unit_tests
 	@rm -f $(BUILD)/fuzz/out/report.txt; found=0; \
 	FUZZ_SECONDS=$(or $(SECONDS),60) FUZZ_WORKERS=$(or $(WORKERS),2) FUZZ=$(FUZZ) scripts/fuzz.sh $(BUILD) --test || found=1; \

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MOST_PARTS = 4096, WORD = 64 };
+enum { MOST_PARTS = 4096, MOST_THREADS = 16, WORD = 64 };
 
 // ---- Owners -------------------------------------------------------------------------------------
 static gnn_status take_owners(gnn_partition *p, const int64_t *owner) {
@@ -116,8 +116,7 @@ static void search_parts(void *user, uint32_t thread) {
 }
 
 static gnn_status find_halos(gnn_partition *p) {
-    const uint32_t cores = p->c->threads ? p->c->threads : rt_cores(),
-                   threads = (int64_t)cores < p->parts ? cores : (uint32_t)p->parts;
+    const uint32_t threads = p->parts < MOST_THREADS ? (uint32_t)p->parts : MOST_THREADS;
     search s = {.p = p, .words = p->g->nodes / WORD + 1, .memory = PTHREAD_MUTEX_INITIALIZER};
     p->halo = rt_alloc_zeroed(p->c, (size_t)p->parts * sizeof *p->halo);
     s.seen = rt_alloc_array(p->c, threads * s.words, sizeof *s.seen);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a build needs and this machine lacks, through apt-get, and fetches an assembler for cubins where there is
-# none. Does nothing, quickly, where all is there. Usage: setup.sh BUILD, or setup.sh BUILD PART: what `fuzz` or `lint` need
+# none. Does nothing, quickly, where all is there. Usage: setup.sh BUILD, or setup.sh BUILD PART: what `fuzz`, `lint` or `tests` need
 set -euo pipefail
 build=$1 part=${2:-build}
 [ -n "${GNNC_NO_SETUP:-}" ] && exit 0
@@ -9,6 +9,7 @@ packages="llvm-22-dev llvm-22-tools bison flex ninja-build cmake gcc g++ pkg-con
 libzstd-dev python3 python3-numpy python3-mpmath python3-psutil"
 fuzz_packages="clang-22 libclang-rt-22-dev" # of the LLVM that is there anyhow: 16 MB
 lint_packages="clang-tidy clang-format-22"
+tests_packages="libopenmpi-dev openmpi-bin libmetis5" # of graphs in parts
 
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
@@ -63,6 +64,12 @@ install_fuzz_packages() {
 
 if [ "$part" = fuzz ]; then
     install_fuzz_packages
+    exit 0
+fi
+# Without them those tests are skipped.
+if [ "$part" = tests ]; then
+    # shellcheck disable=SC2086
+    install_packages $tests_packages || true
     exit 0
 fi
 # Without them scripts/lint.sh and scripts/format.sh say that they are skipped.

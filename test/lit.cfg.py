@@ -42,7 +42,7 @@ for name in ("TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN
 config.environment["NO_COLOR"] = "1"
 config.environment["GNNC_CACHE_SIZE"] = "0"   # what is cached is not compiled, and a fault of today would not be seen
 
-# What a test may ask for: REQUIRES: assembler, gpu, numpy, mpmath, torch, torch_geometric, tvm_ffi, jax_tvm_ffi, valgrind, clang-format-22, clang-tidy, gcov, libfuzzer.
+# What a test may ask for: REQUIRES: assembler, gpu, numpy, mpmath, torch, torch_geometric, tvm_ffi, jax_tvm_ffi, mpi, valgrind, clang-format-22, clang-tidy, gcov, libfuzzer.
 doctor = lit.util.executeCommand([gnnc, "doctor"])[0] if os.path.exists(gnnc) else ""
 if "assembler   none" not in doctor and "assembler" in doctor:
     config.available_features.add("assembler")
@@ -54,6 +54,8 @@ for module in ("numpy", "mpmath", "torch", "torch_geometric", "tvm_ffi", "jax_tv
 for program in ("clang-format-22", "clang-tidy", "gcov", "valgrind"):
     if lit.util.which(program):
         config.available_features.add(program)
+if lit.util.which("mpicc") and lit.util.which("mpirun"):
+    config.available_features.add("mpi")
 if not sanitized and not lit.util.executeCommand([os.path.join(root, "scripts", "fuzz.sh"), build, "--clang"])[2]:
     config.available_features.add("libfuzzer")
 if sanitized:   # plain programs do not link such libraries
