@@ -21,6 +21,7 @@ typedef struct {
 } run_graph;
 // NULL: none; false: diagnostics tell why
 bool run_graph_load(driver *d, const char *text, run_graph *g);
+bool run_graph_read(driver *d, const char *text, run_graph *g);   // likewise, but not expanded
 void run_graph_free(run_graph *g);
 
 // What a graph has one of for each edge or node, and how many values it takes.

@@ -102,7 +102,7 @@ int drive_partition(driver *d) {
     if (!option_given(d, OPT_PARTS)) usage(d, E0811, "--parts=N says how many parts there are");
     else if (p.parts < 1 || p.parts > 4096) usage(d, E0812, "--parts: 1 to 4096 are possible");
     run_graph graph;
-    if (d->usage_fault || !run_graph_load(d, d->inputs.data[0], &graph)) return driver_status(d);
+    if (d->usage_fault || !run_graph_read(d, d->inputs.data[0], &graph)) return driver_status(d);
     p.graph = &graph, p.c = graph.context;
     static const char *const heads[] = {"part", "rows", "edges", "halo", "sends"};
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) put(&p, heads[i]);

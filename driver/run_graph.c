@@ -107,7 +107,7 @@ static gnn_status make_graph(driver *d, run_graph *g, const char *text, gnn_grap
     return s;
 }
 
-bool run_graph_load(driver *d, const char *text, run_graph *g) {
+bool run_graph_read(driver *d, const char *text, run_graph *g) {
     *g = (run_graph){.given = text != NULL, .text = text ? text : ""};
     gnn_status s = gnn_context_new(&(gnn_context_options){.device = GNN_HOST}, &g->context);
     if (s) return graph_fault(d, g, g->text, s);
@@ -118,8 +118,13 @@ bool run_graph_load(driver *d, const char *text, run_graph *g) {
     s = make_graph(d, g, text, &g->graph);
     gnn_graph_watch(g->context, NULL, NULL);
     progress_end(&told);
-    if (s) return false;
-    s = gnn_graph_expand(g->context, &g->graph);
+    return !s;
+}
+
+bool run_graph_load(driver *d, const char *text, run_graph *g) {
+    if (!run_graph_read(d, text, g)) return false;
+    if (!g->given) return true;
+    const gnn_status s = gnn_graph_expand(g->context, &g->graph);
     if (s) return graph_fault(d, g, text, s);
     count_classes(g);
     return true;

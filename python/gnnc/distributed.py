@@ -8,6 +8,7 @@
 Part p of the graph is rank p's. `torch.distributed` has to be initialised, by gloo for tensors of the host, by nccl for those of a GPU; its
 timeout is the time after which a rank that is gone raises in all others.
 """
+import functools
 import math
 import os
 import tempfile
@@ -57,7 +58,7 @@ class Part:
     def to(self, device):
         """The same with its tensors on a device."""
         made = object.__new__(Part)
-        made.__dict__.update(self.__dict__)
+        made.__dict__.update({n: v for n, v in self.__dict__.items() if n not in ("interior", "boundary")})
         for n in ("ids", "edge_ids", "edge_index", "send", "at"):
             setattr(made, n, getattr(self, n).to(device))
         made.data = {n: t.to(device) for n, t in self.data.items()}
@@ -71,8 +72,39 @@ class Part:
         """Of a tensor with a row for each edge of the whole graph, the part's."""
         return t[self.edge_ids.to(t.device)]
 
+    def _only(self, boundary):
+        src, dst = self.edge_index
+        at = torch.zeros(self.owned, dtype=torch.bool, device=src.device)
+        at[dst[src >= self.owned]] = True
+        return Rows(self, at if boundary else ~at)
+
+    @functools.cached_property
+    def interior(self):
+        """Rows whose sources are all the part's own."""
+        return self._only(False)
+
+    @functools.cached_property
+    def boundary(self):
+        """Rows that have sources of other parts."""
+        return self._only(True)
+
     def __repr__(self):
         return "Part %d of %d: %d rows, %d edges, %d rows of others" % (self.part, self.parts, self.owned, self.edge_index.shape[1], self.halo)
+
+
+class Rows:
+    """Some rows of a part. rows [n]: which of its own. edge_index [2, E]: sources among owned + halo, then rows below n, sorted. edges [E]:
+    which of the part's edges they are."""
+
+    def __init__(self, part, at):
+        self.part, self.rows = part, at.nonzero().flatten()
+        number = torch.cumsum(at, 0) - 1
+        self.edges = at[part.edge_index[1]].nonzero().flatten()
+        src, dst = part.edge_index[:, self.edges]
+        self.edge_index = torch.stack([src, number[dst]])
+
+    def __len__(self):
+        return len(self.rows)
 
 
 def partition(edge_index, parts, owners="block", num_nodes=None, seed=0):
@@ -161,16 +193,90 @@ def _sent(rows, sends, count, receives, group):
     return made
 
 
+class _Going:
+    """Rows on their way: made is being filled until work is done."""
+
+    def __init__(self, part, group, low):
+        self.part, self.group, self.low, self.work, self.made = part, group, low, None, None
+
+    def start(self, rows, sends, count, receives):
+        self.made, self.kept = rows.new_empty((count, rows.shape[1])), rows   # what is sent stays until then
+        self.work = dist.all_to_all_single(self.made, rows, receives, sends, group=self.group, async_op=True)
+
+    def done(self):
+        self.work.wait()
+        made, self.made, self.kept, self.work = self.made, None, None, None
+        return made
+
+
+class _Start(torch.autograd.Function):
+    """Sends rows; what it gives stands for them until _End. Backward: gradients that _End sent are here, and are added."""
+
+    @staticmethod
+    def forward(ctx, x, going):
+        part, low = going.part, going.low
+        ctx.going, ctx.shape = going, x.shape
+        flat = x.detach().reshape(part.owned, math.prod(x.shape[1:])).contiguous()
+        going.start(_op("take_as" if low else "take", low or x.dtype)(part.at, flat), part.sends, part.halo, part.receives)
+        return x.new_zeros(()).expand(part.halo, flat.shape[1])
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, grad):
+        going = ctx.going
+        own = grad.new_zeros((going.part.owned, grad.shape[1]))
+        back = going.done()
+        return _op("give_as" if going.low else "give", back.dtype)(going.part.at, own, back).reshape(ctx.shape), None
+
+
+class _End(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, token, going, dtype):
+        ctx.going = going
+        return going.done().to(dtype)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, grad):
+        going = ctx.going
+        part = going.part
+        going.start(grad.to(going.low or grad.dtype).contiguous(), part.receives, len(part.send), part.sends)
+        return grad.new_zeros(()).expand(grad.shape), None, None
+
+
 def exchange(x, part, group=None, dtype=None):
     """x [owned, …], a row for each node of the part, to [owned + halo, …], with those of others behind. All ranks have to call it.
 
     Its gradient is sent back, and added in the order of ranks: the same bits each time. dtype: torch.float16 or bfloat16, in which rows
     of f32 and their gradients travel.
     """
+    _check(x, part, dtype)
+    if part.parts == 1:
+        return x
+    return _Exchange.apply(x, part, group, None if dtype == x.dtype else dtype)
+
+
+def _check(x, part, dtype):
     if x.shape[0] != part.owned:
         raise ValueError("x has %d rows, and the part has %d nodes of its own" % (x.shape[0], part.owned))
     if dtype is not None and (x.dtype != torch.float32 or dtype not in _NAMES):
         raise TypeError("rows of %s do not travel in %s: f32 does in f16, bf16" % (x.dtype, dtype))
+
+
+def overlapped(layer, x, part, group=None, dtype=None):
+    """What layer gives for all rows of a part, where interior ones are computed while the halo travels; backward likewise.
+
+    layer(x_all, rows): results [len(rows), …] of part.interior or part.boundary (Rows), with x_all [owned, …] or [owned + halo, …]; what
+    a row has of its own is x_all[rows.rows]. All ranks have to call it. dtype: as of exchange.
+    """
+    _check(x, part, dtype)
     if part.parts == 1:
-        return x
-    return _Exchange.apply(x, part, group, None if dtype == x.dtype else dtype)
+        return layer(x, part.interior)
+    going = _Going(part, group, None if dtype == x.dtype else dtype)
+    token = _Start.apply(x, going)
+    inner = layer(x, part.interior)
+    halo = _End.apply(token, going, x.dtype).reshape(part.halo, *x.shape[1:])
+    outer = layer(torch.cat([x, halo]), part.boundary)
+    back = torch.empty(part.owned, dtype=torch.long, device=x.device)
+    back[torch.cat([part.interior.rows, part.boundary.rows])] = torch.arange(part.owned, device=x.device)
+    return torch.cat([inner, outer])[back]

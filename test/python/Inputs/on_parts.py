@@ -152,10 +152,32 @@ def run_all(rank, folder):
                     near(a, b, said + ", dw")
                 same = [torch.equal(a, b) for a, b in zip((dx, *dw), (again[layer][1], *again[layer][2]))]
                 assert all(same), said + ": other bits when it runs again"
+            apart(ops, part, group, x, w, whole["gat"][0][own])
             if n > 1 and name == "hubs":
                 in_half(part, group, x)
         if n == 2:
             refusals(rank, part, group)
+
+
+def apart(ops, part, group, x, w, whole):
+    """Interior rows first, while the halo travels: the same bits, and the gradients of an exchange before all."""
+    assert len(part.interior) + len(part.boundary) == part.owned
+
+    def layer(h, rows):
+        src, dst = rows.edge_index.int()
+        left = ops["dense"](h[rows.rows], w["l"])
+        return ops["gat"](src, dst, left, ops["dense"](h, w["r"]), h.view(-1, H, D)).flatten(1)
+
+    made = []
+    weigh = torch.cos(torch.arange(part.owned * H * D, dtype=torch.float32)).view(-1, H * D)
+    for run in (lambda h: distributed.overlapped(layer, h, part, group), lambda h: distributed.overlapped(layer, h, part, group),
+                lambda h: layer(distributed.exchange(h, part, group), distributed.Rows(part, torch.ones(part.owned, dtype=torch.bool)))):
+        x0 = part.rows(x).clone().requires_grad_()
+        y = run(ops["dense"](x0, w["w1"]))
+        made.append((y.detach(), *torch.autograd.grad((y * weigh).sum(), x0)))
+    assert torch.equal(made[0][0], whole) and torch.equal(made[2][0], whole), "other bits than in one process"
+    assert torch.equal(made[0][1], made[1][1]), "other bits when it runs again"
+    near(made[0][1], made[2][1], "a gradient of interior rows and boundary rows")
 
 
 def in_half(part, group, x):
