@@ -4,7 +4,7 @@
 
 #include "gradient.h"
 
-// A sum over rows by keys that is a term of an adjoint at one place of an axis: x[src[e], 0].
+// A sum over rows by keys, a term of an adjoint at one place of an axis: x[src[e], 0].
 typedef struct {
     uint32_t stage;   // whose left-hand variables are those of all other axes
     bool negative;    // what it adds is the negative sum
@@ -79,8 +79,7 @@ ir_dtype gradient_type_of(const gradient *g, tensor_val of);   // of its adjoint
 
 // ---- Steps (gradient_steps.c) -------------------------------------------------------------------
 bool gradient_write_steps(gradient *g);   // before anything else; false: refused
-// behind all else: values that were copied from their parts are as they were
-void gradient_join_steps(gradient *g);
+void gradient_join_steps(gradient *g);    // behind all else: values copied from parts are as before
 
 // ---- Recurrences that stay (gradient_rounds.c) --------------------------------------------------
 // All steps of a loop's stages are kept; false: it does not stay.
@@ -91,8 +90,8 @@ bool gradient_of_rounds(gradient *g, uint32_t first, uint32_t end);   // false: 
 void gradient_join_sums(gradient *g);   // of one table, that are added
 
 // ---- Expressions (gradient_expr.c) --------------------------------------------------------------
-// Expressions of g->op, made anew in `to`, the same op or another, from their arguments on. `put`
-// may have something else for a node, whose arguments are of `to` by then; 0: it has not.
+// Expressions of g->op, made anew in `to`, the same op or another, arguments first. `put` may have
+// something else for a node, whose arguments are of `to` by then; 0: it has not.
 typedef struct gradient_rewriting gradient_rewriting;
 struct gradient_rewriting {
     gradient *g;
@@ -112,8 +111,8 @@ tensor_stage gradient_rewrite_stage(gradient_rewriting *r, tensor_stage s);
 tensor_expr gradient_replace(gradient *g, tensor_expr e, tensor_expr *as);
 // `put` of that: user is `as`
 tensor_expr gradient_put_variable(gradient_rewriting *r, const tensor_node *n);
-tensor_expr gradient_add(tensor_op *op, tensor_expr x, tensor_expr y);   // 0: nothing
-tensor_expr gradient_mul(tensor_op *op, tensor_expr x, tensor_expr y);
+tensor_expr gradient_add(tensor_op *op, tensor_expr x, tensor_expr y),   // 0: nothing
+    gradient_mul(tensor_op *op, tensor_expr x, tensor_expr y);
 typedef struct {
     tensor_expr condition, value;   // condition 0: it holds everywhere
 } gradient_masked;
@@ -138,8 +137,7 @@ bool gradient_of_reduction(gradient *g, const tensor_stage *s, const tensor_expr
 tensor_expr gradient_place(gradient *g, const tensor_stage *s);
 // whether x comes before y, by `better`: NaN is the largest, and the smallest
 tensor_expr gradient_beats(tensor_op *op, tensor_opcode better, tensor_expr x, tensor_expr y);
-// Likewise of a reducer whose state is made of its arguments by choice (gradient_choice.c); false:
-// it is not.
+// Likewise of a reducer that chooses among its arguments (gradient_choice.c); false: it is none.
 bool gradient_of_choice(gradient *g, const tensor_stage *s, const tensor_expr *targets,
                         tensor_expr *args);
 // of what stands there for nothing
@@ -175,6 +173,8 @@ const char *gradient_adjoint(gradient *g, tensor_val of);
 tensor_var *gradient_axes(gradient *g, tensor_val of);
 // What the left side of a key loads, read as the row that the right side says it is.
 tensor_expr gradient_in_rows(gradient *g, tensor_expr e, const tensor_key *keys, uint32_t nkeys);
+// The one point of x where a key holds, and where there is one (0: always); 0: it is not solved.
+tensor_expr gradient_solve(gradient *g, tensor_key key, tensor_var x, tensor_expr *holds);
 // A stage over the points of another, which gives one number for each of its left-hand variables.
 tensor_expr gradient_beside(gradient *g, const tensor_stage *s, uint32_t reducer,
                             const tensor_expr *body, uint32_t nbody, const char *suffix);

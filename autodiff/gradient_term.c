@@ -275,6 +275,32 @@ static void keep_keys(points *p) {
     p->keys.len = kept;
 }
 
+// A key that one variable solves leaves no sum over it: that variable is the point.
+static bool solve_key(points *p, uint32_t k, tensor_expr *value) {
+    gradient *g = p->g;
+    for (uint32_t i = 0; i < p->vars.len; i++) {
+        const tensor_var x = p->vars.data[i];
+        tensor_expr holds, is = p->on_left[x] ? 0 : gradient_solve(g, p->keys.data[k], x, &holds);
+        if (!is) continue;
+        tensor_expr *as = ARENA_ARRAY(g->arena, tensor_expr, g->op->vars.len);
+        as[x] = is;
+        *value = gradient_replace(g, *value, as);
+        if (p->holds) p->holds = gradient_replace(g, p->holds, as);
+        if (holds) must_hold(p, holds);
+        for (uint32_t j = 0; j < p->keys.len; j++)
+            p->keys.data[j].lhs = gradient_replace(g, p->keys.data[j].lhs, as);
+        p->keys.data[k] = p->keys.data[--p->keys.len];
+        p->vars.data[i] = p->vars.data[--p->vars.len];
+        return true;
+    }
+    return false;
+}
+
+static void solve_keys(points *p, tensor_expr *value) {
+    for (uint32_t k = 0; k < p->keys.len;)
+        if (!solve_key(p, k, value)) k++;
+}
+
 // ---- Terms --------------------------------------------------------------------------------------
 static void add_term(gradient *g, tensor_val of, gradient_term t) {
     VEC_PUSH(g->arena, &g->of[of].terms, t);
@@ -457,6 +483,7 @@ void gradient_contribute(gradient *g, const tensor_stage *s, const tensor_node *
     value = here(&p, value);
     p.on_left = ARENA_ARRAY(g->arena, bool, g->op->vars.len);
     take_axes(&p, load);
+    solve_keys(&p, &value);
     keep_keys(&p);
     uint32_t summed = 0;
     value = from_partial(&p, value);

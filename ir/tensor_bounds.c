@@ -268,6 +268,14 @@ static bool proven(proof *p, tensor_expr e, const linear *size) {
     return is_natural(p, size ? linear_add(linear_add(*size, l, -1), one, -1) : l);
 }
 
+void tensor_ends_in_space(const tensor_op *op, tensor_expr index, tensor_space s, bool *least,
+                          bool *most) {
+    const linear size = linear_of_space(op, s);
+    proof p = {.op = op, .budget = STEPS};
+    *least = proven(&p, index, NULL);
+    *most = size.known && proven(&p, index, &size);
+}
+
 bool tensor_in_space(const tensor_op *op, tensor_expr index, tensor_space s,
                      const tensor_known *known, uint32_t nknown, uint64_t *used) {
     const linear size = linear_of_space(op, s);

@@ -23,6 +23,10 @@ typedef struct {   // a condition, and whether it holds or doesn't
 bool tensor_in_space(const tensor_op *op, tensor_expr index, tensor_space s,
                      const tensor_known *known, uint32_t nknown, uint64_t *used);
 
+// Likewise of no conditions, and each end by itself: 0 <= index; index < the size.
+void tensor_ends_in_space(const tensor_op *op, tensor_expr index, tensor_space s, bool *least,
+                          bool *most);
+
 bool tensor_maybe_none(const tensor_op *op, tensor_expr e);   // of an index
 
 #endif
