@@ -23,6 +23,11 @@ static bool is_free(const splitting *x, tensor_expr e) {
     return true;
 }
 
+// The same at all points, and readable at any: what stands outside is under no condition of theirs.
+static bool is_movable(const splitting *x, tensor_expr e) {
+    return is_free(x, e) && !tensor_needs_guard(x->g->op, e);
+}
+
 // A power of a power has countless factors, though few nodes: what comes after many stays whole.
 static bool has_many(const splitting *x) {
     enum { MOST = 64 };
@@ -33,15 +38,15 @@ static void split(splitting *x, tensor_expr e) {
     tensor_op *op = x->g->op;
     const tensor_node n = *tensor_node_at(op, e);
     gradient_masked m = gradient_masked_of(op, e);
-    if (is_free(x, e)) VEC_PUSH(x->g->arena, &x->outside, e);
+    if (is_movable(x, e)) VEC_PUSH(x->g->arena, &x->outside, e);
     else if (has_many(x)) VEC_PUSH(x->g->arena, &x->inside, e);
-    else if (m.condition && is_free(x, m.condition)) {
+    else if (m.condition && is_movable(x, m.condition)) {
         x->holds = gradient_both(op, x->holds, m.condition);
         split(x, m.value);
     } else if (n.op == TENSOR_MUL_OP) {
         split(x, n.args[0]);
         split(x, n.args[1]);
-    } else if (n.op == TENSOR_DIV_OP && is_free(x, n.args[1])) {
+    } else if (n.op == TENSOR_DIV_OP && is_movable(x, n.args[1])) {
         VEC_PUSH(x->g->arena, &x->under, n.args[1]);
         split(x, n.args[0]);
     } else if (n.op == TENSOR_NEG_OP) {

@@ -3,6 +3,7 @@
 // A key says which row a point belongs to, so the row's variable is what the key says. What is left
 // of the variables either is an index of the load, and then stands on the left, or is summed over.
 #include "gradient_internal.h"
+#include "tensor_guard.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -296,6 +297,14 @@ static bool solve_key(points *p, uint32_t k, tensor_expr *value) {
     return false;
 }
 
+// What a key reads where its point is read at all.
+static void guard_keys(points *p, tensor_expr value) {
+    tensor_op *op = p->g->op;
+    const tensor_expr holds = gradient_both(op, p->holds, gradient_masked_of(op, value).condition);
+    for (uint32_t k = 0; k < p->keys.len; k++)
+        p->keys.data[k].lhs = tensor_guarded_side(op, p->keys.data[k].lhs, holds);
+}
+
 static void solve_keys(points *p, tensor_expr *value) {
     for (uint32_t k = 0; k < p->keys.len;)
         if (!solve_key(p, k, value)) k++;
@@ -484,6 +493,7 @@ void gradient_contribute(gradient *g, const tensor_stage *s, const tensor_node *
     p.on_left = ARENA_ARRAY(g->arena, bool, g->op->vars.len);
     take_axes(&p, load);
     solve_keys(&p, &value);
+    guard_keys(&p, value);
     keep_keys(&p);
     uint32_t summed = 0;
     value = from_partial(&p, value);

@@ -202,6 +202,7 @@ tensor_expr lower_subscript(lowering *L, const scope *s, const ast_expr *e, tens
                       "that the axis has room for, or guard it: … >= 0 && … < %s ? … : …",
                       space_name(L, axis));
         explain_length(L, d, axis, 0);
+        guards_explain(L, d);
     } else {
         diag(L->ds, E0311, e->at, "an index of %s is wanted here, and this is %s",
              space_name(L, axis), type_text(L, t));

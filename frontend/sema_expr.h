@@ -31,6 +31,7 @@ typedef struct {
 } guards_mark;
 guards_mark guards_push(lowering *L, tensor_expr condition, bool holds);
 void guards_pop(lowering *L, guards_mark mark);
+void guards_explain(lowering *L, diagnostic *d);                  // why they do not prove an index
 bool guards_say_some(lowering *L, tensor_expr e);                 // e is not none here
 bool guards_say_in(lowering *L, tensor_expr e, tensor_space s);   // e lies in s, by sizes too
 void lowering_enter(lowering *L);   // a new context: cached arguments do not carry over

@@ -1,10 +1,14 @@
 // What the conditions say under which an expression stands: that an index is not none, and that a
 // computed one lies on its axis.
 #include "sema_expr.h"
+#include "tensor_guard.h"
 
 void lowering_enter(lowering *L) { L->eq.context = ++L->eq.contexts; }
 
-static void know(lowering *L, guard g) { VEC_PUSH(L->arena, &L->eq.guards, g); }
+static void know(lowering *L, guard g) {
+    g.guarded = tensor_needs_guard(L->op, g.whole);
+    VEC_PUSH(L->arena, &L->eq.guards, g);
+}
 
 static void know_some(lowering *L, tensor_expr e, tensor_expr whole) {
     know(L, (guard){.some = e, .whole = whole});
@@ -46,12 +50,9 @@ static void learn_condition(lowering *L, tensor_expr c, bool holds, tensor_expr 
         return;
     case TENSOR_EQ_OP:
     case TENSOR_NE_OP:
-        if (holds == (n.op == TENSOR_EQ_OP)) {
-            know_equal(L, n.args[0], n.args[1], whole);
-            know_order(L, c, holds, whole);
-        } else {
-            know_differs(L, n.args[0], n.args[1], whole);
-        }
+        (holds == (n.op == TENSOR_EQ_OP) ? know_equal : know_differs)(L, n.args[0], n.args[1],
+                                                                      whole);
+        know_order(L, c, holds, whole);
         return;
     case TENSOR_LT_OP:
     case TENSOR_LE_OP:
@@ -79,12 +80,18 @@ static bool guard_reaches(const lowering *L, uint32_t i) {
     return i < 64 || !L->eq.frame || i >= L->eq.frame->guards;
 }
 
-// A guard that stands outside a reduction becomes one of its filters, as the reduction is a stage
-// of its own.
-static void guard_use(lowering *L, uint32_t i) {
+static void guard_note(lowering *L, uint32_t i) {
     if (L->eq.frame && i >= L->eq.frame->guards) L->eq.frame->own = true;
     for (frame *f = L->eq.frame; f; f = f->outer)
         if (i < f->guards && i < 64) f->needed |= UINT64_C(1) << i;
+}
+
+// A guard that stands outside a reduction becomes one of its filters, as the reduction is a stage
+// of its own; with it all those before it, where it may be read under these alone.
+static void guard_use(lowering *L, uint32_t i) {
+    for (uint32_t before = 0; L->eq.guards.data[i].guarded && before < i; before++)
+        guard_note(L, before);
+    guard_note(L, i);
 }
 
 // Is e known not to be none here?
@@ -93,6 +100,16 @@ bool guards_say_some(lowering *L, tensor_expr e) {
     for (uint32_t i = L->eq.guards.len; i-- > 0;)
         if (L->eq.guards.data[i].some == e && guard_reaches(L, i)) return guard_use(L, i), true;
     return false;
+}
+
+void guards_explain(lowering *L, diagnostic *d) {
+    for (uint32_t i = L->eq.guards.len; i-- > 0;) {
+        const tensor_known fact = L->eq.guards.data[i].fact;
+        if (!fact.condition || !tensor_never_holds(L->op, fact)) continue;
+        diag_help(d, "a condition around it never holds, as an index runs over fewer points than "
+                     "is meant: say over which, as in 'i in D + C' or 'for i in D + C'");
+        return;
+    }
 }
 
 // Is e proven to lie in s, by sizes and by the guards that hold here?
@@ -106,7 +123,10 @@ bool guards_say_in(lowering *L, tensor_expr e, tensor_space s) {
     }
     uint64_t used;
     if (!n || !tensor_in_space(L->op, e, s, facts, n, &used)) return false;
-    for (uint32_t i = 0; i < n; i++)
-        if (used >> i & 1) guard_use(L, of[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!(used >> i & 1)) continue;
+        if (tensor_never_holds(L->op, facts[i])) return false;   // it would prove anything
+        guard_use(L, of[i]);
+    }
     return true;
 }

@@ -28,6 +28,7 @@ typedef struct {         // what a condition tells, where it holds
     tensor_expr some;    // an index that is not none; else 0
     tensor_known fact;   // a comparison of whole numbers; else its condition is 0
     tensor_expr whole;   // the condition
+    bool guarded;        // it reads where those before it alone say that it may
 } guard;
 
 typedef struct frame {   // a reduction being lowered: guards that hold around it

@@ -2,6 +2,7 @@
 // N1); its condition is split into keys and filters (N2). "R(x by m)" is a reduction over all
 // points with this one's key, read back at it (N4).
 #include "sema_expr.h"
+#include "tensor_guard.h"
 #include <string.h>
 
 static const ast_expr *strip(const ast_expr *e) {
@@ -32,6 +33,18 @@ static bool is_key(lowering *L, tensor_expr e, tensor_expr o, const tensor_var *
     return own && own == n && !both;
 }
 
+// What guards say that hold around it, of no bound variable; 0: nothing.
+static tensor_expr guards_around(lowering *L, const tensor_var *bound, uint32_t nbound) {
+    tensor_expr all = 0;
+    for (uint32_t i = 0; i < L->eq.guards.len; i++) {
+        const tensor_expr g = L->eq.guards.data[i].whole;
+        bool free = i == 0 || g != L->eq.guards.data[i - 1].whole;
+        for (uint32_t k = 0; k < nbound; k++) free &= !tensor_mentions(L->op, g, bound[k]);
+        if (free) all = all ? tensor_binary(L->op, TENSOR_AND_OP, all, g, NO_SPAN) : g;
+    }
+    return all;
+}
+
 static void add_conjunct(lowering *L, condition *c, tensor_expr e, const tensor_var *bound,
                          uint32_t nbound, bool may_be_key) {
     const tensor_node *n = tensor_node_at(L->op, e);
@@ -46,6 +59,9 @@ static void add_conjunct(lowering *L, condition *c, tensor_expr e, const tensor_
         bool none = tensor_node_at(L->op, a)->op == TENSOR_NONE_OP ||
                     tensor_node_at(L->op, b)->op == TENSOR_NONE_OP;
         if (k.lhs && !none) {
+            const tensor_expr around = guards_around(L, bound, nbound);
+            k.lhs = tensor_guarded_side(L->op, k.lhs, around);
+            k.rhs = tensor_guarded_side(L->op, k.rhs, around);
             VEC_PUSH(L->arena, &c->keys, k);
             lift_determine(L, k);
             return;

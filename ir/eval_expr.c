@@ -133,12 +133,8 @@ static eval_value load(eval_program *p, const eval_node *n) {
 
 static eval_value to_index(eval_program *p, const eval_node *n) {
     eval_value x = eval_node_value(p, n->args[0]);
-    if (x.i >= 0 && x.i < n->size) return x;
-    if (p->ev->lenient) return eval_int(-1, x.certain);   // as a side of a key it equals no point
-    if (x.certain)
-        eval_fault(p->ev, "%s: %lld is no index of %s, which has %lld", p->what, (long long)x.i,
-                   p->ev->op->spaces.data[n->space].name, (long long)n->size);
-    return eval_any(false);
+    // outside it is none: it equals no point, and nothing is read there
+    return x.i >= 0 && x.i < n->size ? x : eval_int(-1, x.certain);
 }
 
 // ---- Choices ------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 // least 0.
 #include "tensor_bounds.h"
 #include "tensor_linear.h"
+#include <math.h>
 
 enum { STEPS = 4096, MOST_FACTS = 32 };   // expressions are shared: paths in them may be countless
 
@@ -97,6 +98,7 @@ static linear linear_of(proof *p, tensor_expr e) {
     case TENSOR_SUB_OP:
         made = linear_add(linear_of(p, n->args[0]), linear_of(p, n->args[1]), -1);
         break;
+    case TENSOR_NEG_OP: made = linear_product(linear_of(p, n->args[0]), linear_constant(-1)); break;
     case TENSOR_MUL_OP:
         made = linear_product(linear_of(p, n->args[0]), linear_of(p, n->args[1]));
         break;
@@ -124,6 +126,7 @@ static bounds bounds_of_space(const tensor_op *op, tensor_space s) {
     return (bounds){linear_constant(0), linear_add(linear_of_space(op, s), linear_constant(1), -1)};
 }
 
+static bool is_exact(proof *p, linear l);
 static int64_t floor_div(int64_t x, int64_t by) { return x / by - (x % by < 0); }
 
 // by > 0; where all but the constant is divided without a rest.
@@ -138,7 +141,7 @@ static linear divided(linear l, int64_t by) {
 
 static bounds bounds_of_quotient(proof *p, const tensor_node *n) {
     const linear by = linear_of(p, n->args[1]), x = linear_of(p, n->args[0]);
-    if (!by.known || by.n || by.constant < 1) return no_bounds;
+    if (!by.known || by.n || by.constant < 1 || !is_exact(p, x)) return no_bounds;
     const bounds b = bounds_of(p, x);
     bounds made = {divided(b.low, by.constant), divided(b.high, by.constant)};
     if (!made.low.known && is_natural(p, x)) made.low = linear_constant(0);
@@ -147,7 +150,7 @@ static bounds bounds_of_quotient(proof *p, const tensor_node *n) {
 
 static bounds bounds_of_rest(proof *p, const tensor_node *n) {
     const linear by = linear_of(p, n->args[1]), one = linear_constant(1);   // floors; 0 by 0
-    if (!is_natural(p, linear_add(by, one, -1))) return no_bounds;
+    if (!is_exact(p, by) || !is_natural(p, linear_add(by, one, -1))) return no_bounds;
     return (bounds){linear_constant(0), linear_add(bounds_of(p, by).high, one, -1)};
 }
 
@@ -179,24 +182,35 @@ static bounds bounds_of(proof *p, linear l) {
     return made;
 }
 
-// ---- Facts --------------------------------------------------------------------------------------
-// Whether no value on the way to a sum leaves 64 bits: it is one value alone, or of small ones.
-static bool is_exact(proof *p, linear l) {
-    enum { SMALL = 1 << 20 };
-    if (!l.known || l.constant > SMALL || l.constant < -SMALL) return false;
-    if (l.n == 1 && l.terms[0].by == 1 && !l.constant) return true;
-    for (uint32_t i = 0; i < l.n; i++) {
-        const linear_term t = l.terms[i];
-        if (t.by > SMALL || t.by < -SMALL) return false;
-        if (t.of < p->op->spaces.len) continue;
-        const tensor_node *n = tensor_node_at(p->op, t.of - p->op->spaces.len);
-        const bool narrow = n->op == TENSOR_LOAD_OP && p->op->vals.data[n->imm.i].type == DT_I32;
-        const bounds b = bounds_of_term(p, t.of - p->op->spaces.len);
-        if (!narrow && !(b.low.known && b.high.known)) return false;
-    }
-    return true;
+// ---- Sums that do not wrap ----------------------------------------------------------------------
+// How large it may be, by sizes below 2^40; what is not known is infinite.
+static double reach_of(proof *p, linear l);
+
+static double reach_of_term(proof *p, uint32_t of) {
+    const tensor_op *op = p->op;
+    if (of < op->spaces.len) return 0x1p40;
+    const tensor_node *n = tensor_node_at(op, of - op->spaces.len);
+    if (n->op == TENSOR_LOAD_OP && op->vals.data[n->imm.i].type == DT_I32) return 0x1p31;
+    const bounds b = bounds_of_term(p, of - op->spaces.len);
+    const double low = reach_of(p, b.low), high = reach_of(p, b.high);
+    return low > high ? low : high;
 }
 
+static double reach_of(proof *p, linear l) {
+    double sum = l.known && p->budget ? fabs((double)l.constant) : INFINITY;
+    if (p->budget) p->budget--;
+    for (uint32_t i = 0; i < l.n && sum < INFINITY; i++)
+        sum += fabs((double)l.terms[i].by) * reach_of_term(p, l.terms[i].of);
+    return sum;
+}
+
+// Whether it is what the machine computes in 64 bits, whatever its terms are: it is one value
+// alone, or of small ones.
+static bool is_exact(proof *p, linear l) {
+    return l.known && ((l.n == 1 && l.terms[0].by == 1 && !l.constant) || reach_of(p, l) < 0x1p62);
+}
+
+// ---- Facts --------------------------------------------------------------------------------------
 static void add_fact(proof *p, linear sum, int32_t entry) {
     if (sum.known && p->nfacts < MOST_FACTS) p->facts[p->nfacts++] = (fact){sum, entry};
 }
@@ -216,8 +230,12 @@ static void learn_comparison(proof *p, const tensor_node *n, bool holds, int32_t
     case TENSOR_GE_OP: add_fact(p, holds ? not_less : less, entry); return;
     case TENSOR_EQ_OP:
     case TENSOR_NE_OP:
-        if (holds != (n->op == TENSOR_EQ_OP)) return;
-        add_fact(p, not_less, entry), add_fact(p, not_more, entry);
+        if (holds == (n->op == TENSOR_EQ_OP)) {
+            add_fact(p, not_less, entry), add_fact(p, not_more, entry);
+        } else {   // of one that cannot be less it is more
+            if (linear_at_least(p->op, bounds_of(p, not_less).low, 0)) add_fact(p, more, entry);
+            if (linear_at_least(p->op, bounds_of(p, not_more).low, 0)) add_fact(p, less, entry);
+        }
         return;
     default: return;
     }
@@ -238,51 +256,69 @@ static void learn(proof *p, tensor_expr condition, bool holds, int32_t entry) {
 }
 
 // ---- Proofs -------------------------------------------------------------------------------------
-static bool proven(proof *p, tensor_expr e, const linear *size);
+typedef enum { LEAST, MOST } end;
+static bool proven(proof *p, tensor_expr e, const linear *size, end which);
 
 // Of a choice both have to be proven, where the condition holds and where it doesn't.
-static bool choice_proven(proof *p, const tensor_node *n, const linear *size) {
+static bool choice_proven(proof *p, const tensor_node *n, const linear *size, end which) {
     const uint32_t before = p->nfacts;
     bool both = true;
     for (int i = 0; i < 2 && both; i++) {
         learn(p, n->args[0], i == 0, -1);
-        both = proven(p, n->args[1 + i], size);
+        both = proven(p, n->args[1 + i], size, which);
         p->nfacts = before;
     }
     return both;
 }
 
-// That it is less than the size, or with none that it is at least 0. Of the smaller of two it is
-// small where one of them is.
-static bool proven(proof *p, tensor_expr e, const linear *size) {
+// That it is less than the size, or that it is at least 0. Of the smaller of two it is small where
+// one of them is. What may wrap in 64 bits has both ends proven, so it did not.
+static bool proven(proof *p, tensor_expr e, const linear *size, end which) {
     const tensor_node *n = tensor_node_at(p->op, e = bare(p->op, e));
     if (!p->budget) return false;
     p->budget--;
-    if (n->op == TENSOR_SELECT_OP) return choice_proven(p, n, size);
+    if (n->op == TENSOR_SELECT_OP) return choice_proven(p, n, size, which);
     if (n->op == TENSOR_MIN_OP || n->op == TENSOR_MAX_OP) {
-        const bool either = (n->op == TENSOR_MIN_OP) == (size != NULL);
-        return either ? proven(p, n->args[0], size) || proven(p, n->args[1], size)
-                      : proven(p, n->args[0], size) && proven(p, n->args[1], size);
+        const bool either = (n->op == TENSOR_MIN_OP) == (which == MOST),
+                   first = proven(p, n->args[0], size, which);
+        return first == either ? first : proven(p, n->args[1], size, which);
     }
-    const linear l = linear_of(p, e), one = linear_constant(1);
-    return is_natural(p, size ? linear_add(linear_add(*size, l, -1), one, -1) : l);
+    const linear l = linear_of(p, e),
+                 below = linear_add(linear_add(*size, l, -1), linear_constant(1), -1);
+    const bool wraps = !is_exact(p, l);
+    return ((which == MOST && !wraps) || is_natural(p, l)) &&
+           ((which == LEAST && !wraps) || is_natural(p, below));
+}
+
+static proof proof_under(const tensor_op *op, const tensor_known *known, uint32_t n) {
+    proof p = {.op = op, .budget = STEPS};
+    for (uint32_t i = 0; i < n && i < 64; i++)
+        learn(&p, known[i].condition, known[i].holds, (int32_t)i);
+    return p;
 }
 
 void tensor_ends_in_space(const tensor_op *op, tensor_expr index, tensor_space s, bool *least,
                           bool *most) {
     const linear size = linear_of_space(op, s);
-    proof p = {.op = op, .budget = STEPS};
-    *least = proven(&p, index, NULL);
-    *most = size.known && proven(&p, index, &size);
+    proof p = proof_under(op, NULL, 0);
+    *least = size.known && proven(&p, index, &size, LEAST);
+    *most = size.known && proven(&p, index, &size, MOST);
 }
 
 bool tensor_in_space(const tensor_op *op, tensor_expr index, tensor_space s,
                      const tensor_known *known, uint32_t nknown, uint64_t *used) {
     const linear size = linear_of_space(op, s);
-    proof p = {.op = op, .budget = STEPS};
-    for (uint32_t i = 0; i < nknown && i < 64; i++)
-        learn(&p, known[i].condition, known[i].holds, (int32_t)i);
-    const bool is = size.known && proven(&p, index, NULL) && proven(&p, index, &size);
+    proof p = proof_under(op, known, nknown);
+    const bool is = size.known && proven(&p, index, &size, LEAST) && proven(&p, index, &size, MOST);
     if (used) *used = is ? p.used : 0;
     return is;
+}
+
+bool tensor_never_holds(const tensor_op *op, tensor_known known) {
+    proof p = proof_under(op, &known, 1);
+    for (uint32_t i = 0; i < p.nfacts; i++) {
+        const linear opposite = linear_add(linear_constant(-1), p.facts[i].sum, -1);
+        if (linear_at_least(op, bounds_of(&p, opposite).low, 0)) return true;
+    }
+    return false;
 }

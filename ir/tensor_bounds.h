@@ -27,6 +27,8 @@ bool tensor_in_space(const tensor_op *op, tensor_expr index, tensor_space s,
 void tensor_ends_in_space(const tensor_op *op, tensor_expr index, tensor_space s, bool *least,
                           bool *most);
 
+bool tensor_never_holds(const tensor_op *op, tensor_known known);   // whatever its indices are
+
 bool tensor_maybe_none(const tensor_op *op, tensor_expr e);   // of an index
 
 #endif
