@@ -54,7 +54,10 @@ for module in ("numpy", "mpmath", "torch", "torch_geometric", "tvm_ffi", "jax_tv
 for program in ("clang-format-22", "clang-tidy", "gcov", "valgrind"):
     if lit.util.which(program):
         config.available_features.add(program)
-if lit.util.which("mpicc") and lit.util.which("mpirun"):
+config.environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+                          GLOO_SOCKET_IFNAME="lo")   # processes of MPI and of gloo, all on this machine
+if lit.util.which("mpicc") and lit.util.which("mpirun") and \
+        not lit.util.executeCommand(["timeout", "30", "mpirun", "-n", "2", "true"], env={**os.environ, **config.environment})[2]:
     config.available_features.add("mpi")
 if not sanitized and not lit.util.executeCommand([os.path.join(root, "scripts", "fuzz.sh"), build, "--clang"])[2]:
     config.available_features.add("libfuzzer")
