@@ -15,6 +15,7 @@ typedef struct {
     factors inside, outside, under;   // products; under: what is divided by
     tensor_expr holds;                // 0: everywhere
     bool negative;
+    bool guarded;   // what stands outside is read where all that guards it holds
 } splitting;
 
 static bool is_free(const splitting *x, tensor_expr e) {
@@ -25,7 +26,7 @@ static bool is_free(const splitting *x, tensor_expr e) {
 
 // The same at all points, and readable at any: what stands outside is under no condition of theirs.
 static bool is_movable(const splitting *x, tensor_expr e) {
-    return is_free(x, e) && !tensor_needs_guard(x->g->op, e);
+    return is_free(x, e) && (x->guarded || !tensor_needs_guard(x->g->op, e));
 }
 
 // A power of a power has countless factors, though few nodes: what comes after many stays whole.
@@ -62,8 +63,8 @@ static tensor_expr product(tensor_op *op, tensor_expr by, const factors *all) {
 }
 
 gradient_factored gradient_factor(gradient *g, tensor_expr value, const tensor_var *bound,
-                                  uint32_t nbound) {
-    splitting x = {.g = g, .bound = bound, .nbound = nbound};
+                                  uint32_t nbound, bool guarded) {
+    splitting x = {.g = g, .bound = bound, .nbound = nbound, .guarded = guarded};
     gradient_factored out = {.inside = value};
     split(&x, value);
     bool any = x.outside.len || x.under.len || x.holds || x.negative;

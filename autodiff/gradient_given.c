@@ -161,7 +161,7 @@ typedef struct {
 // multiplies.
 static bool open_result(gradient *g, const tensor_stage *y, row_of_result *out) {
     tensor_expr body = gradient_in_rows(g, opened(g, y->body[0]), y->keys, y->nkeys);
-    gradient_factored f = gradient_factor(g, body, y->bound, y->nbound);
+    gradient_factored f = gradient_factor(g, body, y->bound, y->nbound, false);
     *out = (row_of_result){f.inside, f.under, f.holds};
     if (f.negative) return false;
     if (!f.by) return true;
@@ -219,7 +219,7 @@ static tensor_expr by_result(gradient *g, tensor_val y, const contraction *c, co
     row_of_result row;
     if (!is_sum(g, of) || !is_plain(g, of) || !open_result(g, of, &row)) return 0;
     gradient_factored f = gradient_factor(g, gradient_in_rows(g, c->body, s->keys, s->nkeys),
-                                          s->bound, s->nbound);
+                                          s->bound, s->nbound, false);
     if (f.under || f.holds || f.negative || !f.by) return 0;
     VEC(tensor_var) own = {0};
     for (uint32_t i = 0; i < of->nleft; i++) VEC_PUSH(g->arena, &own, of->left[i]);

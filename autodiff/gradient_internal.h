@@ -150,7 +150,7 @@ typedef struct {
     bool negative;
 } gradient_factored;
 gradient_factored gradient_factor(gradient *g, tensor_expr value, const tensor_var *bound,
-                                  uint32_t nbound);
+                                  uint32_t nbound, bool guarded);
 tensor_expr gradient_outside(gradient *g, const gradient_factored *f, tensor_expr sum);
 
 // ---- What is given (gradient_given.c) -----------------------------------------------------------

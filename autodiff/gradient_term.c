@@ -428,7 +428,7 @@ static void note_partial(const points *p, tensor_expr value, tensor_val sum,
     if (p->keys.len || p->holds) return;
     const uint32_t nleft = not_numbers(p, p->left.data, left);
     for (uint32_t i = 0; i < nleft; i++) index[i] = tensor_var_expr(g->op, left[i], NO_SPAN);
-    gradient_factored f = gradient_factor(g, value, bound, n);
+    gradient_factored f = gradient_factor(g, value, bound, n, false);
     tensor_expr load = tensor_load(g->op, sum, index, nleft, NO_SPAN);
     gradient_partial x = {value, gradient_outside(g, &f, load), bound, n};
     VEC_PUSH(g->arena, &g->partials, x);
@@ -460,8 +460,10 @@ static void add_sum(points *p, tensor_val of, tensor_expr value) {
     VEC(tensor_var) bound = {0};
     for (uint32_t i = 0; i < p->vars.len; i++)
         if (!p->on_left[p->vars.data[i]]) VEC_PUSH(g->arena, &bound, p->vars.data[i]);
+    if (p->holds) p->holds = gradient_in_rows(g, p->holds, p->keys.data, p->keys.len);
+    const tensor_expr known = same_at_all(g, p->holds, bound.data, bound.len);
     gradient_factored f = gradient_factor(g, gradient_in_rows(g, value, p->keys.data, p->keys.len),
-                                          bound.data, bound.len);
+                                          bound.data, bound.len, known && known == p->holds);
     value = f.inside;
     s.bound = bound.data, s.nbound = bound.len;
     s.filters = &p->holds, s.nfilters = p->holds != 0;
@@ -476,8 +478,7 @@ static void add_sum(points *p, tensor_val of, tensor_expr value) {
     const uint32_t stage = g->op->stages.len - 1;
     if (!given) note_partial(p, whole, to.val, bound.data, bound.len);
     tensor_expr sum = tensor_load(g->op, to.val, to.index, to.rank, NO_SPAN),
-                all = gradient_outside(g, &f, sum),
-                known = same_at_all(g, p->holds, s.bound, s.nbound);
+                all = gradient_outside(g, &f, sum);
     // what stands outside is read under no filter: m[dst[e]] where dst[e] is none
     if (all != sum) all = gradient_under(g->op, known, all);
     all = gradient_under(g->op, at_numbers(p, axes), all);

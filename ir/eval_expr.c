@@ -131,10 +131,9 @@ static eval_value load(eval_program *p, const eval_node *n) {
     return certain ? x : eval_unsure(x);
 }
 
+// Outside its space it equals no point of it, and nothing is read there.
 static eval_value to_index(eval_program *p, const eval_node *n) {
-    eval_value x = eval_node_value(p, n->args[0]);
-    // outside it is none: it equals no point, and nothing is read there
-    return x.i >= 0 && x.i < n->size ? x : eval_int(-1, x.certain);
+    return eval_node_value(p, n->args[0]);
 }
 
 // ---- Choices ------------------------------------------------------------------------------------
