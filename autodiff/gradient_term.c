@@ -447,6 +447,14 @@ static tensor_expr same_at_all(gradient *g, tensor_expr holds, const tensor_var 
     return holds;
 }
 
+static bool chooses(const tensor_op *op, tensor_expr e, uint8_t *seen) {
+    const tensor_node *n = tensor_node_at(op, e);
+    bool any = n->op == TENSOR_SELECT_OP;
+    for (uint32_t i = 0; i < n->nargs && !any && !seen[e]; i++) any = chooses(op, n->args[i], seen);
+    seen[e] = 1;
+    return any;
+}
+
 static void add_sum(points *p, tensor_val of, tensor_expr value) {
     gradient *g = p->g;
     const tensor_expr whole = value;
@@ -462,8 +470,10 @@ static void add_sum(points *p, tensor_val of, tensor_expr value) {
         if (!p->on_left[p->vars.data[i]]) VEC_PUSH(g->arena, &bound, p->vars.data[i]);
     if (p->holds) p->holds = gradient_in_rows(g, p->holds, p->keys.data, p->keys.len);
     const tensor_expr known = same_at_all(g, p->holds, bound.data, bound.len);
-    gradient_factored f = gradient_factor(g, gradient_in_rows(g, value, p->keys.data, p->keys.len),
-                                          bound.data, bound.len, known && known == p->holds);
+    value = gradient_in_rows(g, value, p->keys.data, p->keys.len);
+    const bool guarded = known && known == p->holds &&
+                         !chooses(g->op, value, ARENA_ARRAY(g->arena, uint8_t, g->op->exprs.len));
+    gradient_factored f = gradient_factor(g, value, bound.data, bound.len, guarded);
     value = f.inside;
     s.bound = bound.data, s.nbound = bound.len;
     s.filters = &p->holds, s.nfilters = p->holds != 0;
