@@ -137,7 +137,7 @@ def partition(edge_index, parts, owners="block", num_nodes=None, seed=0):
 
 def join(part, group=None):
     """Raises on every rank, where the ranks' parts are not those of one cut, each that of its number."""
-    rank, size = dist.get_rank(group), dist.get_world_size(group)
+    size = dist.get_world_size(group)
     told = [None] * size
     dist.all_gather_object(told, (part.part, part.parts, part.checksum, part.sends, part.receives), group=group)
     for r, (number, parts, checksum, sends, _) in enumerate(told):
@@ -149,8 +149,6 @@ def join(part, group=None):
             raise ValueError("rank %d has a part of another graph or another cut than rank 0" % r)
         if any(n != told[q][4][r] for q, n in enumerate(sends)):
             raise ValueError("rank %d sends other rows than others expect" % r)
-    if part.part != rank:
-        raise ValueError("rank %d has part %d" % (rank, part.part))
 
 
 # ---- The exchange -----------------------------------------------------------------------------------
@@ -165,32 +163,6 @@ def _op(name, dtype):
             raise TypeError("rows of %s cannot be exchanged: %s can" % (dtype, ", ".join(_NAMES.values())))
         _made[name, dtype] = compile(_TEXT, ops=[name], T=_NAMES[dtype])[name]
     return _made[name, dtype]
-
-
-class _Exchange(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, part, group, low):
-        ctx.part, ctx.group, ctx.low, ctx.shape = part, group, low, x.shape[1:]
-        flat = x.detach().reshape(part.owned, math.prod(ctx.shape)).contiguous()
-        rows = _op("take_as" if low else "take", low or x.dtype)(part.at, flat)
-        halo = _sent(rows, part.sends, part.halo, part.receives, group)
-        return torch.cat([flat, halo.to(x.dtype)]).reshape(part.owned + part.halo, *ctx.shape)
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx, grad):
-        part, low = ctx.part, ctx.low
-        flat = grad.reshape(part.owned + part.halo, math.prod(ctx.shape)).contiguous()
-        own, halo = flat[:part.owned], flat[part.owned:]
-        back = _sent(halo.to(low or halo.dtype), part.receives, len(part.send), part.sends, ctx.group)
-        made = _op("give_as" if low else "give", low or own.dtype)(part.at, own, back)
-        return made.reshape(part.owned, *ctx.shape), None, None, None
-
-
-def _sent(rows, sends, count, receives, group):
-    made = rows.new_empty((count, rows.shape[1]))
-    dist.all_to_all_single(made, rows, receives, sends, group=group)
-    return made
 
 
 class _Going:
@@ -244,6 +216,13 @@ class _End(torch.autograd.Function):
         return grad.new_zeros(()).expand(grad.shape), None, None
 
 
+def _started(x, part, group, dtype):
+    """Sends rows, and gives what waits for those of others, behind which there are all."""
+    going = _Going(part, group, None if dtype == x.dtype else dtype)
+    token = _Start.apply(x, going)
+    return lambda: torch.cat([x, _End.apply(token, going, x.dtype).reshape(part.halo, *x.shape[1:])])
+
+
 def exchange(x, part, group=None, dtype=None):
     """x [owned, …], a row for each node of the part, to [owned + halo, …], with those of others behind. All ranks have to call it.
 
@@ -253,7 +232,7 @@ def exchange(x, part, group=None, dtype=None):
     _check(x, part, dtype)
     if part.parts == 1:
         return x
-    return _Exchange.apply(x, part, group, None if dtype == x.dtype else dtype)
+    return _started(x, part, group, dtype)()
 
 
 def _check(x, part, dtype):
@@ -272,11 +251,9 @@ def overlapped(layer, x, part, group=None, dtype=None):
     _check(x, part, dtype)
     if part.parts == 1:
         return layer(x, part.interior)
-    going = _Going(part, group, None if dtype == x.dtype else dtype)
-    token = _Start.apply(x, going)
+    ended = _started(x, part, group, dtype)
     inner = layer(x, part.interior)
-    halo = _End.apply(token, going, x.dtype).reshape(part.halo, *x.shape[1:])
-    outer = layer(torch.cat([x, halo]), part.boundary)
+    outer = layer(ended(), part.boundary)
     back = torch.empty(part.owned, dtype=torch.long, device=x.device)
     back[torch.cat([part.interior.rows, part.boundary.rows])] = torch.arange(part.owned, device=x.device)
     return torch.cat([inner, outer])[back]
